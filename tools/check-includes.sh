@@ -29,7 +29,7 @@ check_includes() { # FILE...
 		may["container"] = "container base"
 		may["config"] = "config base"
 		may["history"] = "history record store source view wire model base"
-		may["agent"] = "agent track job feed push wire model base config"
+		may["agent"] = "agent waits track job feed push wire model base config"
 		may["view"] = "view store model base"
 		may["report"] = "report compare view source wire model base"
 		may["compare"] = "compare view source wire model base"

@@ -151,7 +151,7 @@ class GoesOn(NodeCase):
         said = wait_for(lambda: json.loads(next(events)[2]).get("stalled"), "the stall in the stream")
         self.assertEqual(said, row["stalled"])
         self.assertGreater(said["since_time"], 1e9)
-        job.stdin.write(b"x\n")
+        job.stdin.write(b"x" * 65536)
         job.stdin.flush()
         wait_for(lambda: "stalled" not in json.loads(next(events)[2]), "the job to go on")
 

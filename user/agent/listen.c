@@ -159,5 +159,6 @@ int agent_configure_again(struct agent *a, char *why, size_t size)
 	a->config = now;
 	a->node.interval_ns = now.interval_ns; /* of jobs that begin from now on */
 	a->node.stalled_after_ns = now.stalled_after_ns;
+	a->node.stalled_below_ppm = now.stalled_below_ppm;
 	return 0;
 }

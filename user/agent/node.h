@@ -31,9 +31,10 @@ struct node {
 	struct node_job whole, other;
 	struct node_job *jobs; /* owned; the last one to begin first */
 	uint64_t interval_ns;
-	uint64_t stalled_after_ns; /* without work a job is stalled; 0: not asked for */
-	char hierarchy[32];        /* "unified", or a controller of version 1 */
-	size_t nr_jobs;            /* now, but for the node and "other" */
+	uint64_t stalled_below_ppm; /* millionths of a CPU: less is no work */
+	uint64_t stalled_after_ns;  /* without work a job is stalled; 0: not asked for */
+	char hierarchy[32];         /* "unified", or a controller of version 1 */
+	size_t nr_jobs;             /* now, but for the node and "other" */
 	uint64_t nr_begun;
 	uint64_t forgone; /* cgroups without a job of their own, for lack of memory */
 	bool counts_blocks;

@@ -3,6 +3,7 @@
 
 #include "agent/users.h"
 #include "base/clock.h"
+#include "waits/idle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +109,9 @@ void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule, c
 		.is_view = true,
 		.stream_fd = -1,
 		.span_fd = -1,
+		.is_idle = processes_are_idle,
 		.stalled_after_ns = n->stalled_after_ns,
+		.stalled_below_ppm = n->stalled_below_ppm,
 		.hides_others = true,
 		.shown_to = rule.uid >= 0 ? (uid_t)rule.uid : 0,
 		.cgroup = folder_of_job(n, j),

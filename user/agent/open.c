@@ -55,6 +55,7 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 				a->config.interval_ns);
 	if (err)
 		return err;
+	a->node.stalled_below_ppm = a->config.stalled_below_ppm;
 	a->node.stalled_after_ns = a->config.stalled_after_ns; /* the node itself never is */
 	err = tracker_seed_node(&a->books.tracker);
 	books_consume(&a->books);

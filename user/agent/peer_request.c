@@ -7,6 +7,7 @@
 #include "base/ownership.h"
 #include "base/text.h"
 #include "job/live.h"
+#include "waits/idle.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -168,6 +169,7 @@ static void assignment_set_rights(struct peer *p, struct assignment *a, const st
 	a->spec.control_fd = p->source.fd;
 	a->spec.span_fd = spans_listen(r->spans);
 	assignment_name_socket(a);
+	a->spec.is_idle = processes_are_idle;
 	if (p->is_admin)
 		return;
 	a->spec.hides_others = true;

@@ -117,7 +117,7 @@ void stream_put_stall(struct stream *s, const struct subject *subject, const str
 {
 	struct jsonw j = { 0 };
 
-	if (!stall->is_stalled)
+	if (!stall->is_reported)
 		return;
 	write_stall(&j, &subject->run, elapsed_ns, true, stall->begun_ns);
 	if (!j.failed)

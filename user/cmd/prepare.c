@@ -94,6 +94,7 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	q->interval_ns = o->interval_ns;
 	q->process_samples = o->process_samples;
 	q->stalled_after_ns = o->stalled_after_ns;
+	q->stalled_below_ppm = o->stalled_below_ppm;
 	q->pss_ppm = o->pss_ppm;
 	q->exact_peak = o->exact_peak;
 	q->net_peers = o->net_peers;

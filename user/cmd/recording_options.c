@@ -13,6 +13,7 @@
 #include <string.h>
 
 #define STALLED_AFTER_S 60
+#define STALLED_BELOW_PPM 5000
 
 /* clang-format off */
 #define AT(field) offsetof(struct recording_options, field)
@@ -28,6 +29,7 @@ const struct option_row sampling_rows[] = {
 	{ "io-kinds", 0, NULL, false, "Split read and written bytes: files, sockets, pipes, others", flag_parse, AT(io_kinds), GUARD_NONE },
 	{ "process-samples", 0, "N", false, "At each sample also the N heaviest processes (up to 1000)", process_samples_parse, AT(process_samples), GUARD_NONE },
 	{ "stalled-after", 0, "TIME", false, "Stalled is what does nothing for so long (default 60, 0: never)", stalled_after_parse, AT(stalled_after_ns), GUARD_NONE },
+	{ "stalled-below", 0, "PERCENT", false, "Stalled is what uses less of a core (default 0.5)", stalled_below_parse, AT(stalled_below_ppm), GUARD_NONE },
 	{ "on-stall", 0, "COMMAND", false, "Execute this by sh when nothing was done for so long", text_parse, AT(on_stall), GUARD_ENVIRONMENT },
 	{ 0 }
 };
@@ -96,6 +98,7 @@ int recording_parse(const struct subcommand *sub, void *options, struct recordin
 
 	memset(options, 0, sub->options_bytes);
 	r->interval_ns = NSEC_PER_SEC;
+	r->stalled_below_ppm = STALLED_BELOW_PPM;
 	r->stalled_after_ns = STALLED_AFTER_S * NSEC_PER_SEC;
 	metric_set_default(&r->wanted);
 	if (task_delays_are_kept())

@@ -31,12 +31,13 @@ struct recording_options {
 		record_as_root;
 	unsigned max_tasks, inject_misses, inject_free_misses, slow_pss_ms;
 	enum if_unavailable if_unavailable;
-	struct refusals refusals;  /* for tests */
-	uint64_t stalled_after_ns; /* 0: never */
-	const char *on_stall;      /* NULL: not given */
-	unsigned process_samples;  /* at each sample; 0: none */
-	unsigned net_peers;        /* at each sample; 0: none */
-	unsigned pss_ppm;          /* millionths of the time for reading PSS; 0: not asked for */
+	struct refusals refusals;   /* for tests */
+	unsigned stalled_below_ppm; /* millionths of a CPU: less is no work */
+	uint64_t stalled_after_ns;  /* 0: never */
+	const char *on_stall;       /* NULL: not given */
+	unsigned process_samples;   /* at each sample; 0: none */
+	unsigned net_peers;         /* at each sample; 0: none */
+	unsigned pss_ppm;           /* millionths of the time for reading PSS; 0: not asked for */
 	const char *name, *job, *note; /* NULL: not given */
 	const char *agent;             /* the socket of the agent to go through; NULL: not given */
 	struct run_tags tags;

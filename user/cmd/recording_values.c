@@ -72,19 +72,23 @@ int metrics_parse(void *recording, const char *text)
 	return metric_set_parse(&r->wanted, text, &bad, &length);
 }
 
+static int percent_parse(const char *text, double min, double max, unsigned *ppm)
+{
+	double percent;
+	char *end;
+
+	if (decimal_parse(text, &percent, &end) || (strcmp(end, "%") != 0 && *end))
+		return -EINVAL;
+	if (!(percent >= min && percent <= max))
+		return -EINVAL;
+	*ppm = (unsigned)lround(percent * 10000);
+	return 0;
+}
+
 int pss_parse(void *ppm, const char *text)
 {
-	double percent = PSS_PPM_DEFAULT / 1e4;
-	char *end = "";
-
-	if (text && decimal_parse(text, &percent, &end))
-		return -EINVAL;
-	if (strcmp(end, "%") != 0 && *end)
-		return -EINVAL;
-	if (!(percent >= MIN_PSS_PERCENT && percent <= MAX_PSS_PERCENT))
-		return -EINVAL;
-	*(unsigned *)ppm = (unsigned)lround(percent * 10000);
-	return 0;
+	*(unsigned *)ppm = PSS_PPM_DEFAULT;
+	return text ? percent_parse(text, MIN_PSS_PERCENT, MAX_PSS_PERCENT, ppm) : 0;
 }
 
 int net_peers_parse(void *number, const char *text)
@@ -96,6 +100,11 @@ int net_peers_parse(void *number, const char *text)
 int stalled_after_parse(void *ns, const char *text)
 {
 	return time_parse(text, ns);
+}
+
+int stalled_below_parse(void *ppm, const char *text)
+{
+	return percent_parse(text, 0, 100, ppm);
 }
 
 int process_samples_parse(void *number, const char *text)

@@ -17,6 +17,7 @@ int metrics_parse(void *recording, const char *text);
 int net_peers_parse(void *number, const char *text);
 int pss_parse(void *ppm, const char *text);
 int stalled_after_parse(void *ns, const char *text);
+int stalled_below_parse(void *ppm, const char *text);
 int process_samples_parse(void *number, const char *text);
 int record_as_parse(void *as_root, const char *text);
 int if_unavailable_parse(void *recording, const char *text);

@@ -147,6 +147,8 @@ static const struct unit times[] = { { "", NSEC_PER_SEC },
 				     { "d", 86400 * NSEC_PER_SEC },
 				     { NULL, 0 } };
 
+static const struct unit percents[] = { { "%", 10000 }, { "", 10000 }, { NULL, 0 } };
+
 static const struct unit *unit_find(const struct unit *units, const char *name)
 {
 	for (; units->name; units++)
@@ -282,6 +284,9 @@ static int config_value_set(const struct config_row *row, void *config, const ch
 	case CONFIG_TIME:
 		return quantity_set(row, times, "a time, as 50ms, 1.5s, 5min, 2h or 1d", text,
 				    value, why, size);
+	case CONFIG_PERCENT:
+		return quantity_set(row, percents, "percent, as 0.5% or 2%", text, value, why,
+				    size);
 	case CONFIG_HIERARCHY:
 		return hierarchy_set(text, value, why, size);
 	case CONFIG_HOSTS:

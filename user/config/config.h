@@ -47,6 +47,7 @@ struct agent_config {
 	uint64_t interval_ns;
 	struct config_group admin_group;
 	struct config_group user_group;    /* none: every user may connect */
+	uint64_t stalled_below_ppm;        /* millionths of a CPU: less is no work */
 	uint64_t stalled_after_ns;         /* without work a job is stalled; 0: not asked for */
 	char hierarchy[CONFIG_TEXT_BYTES]; /* auto, unified, or a controller of version 1 */
 	uint64_t max_tasks;                /* 0: by the machine's memory */

@@ -25,6 +25,8 @@ const struct config_row config_rows[] = {
 	  "only its members may connect; none: every user of the machine" },
 	{ "agent", "stalled_after", CONFIG_TIME, AT(stalled_after_ns), 0, 365 * DAY, "60s", NULL,
 	  "a job that does nothing for so long is stalled; 0: none is" },
+	{ "agent", "stalled_below", CONFIG_PERCENT, AT(stalled_below_ppm), 0, 1000000, "0.5%", NULL,
+	  "what uses less of a core, and moves next to no bytes, does nothing" },
 	{ "agent", "hierarchy", CONFIG_HIERARCHY, AT(hierarchy), 0, 0, "auto", NULL,
 	  "which cgroups are jobs: auto, unified (version 2), or a controller of version 1" },
 	{ "agent", "io_kinds", CONFIG_YES_NO, AT(io_kinds), 0, 0, "no", NULL,

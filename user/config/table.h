@@ -11,6 +11,7 @@ enum config_type {
 	CONFIG_NUMBER,    /* uint64_t */
 	CONFIG_BYTES,     /* uint64_t */
 	CONFIG_TIME,      /* uint64_t: ns */
+	CONFIG_PERCENT,   /* uint64_t: millionths */
 	CONFIG_HIERARCHY, /* char[CONFIG_TEXT_BYTES] */
 	CONFIG_HOSTS,     /* char[CONFIG_TEXT_BYTES]: names of hosts, with blanks between */
 	CONFIG_FILE,      /* char[CONFIG_TEXT_BYTES]: an absolute path */
@@ -24,7 +25,7 @@ struct config_row {
 	const char *section, *key;
 	enum config_type type;
 	size_t offset;        /* in struct agent_config */
-	uint64_t min, max;    /* of numbers, bytes and times */
+	uint64_t min, max;    /* of numbers, bytes, times and percents */
 	const char *standard; /* the default, as it would stand in the file; empty: none */
 	const char *packaged; /* what the sample file sets; NULL: the default, as a comment */
 	const char *help;     /* one line */

@@ -159,6 +159,7 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	a->spec.limits = a->limits;
 	a->spec.nr_limits = r->nr_limits;
 	a->spec.stalled_after_ns = r->stalled_after_ns;
+	a->spec.stalled_below_ppm = r->stalled_below_ppm;
 	a->spec.net_peers = r->net_peers;
 	a->spec.pss_ppm = r->pss_ppm;
 	a->spec.wait_tree = r->wait_tree;

@@ -150,28 +150,64 @@ void job_bound_interval(struct job *job)
 }
 
 /* To find the reason takes the processes that there are; of many, those suffice. */
-static void job_write_stalled(struct job *job, uint64_t elapsed_ns)
+static size_t live_pids(const struct job *job, int32_t pids[MAX_STALL_PIDS])
 {
-	int32_t pids[MAX_STALL_PIDS];
 	size_t nr = 0;
 
 	for (size_t i = 0; i < job->rows.nr && nr < MAX_STALL_PIDS; i++)
 		if (!job->rows.all[i]->end_boot_ns)
 			pids[nr++] = (int32_t)job->rows.all[i]->pid;
-	write_stalled(&job->json, job->run, elapsed_ns, job->stall.begun_ns, pids, nr);
+	return nr;
+}
+
+/*
+ * An idle server is no stall, until something in it hangs: it is looked at again after the same
+ * time. A single look may meet it at a page fault: the one at the next sample decides.
+ */
+static bool stall_is_busy(const struct job *job, struct stall *s, const int32_t *pids, size_t nr)
+{
+	const bool is_busy = !job->spec->is_idle(pids, nr), was_doubted = s->is_doubted;
+
+	s->is_doubted = is_busy && !was_doubted;
+	if (s->is_doubted)
+		s->asked_ns -= s->after_ns;
+	return is_busy && was_doubted;
+}
+
+/* Without the rights to look the event is repeated, and its reader looks. */
+static void job_report_stall(struct job *job, uint64_t elapsed_ns)
+{
+	struct stall *s = &job->stall;
+	int32_t pids[MAX_STALL_PIDS];
+	size_t nr = live_pids(job, pids);
+
+	s->asked_ns = elapsed_ns;
+	if (job->spec->is_idle && !stall_is_busy(job, s, pids, nr))
+		return;
+	s->is_reported = true;
+	write_stalled(&job->json, job->run, elapsed_ns, s->begun_ns, pids, nr);
+	feeds_put(&job->feeds, &job->json);
 }
 
 static void job_note_stall(struct job *job, uint64_t elapsed_ns)
 {
 	struct stall *s = &job->stall;
+	bool has_changed;
 
 	s->after_ns = job->spec->stalled_after_ns;
-	if (!stall_look(s, elapsed_ns, &job->totals))
+	s->below_ppm = job->spec->stalled_below_ppm;
+	has_changed = stall_look(s, elapsed_ns, &job->totals);
+	if (s->is_stalled) {
+		if (has_changed || (elapsed_ns - s->asked_ns >= s->after_ns &&
+				    !(s->is_reported && job->spec->is_idle)))
+			job_report_stall(job, elapsed_ns);
 		return;
-	if (s->is_stalled)
-		job_write_stalled(job, elapsed_ns);
-	else
-		write_stall(&job->json, job->run, elapsed_ns, false, s->begun_ns);
+	}
+	s->is_doubted = false;
+	if (!s->is_reported)
+		return;
+	s->is_reported = false;
+	write_stall(&job->json, job->run, elapsed_ns, false, s->begun_ns);
 	feeds_put(&job->feeds, &job->json);
 }
 

@@ -36,11 +36,14 @@ struct job_spec {
 	bool span_samples;           /* what each live span has used, at each sample */
 	const struct limit *limits;  /* not owned */
 	unsigned nr_limits;
-	uint64_t stalled_after_ns; /* without work a run is stalled; 0: not asked for */
-	uint64_t pss_delay_ns;     /* that each read takes longer, for tests */
-	bool is_view;              /* it sums accounts that it does not own, of a node */
-	bool wait_tree;            /* go on until the last descendant has ended */
-	bool wait_start;           /* the run begins when the cgroup has its first process */
+	/* Whether the processes that do nothing have nothing to do; NULL: it cannot be known */
+	bool (*is_idle)(const int32_t *pids, size_t nr);
+	uint64_t stalled_below_ppm; /* millionths of a CPU: less is no work */
+	uint64_t stalled_after_ns;  /* without work a run is stalled; 0: not asked for */
+	uint64_t pss_delay_ns;      /* that each read takes longer, for tests */
+	bool is_view;               /* it sums accounts that it does not own, of a node */
+	bool wait_tree;             /* go on until the last descendant has ended */
+	bool wait_start;            /* the run begins when the cgroup has its first process */
 };
 
 #endif

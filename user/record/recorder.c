@@ -8,6 +8,7 @@
 #include "base/oom_count.h"
 #include "record/observers.h"
 #include "view/limit_text.h"
+#include "waits/idle.h"
 #include "waits/waits.h"
 #include "wire/limits.h"
 #include "wire/reader.h"
@@ -21,9 +22,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Why a run is stalled: what its processes wait for, looked at when the event comes. */
+
+#define MAX_PIDS 64 /* as many as a collector names */
+
+static const struct timespec second_look = { .tv_nsec = 100000000 };
 
 /* Whether it is the event of a run that has stalled; and the reason that it has, or "". */
 static bool line_is_stall(const struct line *l)
@@ -38,6 +44,43 @@ static const char *stall_reason_of(const struct line *l)
 	const char *reason = json_string_value(json_object_get(l->tree, "reason"));
 
 	return reason ? reason : "";
+}
+
+static bool pids_are_idle(const json_t *list)
+{
+	int32_t pids[MAX_PIDS];
+	const json_t *pid;
+	size_t i, nr = 0;
+
+	json_array_foreach(list, i, pid)
+		if (nr < MAX_PIDS)
+			pids[nr++] = (int32_t)json_integer_value(pid);
+	if (processes_are_idle(pids, nr))
+		return true;
+	nanosleep(&second_look, NULL); /* a single look may meet a server at a page fault */
+	return processes_are_idle(pids, nr);
+}
+
+/*
+ * Whether the event of a stall or of its end is to be recorded; true of all other lines. Not of a
+ * server that is idle, nor of a stall a second time: a collector repeats it, for the case that
+ * something hangs by now. *@is_known: such an event was recorded, and not its end.
+ */
+static bool stall_is_news(const struct line *l, bool *is_known)
+{
+	const char *event = json_string_value(json_object_get(l->tree, "event"));
+	bool was_known = *is_known;
+
+	if (l->kind != LINE_EVENT || !event)
+		return true;
+	if (!strcmp(event, "resumed")) {
+		*is_known = false;
+		return was_known;
+	}
+	if (strcmp(event, "stalled") != 0)
+		return true;
+	*is_known = was_known || !pids_are_idle(json_object_get(l->tree, "pids"));
+	return *is_known && !was_known;
 }
 
 static bool reason_find(struct waits *w, const json_t *pids, char *out, size_t size)
@@ -101,8 +144,9 @@ struct recorder {
 	struct line line;
 	struct summary folded; /* of the lines so far, in case no summary arrives */
 	bool has_begun, has_summary, is_of_agent;
-	uint64_t lost; /* lines that were not parsed for lack of memory */
-	char *text;    /* owned; received, not yet parsed */
+	bool is_stalled; /* as was recorded */
+	uint64_t lost;   /* lines that were not parsed for lack of memory */
+	char *text;      /* owned; received, not yet parsed */
 	size_t used, room;
 	struct patience with_readers, with_collector; /* limits that run from the launcher's end */
 };
@@ -177,6 +221,8 @@ static void recorder_take_line(struct recorder *r, const char *text, size_t leng
 		r->lost += err == -ENOMEM;
 		return;
 	}
+	if (!stall_is_news(&r->line, &r->is_stalled))
+		return;
 	if (r->line.kind == LINE_SUMMARY && r->lost)
 		is_other = recorder_add_lost(r, &j);
 	else

@@ -17,6 +17,7 @@
 #define LONGEST_INTERVAL_NS (7ULL * 24 * 3600 * 1000000000)
 #define SHORTEST_INTERVAL_NS 10000000ULL
 #define MOST_PSS_PPM 500000
+#define MOST_STALLED_PPM 1000000
 #define MOST_KINDS 6
 
 static const struct field fields[] = {
@@ -24,6 +25,7 @@ static const struct field fields[] = {
 	FIELD_U64_OF(request, duration_ns, NUMBER_MAX),
 	FIELD_U64_OF(request, named_boot_ns, NUMBER_MAX),
 	FIELD_U64_OF(request, stalled_after_ns, NUMBER_MAX),
+	FIELD_U64_OF(request, stalled_below_ppm, MOST_STALLED_PPM),
 	FIELD_U32_OF(request, process_samples, MAX_PROCESS_SAMPLES),
 	FIELD_U32_OF(request, net_peers, MAX_NET_PEERS),
 	FIELD_U32_OF(request, pss_ppm, MOST_PSS_PPM),

@@ -42,12 +42,13 @@ struct request {
 	enum followed follow;
 	struct metric_set wanted;
 	uint64_t interval_ns;
-	uint64_t duration_ns;      /* of an attachment; 0: until it has ended */
-	uint64_t named_boot_ns;    /* CLOCK_BOOTTIME; a process that is younger was not meant */
-	uint64_t stalled_after_ns; /* without work a run is stalled; 0: not asked for */
-	uint32_t process_samples;  /* of the heaviest live ones, at each sample; 0: none */
-	uint32_t net_peers;        /* the heaviest peers, at each sample; 0: none */
-	uint32_t pss_ppm;          /* millionths of the time for reading PSS; 0: it is not read */
+	uint64_t duration_ns;       /* of an attachment; 0: until it has ended */
+	uint64_t named_boot_ns;     /* CLOCK_BOOTTIME; a process that is younger was not meant */
+	uint64_t stalled_below_ppm; /* millionths of a CPU: less is no work */
+	uint64_t stalled_after_ns;  /* without work a run is stalled; 0: not asked for */
+	uint32_t process_samples;   /* of the heaviest live ones, at each sample; 0: none */
+	uint32_t net_peers;         /* the heaviest peers, at each sample; 0: none */
+	uint32_t pss_ppm;           /* millionths of the time for reading PSS; 0: it is not read */
 	struct limit limits[MAX_LIMITS]; /* of a command */
 	unsigned nr_limits;
 	bool exact_peak;   /* follow every change of resident memory */
