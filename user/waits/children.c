@@ -99,15 +99,24 @@ void children_look(struct wait *wait, const struct task_view *task)
 			children_of_thread(wait, atoi(entry->d_name), &c);
 }
 
-/* Whether the process has a handler for SIGCHLD. */
+static bool status_has_child_signal(const char *status, const char *word)
+{
+	const char *at = strstr(status, word);
+	unsigned long long signals = 0;
+
+	return at && sscanf(at + strlen(word), "%llx", &signals) == 1 &&
+	       signals & 1ull << (SIGCHLD - 1);
+}
+
+/* Whether the process has a handler for SIGCHLD, or keeps it for a descriptor. */
 static bool process_handles_children(pid_t pid)
 {
-	char path[64], text[4096], *at;
-	unsigned long long caught = 0;
+	char path[64], text[4096];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	at = proc_read(path, text, sizeof(text)) > 0 ? strstr(text, "\nSigCgt:") : NULL;
-	return at && sscanf(at + 8, "%llx", &caught) == 1 && caught & 1ull << (SIGCHLD - 1);
+	return proc_read(path, text, sizeof(text)) > 0 &&
+	       (status_has_child_signal(text, "\nSigCgt:") ||
+		status_has_child_signal(text, "\nSigBlk:"));
 }
 
 /* pselect() with signals that it lets in, and no more than one descriptor: make for a job to end.
@@ -136,4 +145,16 @@ void children_look_signalled(struct wait *wait, struct other_end *end, const str
 	wait->fd = -1;
 	wait->object[0] = '\0';
 	wait_take_peers(wait, &found);
+}
+
+void children_follow(struct wait *wait)
+{
+	static const struct task_view any;
+	struct wait found = { .pid = wait->pid };
+
+	if (!process_handles_children(wait->pid))
+		return;
+	children_look(&found, &any);
+	for (unsigned i = 0; i < found.follows; i++)
+		wait_follow(wait, found.follow[i]);
 }

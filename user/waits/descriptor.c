@@ -146,6 +146,7 @@ static enum wait_kind nameless_look(struct wait *wait, struct other_end *end, in
 	char info[2048];
 
 	fdinfo_read(wait->pid, fd, info, sizeof(info));
+	wait->is_nameless = true;
 	if (!strcmp(name, "[timerfd]"))
 		return timer_look(wait, info);
 	if (!strcmp(name, "[eventfd]"))

@@ -72,6 +72,8 @@ void children_look(struct wait *wait, const struct task_view *task);
 /* The same of a shell or make that waits for the signal of a child: it becomes a wait for these. */
 void children_look_signalled(struct wait *wait, struct other_end *end,
 			     const struct task_view *task);
+/* Follows the children of a process that polls, and is woken by their signal: as sudo. */
+void children_follow(struct wait *wait);
 /* bpfmon itself waits for its command, whatever it looks at meanwhile. */
 void launcher_look(struct wait *wait, struct other_end *end);
 

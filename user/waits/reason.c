@@ -15,6 +15,7 @@
 #define NOT_FOUND ((size_t)-1)
 #define WEIGHT_OF_CYCLE 9
 #define WEIGHT_OF_ASKER 0    /* it waits for this answer only */
+#define WEIGHT_OF_POLL 1     /* that has others to wait for */
 #define WEIGHT_OF_WAY_OUT 2  /* where all that is named leads back */
 #define WEIGHT_OF_GOING_ON 8 /* from here on it runs, or something stops it from outside */
 #define WEIGHT_OF_OWN_WAY 12 /* more, for one that differs from its siblings */
@@ -45,7 +46,7 @@ bool wait_is_event(const struct wait *wait)
 	case WAIT_RECEIVE:
 		return *wait->object && !wait->has_other_end && !wait->is_remote;
 	case WAIT_FILE:
-		return !strncmp(wait->object, "anon_inode:", 11) ||
+		return (wait->is_nameless && !wait->is_process) ||
 		       !strncmp(wait->object, "/dev/", 5);
 	case WAIT_IPC:
 		return !strcmp(wait->call, "msgrcv") || !strcmp(wait->call, "mq_timedreceive");
@@ -389,6 +390,9 @@ static void walk_on(struct walk *walk, struct wait_reason *r)
 		cycle_offer(r, walk);
 	else if (!done.went)
 		end_offer(r, walk, done.asks);
+	/* where nothing that it has to do with explains more */
+	if (here->kind == WAIT_POLL && wait_is_event(here))
+		reason_offer(r, walk, WEIGHT_OF_POLL);
 }
 
 static bool waits_behind(const struct waits *w, size_t from, size_t cause, unsigned depth)

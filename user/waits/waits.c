@@ -125,6 +125,8 @@ static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
 
 		a->wait.is_socket = !strncmp(a->end.link, "socket:", 7);
 		ways_finish(&a->wait, &a->ways);
+		if (all && a->wait.kind == WAIT_POLL && !a->wait.is_fed)
+			children_follow(&a->wait);
 		way_list_done(&a->ways);
 	}
 	return err;

@@ -102,6 +102,7 @@ struct wait {
 	int stop_signal;    /* WAIT_STOPPED; 0: not known */
 	unsigned watched;   /* descriptors of a poll; 0: not known */
 	bool is_process;    /* what it waits for is the end of the process that is its peer */
+	bool is_nameless;   /* it waits for an anonymous inode: eventfd, inotify, pidfd, ... */
 	bool object_is_own; /* the address is that of its own socket, not of what sends */
 	bool is_unix;       /* and the socket one of Unix */
 	bool queue_is_full; /* WAIT_CONNECT: of the peer, which listens */

@@ -47,10 +47,13 @@ static int way_add(struct wait *wait, struct way_list *list, const struct way *w
 	return 0;
 }
 
-/* Of what is no pipe and no connection. */
+/* Of what is no pipe and no connection: changes of files and devices come from outside, but timers,
+ * signals, wake-ups of an event loop and what a child prints on a terminal do not. */
 static enum way_out file_out(const struct wait *wait)
 {
-	return wait_is_event(wait) ? WAY_OUTSIDE : WAY_ITSELF;
+	bool is_device = !strncmp(wait->object, "/dev/", 5) && !strstr(wait->object, "ptmx");
+
+	return is_device || strstr(wait->object, "notify") ? WAY_OUTSIDE : WAY_ITSELF;
 }
 
 /* What ends a wait for something of which the kind is known. WAY_NONE: only other processes. */
@@ -74,7 +77,7 @@ static enum way_out kind_out(const struct wait *wait, const struct other_end *en
 	case WAIT_PIPE_OPEN:
 		return WAY_OUTSIDE;
 	case WAIT_FILE:
-		return file_out(wait);
+		return wait->is_process && wait->peers ? WAY_NONE : file_out(wait);
 	case WAIT_OTHER:
 	case WAIT_UNREAD:
 	case WAIT_HIDDEN:
