@@ -187,3 +187,14 @@ class Followed(AgentCase):
             stream.close()
             c.close()
         self.assert_sound(before)
+
+
+class Orphans(AgentCase):
+    CONFIG = ""
+
+    def test_they_are_not_the_launchers(self):
+        """It waits for them only without BPF."""
+        script = "(sh -c 'while [ $(cut -d\" \" -f4 /proc/$$/stat) = $PPID ]; do sleep 0.01; done; cut -d\" \" -f4 /proc/$$/stat' &); sleep 1"
+        process = self.agent.bpfmon("-q", "--no-store", "--", "sh", "-c", script)
+        said, _ = process.communicate(timeout=60)
+        self.assertNotEqual(int(said), process.pid)

@@ -69,7 +69,8 @@ int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, in
 			if (!p[i].revents)
 				continue;
 			err = role_is_ready(of[i], &value);
-			roles->wants_reaped |= !err && value;
+			/* an agent's value is the version of requests that it takes */
+			roles->wants_reaped |= !err && value && !roles->collector.is_remote;
 			p[i].fd = -1; /* and its revents will be 0 */
 		}
 		if (!err && p[2].revents && (*sig = end_request_read(signal_fd)))
