@@ -222,7 +222,7 @@ $(SKELETON): $(BUILD)/bpfmon.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name bpfmon >$@
 
 # the first build has no dependency files yet that would order this
-$(patsubst %,$(BUILD)/user/track/%.o,blocks drain loader optional peers programs reassign seed tracker): $(SKELETON)
+$(patsubst %,$(BUILD)/user/track/%.o,blocks drain ending loader optional peers programs reassign seed tracker): $(SKELETON)
 
 $(BUILD)/user/%.o: user/%.c
 	$(call say,CC)

@@ -310,6 +310,8 @@ struct pass {
 	__u32 pad;
 };
 
+#define END_ANY (~0U) /* processes of any user are ended */
+
 #define MET_AND_REMOVED (~0ULL)
 #define RETIRED_ROWS 64 /* of the pass that closes an account */
 

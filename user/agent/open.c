@@ -28,6 +28,7 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		.want_memory = true,
 		.can_seed = true,
 		.can_move = true,
+		.may_end = true,
 		.whole_node = true,
 		.only_runs = a->is_private, /* jobs of the node are not asked of it */
 		.cgroup = &a->root,

@@ -65,7 +65,9 @@ static void peer_take_whole(struct peer *p, const struct control *c)
 			p->described_bytes = bytes;
 	} else if (c->type == CONTROL_START && p->state == PEER_WAITS) {
 		peer_start(p, c->when_ns);
-	} else if ((c->type == CONTROL_ENDED || c->type == CONTROL_STOP) && p->state == PEER_RUNS) {
+	} else if ((c->type == CONTROL_ENDED || c->type == CONTROL_STOP ||
+		    c->type == CONTROL_KILL) &&
+		   p->state == PEER_RUNS) {
 		tenant_obey(p->tenant, c);
 		p->may_be_empty = true;
 	} else if (c->type == CONTROL_STOP && p->state == PEER_LISTENS) {

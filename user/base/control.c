@@ -2,6 +2,7 @@
 #include "base/control.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
@@ -11,6 +12,13 @@ int control_send(int fd, enum control_type type, int value, uint64_t when_ns, co
 
 	snprintf(m.text, sizeof(m.text), "%s", text ? text : "");
 	return send(fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+bool control_has_room(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLOUT;
 }
 
 int control_receive(int fd, struct control *message)

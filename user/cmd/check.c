@@ -228,6 +228,7 @@ static void check_loading(struct found *x, const struct refusals *refusals)
 	struct tracker_options o = { .exact_peak = !user_borrows_rights(),
 				     .net_peers = true,
 				     .can_seed = true,
+				     .may_end = true,
 				     .refusals = *refusals };
 	struct tracker t;
 	int err;

@@ -151,6 +151,8 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	t->net_peers = r->net_peers > 0;
 	t->want_memory = r->process_samples > 0;
 	t->can_seed = r->follow != FOLLOW_COMMAND;
+	for (unsigned i = 0; i < r->nr_limits; i++)
+		t->may_end |= !r->limits[i].is_soft;
 	t->can_move = r->span_fd >= 0 && r->follow == FOLLOW_COMMAND;
 	a->spec.duration_ns = r->duration_ns;
 	a->spec.named_boot_ns = r->named_boot_ns;

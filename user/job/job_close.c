@@ -78,6 +78,7 @@ void job_close(struct job *job)
 		return;
 	}
 	books_drain(job->books, true);
+	limit_watch_leave(job);
 	if (!job->books->whole_node)
 		job->summary.map_bytes = tracker_map_bytes(tracker);
 	if (!job->books->whole_node)

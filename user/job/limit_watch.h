@@ -16,10 +16,12 @@ struct limit_watch {
 	bool is_hit[MAX_LIMITS];
 	bool is_contradicted[MAX_LIMITS]; /* this has been reported */
 	bool is_ending;
-	uint64_t next_ns;  /* CLOCK_MONOTONIC: of the next round, or look at the cgroup */
-	uint64_t pause_ns; /* between rounds */
-	bool has_cgroup;   /* of its own, of which the memory is looked at */
-	bool has_spans;    /* there is a limit of spans */
+	bool is_killing;       /* and gets SIGKILL */
+	uint64_t ended_before; /* processes that had ended when it was to end */
+	uint64_t next_ns;      /* CLOCK_MONOTONIC: of the next round, or look at the cgroup */
+	uint64_t pause_ns;     /* between rounds */
+	bool has_cgroup;       /* of its own, of which the memory is looked at */
+	bool has_spans;        /* there is a limit of spans */
 	/* The smallest limits of the run's memory and time that are not hit; 0: none. */
 	uint64_t memory_at, wall_at;
 	bool is_reported;        /* the kernel has counted more memory than memory_at */
@@ -35,6 +37,10 @@ void limit_watch_check(struct job *job);
 void limit_watch_begin_end(struct job *job);
 /* The kernel has counted more memory than limits.memory_at: takes a sample soon. */
 void limit_watch_report(struct job *job);
+/* The launcher has begun to send SIGKILL: from now on what is to end makes no process any more. */
+void limit_watch_kill(struct job *job);
+/* The run is over, whatever is left of it: sends the launcher that, and no longer acts on it. */
+void limit_watch_leave(struct job *job);
 /* To be called after the loop has waited; and the longest wait until then, no more than @wait_ms
  * (-1: no limit). */
 void limit_watch_attend(struct job *job);

@@ -16,15 +16,35 @@
 #define LOOK_NS 5000000ULL         /* at the memory of the cgroup */
 #define LOOK_SLOWLY_NS 50000000ULL /* where it holds what is no process's, as page cache */
 #define PROCESS_BYTES 32           /* a number of a process, and its serial */
+#define ROUND_PACKETS 60           /* that a socket, a quarter of which is full, has room for */
+
+static uint64_t limit_watch_ended(const struct job *job)
+{
+	const uint64_t born = processes_born(&job->totals), live = job->totals.processes;
+	const uint64_t ended = born > live ? born - live : 0;
+
+	return ended > job->limits.ended_before ? ended - job->limits.ended_before : 0;
+}
+
+static void limit_watch_send_ended(const struct job *job, int what)
+{
+	char ended[24];
+
+	snprintf(ended, sizeof(ended), "%" PRIu64, limit_watch_ended(job));
+	control_send(job->spec->control_fd, CONTROL_LIVING, what, job->books->drain_boot_ns, ended);
+}
 
 /* As many as there is room for; the rest of a run of thousands is sent when these have ended. */
 static void limit_watch_send(struct job *job)
 {
 	const uint64_t at_ns = job->books->drain_boot_ns;
 	char text[sizeof(((struct control *)0)->text)];
-	size_t n = 0;
+	size_t n = 0, nr = 0;
 
-	for (size_t i = 0; i < job->rows.nr; i++) {
+	if (!control_has_room(
+		    job->spec->control_fd)) /* the launcher still acts on the last round */
+		return;
+	for (size_t i = 0; i < job->rows.nr && nr < ROUND_PACKETS; i++) {
 		const struct drain_row *row = job->rows.all[i];
 
 		if (row->end_boot_ns)
@@ -32,19 +52,64 @@ static void limit_watch_send(struct job *job)
 		if (n + PROCESS_BYTES >= sizeof(text)) {
 			control_send(job->spec->control_fd, CONTROL_LIVING, 0, at_ns, text);
 			n = 0;
+			nr++;
 		}
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%" PRIu32 ":%" PRIx64 " ",
 				      row->pid, (uint64_t)row->serial);
 	}
 	if (n)
 		control_send(job->spec->control_fd, CONTROL_LIVING, 0, at_ns, text);
-	control_send(job->spec->control_fd, CONTROL_LIVING, 1, at_ns, NULL);
+	limit_watch_send_ended(job, LIVING_ALL);
+}
+
+/*
+ * In the kernel, for what forks faster than it is found: with the rights that the launcher has. An
+ * agent, and a bpfmon that lends rights, end only what the run's user could end.
+ */
+static void limit_watch_guard(struct job *job)
+{
+	const struct job_spec *spec = job->spec;
+	const uint32_t uid = spec->hides_others && spec->shown_to ? spec->shown_to : END_ANY;
+	struct books *b = job->books;
+
+	if (!b->whole_node)
+		tracker_end(&b->tracker, 0, uid);
+	for (size_t i = 0; b->whole_node && i < b->nr_owners; i++)
+		if (job_has(job, &b->owners[i].account))
+			tracker_end(&b->tracker, b->owners[i].account.tree, uid);
+}
+
+void limit_watch_leave(struct job *job)
+{
+	struct books *b = job->books;
+
+	if (!job->limits.is_ending)
+		return;
+	limit_watch_send_ended(job, LIVING_OVER);
+	if (!b->whole_node)
+		tracker_end_over(&b->tracker, 0);
+	for (size_t i = 0; b->whole_node && i < b->nr_owners; i++)
+		if (job_has(job, &b->owners[i].account))
+			tracker_end_over(&b->tracker, b->owners[i].account.tree);
+}
+
+void limit_watch_kill(struct job *job)
+{
+	struct limit_watch *l = &job->limits;
+
+	if (!l->is_ending || l->is_killing)
+		return;
+	l->is_killing = true;
+	l->pause_ns = FIRST_PAUSE_NS;
+	l->next_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 static void limit_watch_round(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
 
+	if (l->is_killing)
+		limit_watch_guard(job); /* each time: spans and runs within may have begun */
 	books_drain(job->books, false);
 	limit_watch_send(job);
 	feeds_flush(&job->feeds);
@@ -56,6 +121,7 @@ void limit_watch_begin_end(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
 
+	l->ended_before = limit_watch_ended(job);
 	l->is_ending = true;
 	l->pause_ns = FIRST_PAUSE_NS;
 	limit_watch_send(job); /* of the sample */

@@ -132,7 +132,9 @@ static enum progress progress_after(struct tenant *t, const struct control *c)
 
 void tenant_obey(struct tenant *t, const struct control *c)
 {
-	if (c) {
+	if (c && c->type == CONTROL_KILL) {
+		limit_watch_kill(&t->job);
+	} else if (c) {
 		t->progress = progress_after(t, c);
 	} else {
 		tenant_set_killed(t, "launcher", "");

@@ -13,11 +13,13 @@
 /* Best effort but for the end of the command, which has all so far, too. */
 static void attendance_tell_reaped(struct attendance *a)
 {
+	const struct role *collector = &a->roles->collector;
 	char text[REAPED_BYTES];
 
+	if (!collector->pid || !control_has_room(collector->control_fd))
+		return;
 	reaped_print(&a->reaped, text);
-	if (a->roles->collector.pid &&
-	    !control_send(a->roles->collector.control_fd, CONTROL_REAPED, 0, 0, text))
+	if (!control_send(collector->control_fd, CONTROL_REAPED, 0, 0, text))
 		a->has_untold = false;
 }
 
@@ -119,6 +121,9 @@ static void attendance_handle_signal(struct attendance *a, const struct signalfd
 
 	if (sig == SIGCHLD)
 		return;
+	/* a run that is ended is not left: to ask again only cuts the grace short */
+	if (!a->limits.has_given_up && end_request_is_one(si) && limit_end_hurry(&a->limits))
+		return;
 	if ((a->command_ended || a->is_detached) && end_request_is_one(si)) {
 		attendance_handle_request(a, si);
 		return;
@@ -162,11 +167,15 @@ void attendance_run(struct attendance *a)
 	struct signalfd_siginfo si;
 
 	a->limits.command = a->command;
+	a->limits.collector_fd = a->roles->collector.control_fd;
+	if (a->roles->wants_reaped)
+		a->limits.spared = &a->roles->own;
 	a->roles->summary.limits = &a->limits;
 
 	while (!attendance_is_over(a)) {
-		last_summary_wait(&a->roles->summary, a->signal_fd, a->roles->line.fd,
-				  agent_is_awaited(a) ? AGENT_LOOK_MS : wait_ms);
+		last_summary_wait(
+			&a->roles->summary, a->signal_fd, a->roles->line.fd,
+			limit_end_wait(&a->limits, agent_is_awaited(a) ? AGENT_LOOK_MS : wait_ms));
 		/* first: stopping this process takes the SIGCONT before it off the queue */
 		attendance_reap(a);
 		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {
@@ -178,12 +187,13 @@ void attendance_run(struct attendance *a)
 		status_line_advance(&a->roles->line);
 		if (agent_is_awaited(a))
 			roles_watch_agent(a->roles);
+		limit_end_advance(&a->limits, a->roles->collector.pid);
 		if (a->limits.has_given_up && !a->is_detached) {
-			log_warn("not all processes of the run have ended: they are left running");
 			attendance_detach(a);
 		}
 	}
 	roles_stop(a->roles, ROLES_GRACE_MS);
+	limit_end_finish(&a->limits);
 	a->roles->summary.limits = NULL;
 	limit_end_done(&a->limits);
 	attendance_reap(a);

@@ -190,9 +190,10 @@ int launcher_run(struct launch_options *o)
 						    .signal_fd = l.signal_fd,
 						    .limits = { .grace_ns = o->limit_grace_ns,
 								.limits = o->request.limits,
-								.origins = o->limit_origins } };
+								.origins = o->limit_origins,
+								.keeper_fd = -1 } };
 		if (o->own_cgroup)
-			l.attendance.limits.cgroup = &l.cgroup.cg;
+			l.attendance.limits.keeper_fd = l.cgroup.keeper_fd;
 		attendance_run(&l.attendance);
 		if (o->outcome)
 			*o->outcome = (struct launch_outcome){ l.attendance.command_ended,

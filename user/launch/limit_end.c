@@ -4,21 +4,28 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pidfd.h"
+#include "base/procstat.h"
+#include "launch/own_cgroup.h"
+#include "launch/sweep.h"
 #include "view/format.h"
 #include "view/limit_text.h"
 #include "wire/limits.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define KILLS_TAKE_NS (10 * NSEC_PER_SEC) /* what SIGKILL has not ended then, nothing will */
+#define STEP_MS 2
+#define LOOK_MS 50
+#define NAMED 8 /* of those that are left */
 
 bool limit_end_has_begun(const struct limit_end *e)
 {
@@ -94,6 +101,7 @@ static void target_signal(struct limit_end *e, struct limit_target *t, int sig)
 {
 	if (!syscall(SYS_pidfd_send_signal, t->fd, sig, NULL, 0) || errno == ESRCH)
 		return;
+	t->is_refused = true;
 	if (!e->was_refused)
 		log_warn("process %d is of another user, and cannot be ended: %s", t->pid,
 			 strerror(errno));
@@ -114,21 +122,13 @@ static void target_end(struct limit_end *e, struct limit_target *t, uint64_t dra
 	}
 }
 
-/* All in it at once, also what forks faster than it is found. */
-static void limit_kill_cgroup(const struct limit_end *e)
+/* What forks faster than it is found is ended by others: see limit_end.h. */
+static void limit_kill_all(struct limit_end *e, bool may_tell)
 {
-	char path[sizeof(e->cgroup->path) + 16];
-	int fd;
-
-	if (!e->cgroup || !e->cgroup->is_v2)
-		return;
-	snprintf(path, sizeof(path), "%s/cgroup.kill", e->cgroup->path);
-	fd = open(path, O_WRONLY | O_CLOEXEC);
-	if (fd < 0)
-		return; /* the rounds do it */
-	if (write(fd, "1", 1) < 0)
-		log_warn("cannot end the command's cgroup at once: %s", strerror(errno));
-	close(fd);
+	if (e->keeper_fd >= 0)
+		own_cgroup_kill(e->keeper_fd);
+	if (may_tell && !e->has_told)
+		e->has_told = !control_send(e->collector_fd, CONTROL_KILL, 0, 0, NULL);
 }
 
 static void limit_forget_unnamed(struct limit_end *e)
@@ -160,23 +160,51 @@ static void limit_end_processes(struct limit_end *e, const char *text, uint64_t 
 			t = target_add(e, pid, serial);
 		if (t)
 			target_end(e, t, drain_ns, is_hard);
+		if (t && t->is_refused)
+			e->has_refused = true;
+		else
+			e->may_end_more = true;
 	}
+}
+
+static bool limit_end_is_hard(struct limit_end *e)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!e->killed_ns && (e->is_urgent || now_ns - e->since_ns >= e->grace_ns))
+		e->killed_ns = now_ns;
+	e->has_given_up |= e->killed_ns && now_ns - e->killed_ns > KILLS_TAKE_NS;
+	return e->killed_ns;
 }
 
 static void limit_end_take_living(struct limit_end *e, const struct control *c)
 {
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	const bool is_hard = now_ns - e->since_ns >= e->grace_ns;
+	const bool is_hard = limit_end_is_hard(e);
 
-	if (is_hard && !e->killed_ns)
-		e->killed_ns = now_ns;
-	e->has_given_up |= e->killed_ns && now_ns - e->killed_ns > KILLS_TAKE_NS;
-	limit_end_processes(e, c->text, c->when_ns, is_hard);
-	if (!c->value)
+	if (c->value == LIVING_SOME) {
+		limit_end_processes(e, c->text, c->when_ns, is_hard);
+		return;
+	}
+	sscanf(c->text, "%" SCNu64, &e->nr_ended);
+	if (c->value == LIVING_OVER)
 		return;
 	if (is_hard)
-		limit_kill_cgroup(e);
+		limit_kill_all(e,
+			       *c->text); /* an agent of an earlier version has no number there */
+	e->has_given_up |= is_hard && e->has_refused && !e->may_end_more;
+	e->has_refused = e->may_end_more = false;
 	limit_forget_unnamed(e);
+}
+
+static void limit_end_begin(struct limit_end *e)
+{
+	struct rlimit files; /* of which each process that is ended takes one */
+
+	e->since_ns = clock_ns(CLOCK_MONOTONIC);
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
 }
 
 void limit_end_take(struct limit_end *e, const struct control *c)
@@ -184,10 +212,71 @@ void limit_end_take(struct limit_end *e, const struct control *c)
 	if (c->type == CONTROL_LIMIT) {
 		limit_say(e, c);
 		if (c->value && !e->since_ns)
-			e->since_ns = clock_ns(CLOCK_MONOTONIC);
+			limit_end_begin(e);
 	}
 	if (c->type == CONTROL_LIVING && e->since_ns)
 		limit_end_take_living(e, c);
+}
+
+void limit_end_advance(struct limit_end *e, bool has_collector)
+{
+	if (!e->since_ns || !limit_end_is_hard(e))
+		return;
+	if (e->spared)
+		sweep_run(e->spared);
+	else if (!has_collector && e->command) /* what else there is, nobody knows any more */
+		kill(e->command, SIGKILL);
+}
+
+int limit_end_wait(const struct limit_end *e, int wait_ms)
+{
+	return e->since_ns && (wait_ms < 0 || wait_ms > LOOK_MS) ? LOOK_MS : wait_ms;
+}
+
+bool limit_end_hurry(struct limit_end *e)
+{
+	if (!e->since_ns)
+		return false;
+	if (!e->is_urgent && !e->killed_ns)
+		log_warn("asked again to end: SIGKILL now");
+	e->is_urgent = true;
+	return true;
+}
+
+/* "PID (comm) of user UID" of those that the last round has named; some of them. */
+static void limit_end_say_left(const struct limit_end *e)
+{
+	char text[NAMED * 64] = "";
+	struct proc_stat s;
+	size_t n = 0, nr = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		if (proc_stat_read(e->targets[i].pid, &s) || strchr("ZX", s.state))
+			continue;
+		if (nr++ < NAMED)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d (%s)",
+					      nr > 1 ? ", " : "", e->targets[i].pid, s.comm);
+	}
+	if (nr)
+		log_warn("not all processes of the run have ended; left running: %s%s", text,
+			 nr > NAMED ? " and more" : "");
+}
+
+void limit_end_finish(struct limit_end *e)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	char took[FORMAT_BYTES];
+
+	if (!e->since_ns)
+		return;
+	/* the collector, which looks at /proc from time to time, may have missed what moves fast */
+	while (e->spared && sweep_run(e->spared) &&
+	       clock_ns(CLOCK_MONOTONIC) - now_ns < KILLS_TAKE_NS)
+		poll(NULL, 0, STEP_MS);
+	format_seconds(took, clock_ns(CLOCK_MONOTONIC) - e->since_ns);
+	log_warn("the run was ended in %s: %" PRIu64 " processes%s", took, e->nr_ended,
+		 e->killed_ns ? ", the last of them by SIGKILL" : "");
+	limit_end_say_left(e);
 }
 
 void limit_end_done(struct limit_end *e)

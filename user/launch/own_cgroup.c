@@ -7,6 +7,7 @@
 #include "launch/keeper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <stdint.h>
@@ -18,6 +19,8 @@
 
 #define PATIENCE_MS 5000 /* with the keeper, which waits for processes that are just ending */
 
+#define KEEPER_KILLS 'k' /* sent to the keeper; any other byte: it removes the cgroup and ends */
+
 static void cgroup_report_left(const struct cgroup *cg, int err, const char *when)
 {
 	if (err == -EBUSY)
@@ -26,6 +29,21 @@ static void cgroup_report_left(const struct cgroup *cg, int err, const char *whe
 			 when, cg->path);
 	else if (err)
 		log_warn("%scannot remove the cgroup '%s': %s", when, cg->path, strerror(-err));
+}
+
+/* Of version 2: also what forks faster than it is found. */
+static void cgroup_kill(const struct cgroup *cg)
+{
+	char path[sizeof(cg->path) + 16];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cgroup.kill", cg->path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (write(fd, "1", 1) < 0)
+		log_warn("cannot end the command's cgroup at once: %s", strerror(errno));
+	close(fd);
 }
 
 static void cgroup_keeper_run(const struct cgroup *cg, int fd)
@@ -39,9 +57,13 @@ static void cgroup_keeper_run(const struct cgroup *cg, int fd)
 	if (privilege_leave_root(1ULL << CAP_DAC_OVERRIDE))
 		_exit(1);
 	seccomp_install(SECCOMP_KEEPER);
-	do
+	for (;;) {
 		n = recv(fd, &byte, 1, 0);
-	while (n < 0 && errno == EINTR);
+		if (n == 1 && byte == KEEPER_KILLS)
+			cgroup_kill(cg);
+		else if (n >= 0 || errno != EINTR)
+			break;
+	}
 	err = cgroup_remove(cg);
 	if (n == 1) /* requested: answer with the result */
 		_exit(send(fd, &err, sizeof(err), MSG_NOSIGNAL) != sizeof(err));
@@ -86,6 +108,13 @@ int own_cgroup_make(struct own_cgroup *own)
 	log_error("--own-cgroup: %s", why);
 	own->cg.path[0] = '\0';
 	return err;
+}
+
+void own_cgroup_kill(int keeper_fd)
+{
+	const char kills = KEEPER_KILLS;
+
+	send(keeper_fd, &kills, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void own_cgroup_remove(struct own_cgroup *own)

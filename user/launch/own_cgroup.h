@@ -20,6 +20,8 @@ struct own_cgroup {
 
 /* A negative errno, after one line to the user; then it has no path. */
 int own_cgroup_make(struct own_cgroup *own);
+/* Has its keeper end all in it at once; with cgroups of version 1 nothing happens. */
+void own_cgroup_kill(int keeper_fd);
 /* Has it removed; a warning if it cannot be, with its path. */
 void own_cgroup_remove(struct own_cgroup *own);
 

@@ -101,6 +101,9 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_WIRE_RECEIVES] = { "wire__receive", "packets to a cgroup",
 				     "needs programs of the type cgroup_skb", "they are not known",
 				     NULL },
+	[OPTIONAL_ENDS] = { "ends__call", "the end of runs that fork fast",
+			    "needs the tracepoint sys_enter",
+			    "what forks faster than it is found may outlive a limit", NULL },
 	[OPTIONAL_WIRE_SENDS] = { "wire__send", "packets from a cgroup",
 				  "needs programs of the type cgroup_skb", "they are not known",
 				  NULL },
@@ -165,6 +168,8 @@ static int optional_attach(struct optionals *x, size_t i, struct bpfmon *skel, i
 
 	if (i == OPTIONAL_OFFSETS)
 		return offsets_find(skel);
+	if (i == OPTIONAL_ENDS)
+		return 0;
 	if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i))
 		return cgroup_attach(&x->links[i], p, wire_fd);
 	if (OPTIONAL_OF_ROOT & OPTIONAL_BIT(i))

@@ -40,6 +40,7 @@ enum optional {
 	OPTIONAL_KINDS,
 	OPTIONAL_WIRE_RECEIVES, /* this and the next: only where these have a cgroup of version 2 */
 	OPTIONAL_WIRE_SENDS,
+	OPTIONAL_ENDS, /* only where a run may be ended, and attached only then: track/ending.c */
 	NR_OPTIONALS
 };
 

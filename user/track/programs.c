@@ -246,6 +246,8 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 		a.set &= ~OPTIONAL_OF_PEERS;
 	if (!metric_set_has_source(&o->wanted, SOURCE_KINDS))
 		a.set &= ~OPTIONAL_BIT(OPTIONAL_KINDS);
+	if (!o->may_end)
+		a.set &= ~OPTIONAL_BIT(OPTIONAL_ENDS);
 	if (!o->wire_cgroup || !metric_set_has_source(&o->wanted, SOURCE_WIRE))
 		a.set &= ~OPTIONAL_OF_WIRE;
 	if (!err && !loader_has_percpu_rss(&a.loader))

@@ -27,6 +27,7 @@ struct tracker_options {
 	bool want_memory; /* what each process holds, even if no metric of it is wanted */
 	bool can_seed;    /* tracker_seed() will be called */
 	bool can_move;    /* tracker_move() will be called */
+	bool may_end;     /* tracker_end() may be called */
 	const struct cgroup_target *cgroup; /* not owned; NULL: membership is by lineage */
 	const char *wire_cgroup; /* folder of version 2 whose packets are counted; not owned; NULL:
 				    none */
@@ -172,6 +173,15 @@ int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to);
  * record begins anew.
  */
 int tracker_move_anew(struct tracker *t, pid_t pid, const struct account_key *to, uint32_t flags);
+/*
+ * From now on each process of the accounts of @tree (0: each that is followed, unless with
+ * whole_node) gets SIGKILL when it makes a system call, so that none of them makes another one;
+ * @uid: only those that this user may signal, or END_ANY. Harmless to repeat. A negative errno:
+ * -EOPNOTSUPP where the source or the kernel has no program for it.
+ */
+int tracker_end(struct tracker *t, uint64_t tree, uint32_t uid);
+/* No longer. Harmless for a tree that is not ended. */
+void tracker_end_over(struct tracker *t, uint64_t tree);
 /*
  * Closes the account @from: calls @record for each process that it still has, and moves it to the
  * account @to. Its totals do not change any more: they are the sum of its records, those in the

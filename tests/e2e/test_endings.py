@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is hard to end does not survive the end of its run (ENDINGS: so many of the fastest ones for each source).
+
+The witness is a pipe, which all processes of a run have as their output: it is at its end when none is left, also of
+those that no look at /proc would find. Trees are bounded, and end by themselves after LASTS_SECONDS: long after a test.
+"""
+
+import os
+import re
+import select
+import shutil
+import signal
+import subprocess
+import time
+
+from lib.agent import AgentCase
+from lib.bpfmon import BPFMON, Case, said_by, truth
+from lib.live import wait_for
+
+ENDINGS = int(os.environ.get("ENDINGS", "10"))
+LASTS_SECONDS = 100
+GONE_SECONDS = 20  # a process that was killed closes its files
+LIMIT = ["--no-store", "-q", "--limit", "wall<0.2s", "--limit-grace", "0.1"]
+LIMIT_OF_2000 = ["--no-store", "-q", "--limit", "processes<2000", "-i", "0.05", "--limit-grace", "0.1"]
+SHAPES = ("asleep", "chain", "daemon", "fan", "stopped", "traced", "user", "pidns")
+SOURCES = {"BPF": ([], []), "own cgroup": ([], ["--own-cgroup"]), "/proc": ([truth("nobpf"), "EPERM"], [])}
+ENDED = re.compile(r"the run was ended in ([0-9.]+) (m?s): ([0-9]+) processes, the last of them by SIGKILL\n")
+
+
+class Ending:
+    """One run of a tree that is hard to end, which is over."""
+
+    def __init__(self, test, process, before_wait=lambda process: None):
+        before_wait(process)
+        self.code = process.wait(60)
+        self.has_left = not select.select([process.stdout], [], [], GONE_SECONDS)[0]
+        self.said = process.stderr.read().decode() if not self.has_left else ""
+        process.stdout.close()
+        process.stderr.close()
+        test.assertFalse(self.has_left, "a process has outlived its run")
+        test.assertEqual(self.code, 124, self.said)
+        found = ENDED.search(self.said)
+        test.assertIsNotNone(found, self.said)
+        self.seconds = float(found[1]) * (1e-3 if found[2] == "ms" else 1)
+        self.nr = int(found[3])
+
+
+def start(shape, number, before=(), options=(), limit=LIMIT):
+    argv = [*before, BPFMON, *limit, *options, "--", truth("hardtoend"), shape, str(number), str(LASTS_SECONDS)]
+    return subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/")
+
+
+class Shapes(Case):
+    def each(self, source):
+        before, options = SOURCES[source]
+        for shape in SHAPES:
+            with self.subTest(shape=shape):
+                ending = Ending(self, start(shape, 3, before, options))
+                self.assertGreaterEqual(ending.nr, 4)
+                self.assertNotIn("left running", ending.said)
+
+    def test_each_shape(self):
+        self.each("BPF")
+
+    def test_each_shape_in_a_cgroup_of_its_own(self):
+        self.each("own cgroup")
+
+    def test_each_shape_without_bpf(self):
+        self.each("/proc")
+
+    def test_a_kernel_that_refuses_the_program(self):
+        """What does not fork faster than it is found is ended all the same; and check says what is missing."""
+        for how in ("ends__call", "ends__call:attach"):
+            options = ["--inject-no-program", how]
+            self.assertGreaterEqual(Ending(self, start("stopped", 3, (), options)).nr, 4)
+            said = said_by(BPFMON, "check", *options)
+            self.assertRegex(said, "(?m)^the end of runs that fork fast +missing: .+ may outlive a limit$")
+
+    def test_two_thousand_live_processes(self):
+        for before, options in SOURCES.values():
+            ending = Ending(self, start("asleep", 2000, before, options, LIMIT_OF_2000))
+            self.assertEqual(ending.nr, 2001)
+
+    def test_more_processes_than_the_launcher_may_open_files(self):
+        few = ["prlimit", "--nofile=64:4096"]
+        self.assertEqual(Ending(self, start("asleep", 200, few)).nr, 201)
+
+    def test_to_ask_again_cuts_the_grace_short(self):
+        def ask(process):
+            wait_for(lambda: b"beyond the limit" in process.stderr.peek(), "the limit")
+            process.send_signal(signal.SIGTERM)
+
+        ending = Ending(self, start("chain", 2, options=["--limit-grace", "1000"]), ask)
+        self.assertIn("SIGKILL now", ending.said)
+
+
+class Fast(Case):
+    """Runs that are ended while they fork as fast as they can."""
+
+    def loop(self, source):
+        before, options = SOURCES[source]
+        took = sorted(Ending(self, start(("chain", "fan")[i % 2], 4, before, options)).seconds for i in range(ENDINGS))
+        print(f"{source}: {ENDINGS} runs ended, after {took[0]:.3f} s, {took[len(took) // 2]:.3f} s, {took[-1]:.3f} s (least, median, most)", flush=True)
+
+    def test_none_survives(self):
+        self.loop("BPF")
+
+    def test_none_survives_in_a_cgroup_of_its_own(self):
+        self.loop("own cgroup")
+
+    def test_none_survives_without_bpf(self):
+        self.loop("/proc")
+
+
+class ThroughAgent(AgentCase):
+    CONFIG = ""
+
+    def start(self, shape, program=truth("hardtoend")):
+        return self.agent.bpfmon(*LIMIT, "--", program, shape, 3, LASTS_SECONDS)
+
+    def test_each_shape_that_a_user_can_make(self):
+        for shape in ("asleep", "chain", "daemon", "fan", "stopped", "traced"):
+            with self.subTest(shape=shape):
+                Ending(self, self.start(shape))
+        self.assert_served()
+
+    def test_what_another_user_has_become_is_left_and_named(self):
+        """Neither the launcher nor the agent ends what the user may not end: one that is root's for good."""
+        program = shutil.copy(truth("hardtoend"), self.dir / "becomes")
+        self.dir.chmod(0o755)
+        program.chmod(0o4755)
+        process = self.start("foreign", program)
+        self.assertEqual(process.wait(60), 124)
+        said = process.stderr.read1(1 << 20).decode()
+        self.assertIn("is of another user, and cannot be ended", said)
+        left = [int(pid) for pid in re.findall(r"([0-9]+) \(becomes\)", said.partition("left running: ")[2])]
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        self.assertEqual(len(left), 3, said)
+        self.assertTrue(select.select([process.stdout], [], [], GONE_SECONDS)[0])
+        process.stdout.close()
+        process.stderr.close()
