@@ -122,7 +122,7 @@ static void attendance_handle_signal(struct attendance *a, const struct signalfd
 	if (sig == SIGCHLD)
 		return;
 	/* a run that is ended is not left: to ask again only cuts the grace short */
-	if (!a->limits.has_given_up && end_request_is_one(si) && limit_end_hurry(&a->limits))
+	if (end_request_is_one(si) && limit_end_hurry(&a->limits))
 		return;
 	if ((a->command_ended || a->is_detached) && end_request_is_one(si)) {
 		attendance_handle_request(a, si);

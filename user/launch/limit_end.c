@@ -177,6 +177,43 @@ static bool limit_end_is_hard(struct limit_end *e)
 	return e->killed_ns;
 }
 
+/* Names those that the last round has named and that are there still; some of them. */
+static void limit_end_say_left(const struct limit_end *e)
+{
+	char text[NAMED * 64] = "";
+	struct proc_stat s;
+	size_t n = 0, nr = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		if (proc_stat_read(e->targets[i].pid, &s) || strchr("ZX", s.state))
+			continue;
+		if (nr++ < NAMED)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d (%s)",
+					      nr > 1 ? ", " : "", e->targets[i].pid, s.comm);
+	}
+	if (nr)
+		log_warn("not all processes of the run have ended; left running: %s%s", text,
+			 nr > NAMED ? " and more" : "");
+}
+
+void limit_end_finish(struct limit_end *e)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	char took[FORMAT_BYTES];
+
+	if (!e->since_ns || e->is_over)
+		return;
+	e->is_over = true;
+	/* the collector, which looks at /proc from time to time, may have missed what moves fast */
+	while (e->spared && sweep_run(e->spared) &&
+	       clock_ns(CLOCK_MONOTONIC) - now_ns < KILLS_TAKE_NS)
+		poll(NULL, 0, STEP_MS);
+	format_seconds(took, clock_ns(CLOCK_MONOTONIC) - e->since_ns);
+	log_warn("the run was ended in %s: %" PRIu64 " process%s%s", took, e->nr_ended,
+		 e->nr_ended == 1 ? "" : "es", e->killed_ns ? ", the last of them by SIGKILL" : "");
+	limit_end_say_left(e);
+}
+
 static void limit_end_take_living(struct limit_end *e, const struct control *c)
 {
 	const bool is_hard = limit_end_is_hard(e);
@@ -186,8 +223,10 @@ static void limit_end_take_living(struct limit_end *e, const struct control *c)
 		return;
 	}
 	sscanf(c->text, "%" SCNu64, &e->nr_ended);
-	if (c->value == LIVING_OVER)
+	if (c->value == LIVING_OVER) {
+		limit_end_finish(e);
 		return;
+	}
 	if (is_hard)
 		limit_kill_all(e,
 			       *c->text); /* an agent of an earlier version has no number there */
@@ -220,7 +259,7 @@ void limit_end_take(struct limit_end *e, const struct control *c)
 
 void limit_end_advance(struct limit_end *e, bool has_collector)
 {
-	if (!e->since_ns || !limit_end_is_hard(e))
+	if (!e->since_ns || !limit_end_is_hard(e) || e->is_over)
 		return;
 	if (e->spared)
 		sweep_run(e->spared);
@@ -235,48 +274,12 @@ int limit_end_wait(const struct limit_end *e, int wait_ms)
 
 bool limit_end_hurry(struct limit_end *e)
 {
-	if (!e->since_ns)
+	if (!e->since_ns || e->is_over || e->has_given_up)
 		return false;
 	if (!e->is_urgent && !e->killed_ns)
 		log_warn("asked again to end: SIGKILL now");
 	e->is_urgent = true;
 	return true;
-}
-
-/* "PID (comm) of user UID" of those that the last round has named; some of them. */
-static void limit_end_say_left(const struct limit_end *e)
-{
-	char text[NAMED * 64] = "";
-	struct proc_stat s;
-	size_t n = 0, nr = 0;
-
-	for (size_t i = 0; i < e->nr; i++) {
-		if (proc_stat_read(e->targets[i].pid, &s) || strchr("ZX", s.state))
-			continue;
-		if (nr++ < NAMED)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d (%s)",
-					      nr > 1 ? ", " : "", e->targets[i].pid, s.comm);
-	}
-	if (nr)
-		log_warn("not all processes of the run have ended; left running: %s%s", text,
-			 nr > NAMED ? " and more" : "");
-}
-
-void limit_end_finish(struct limit_end *e)
-{
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	char took[FORMAT_BYTES];
-
-	if (!e->since_ns)
-		return;
-	/* the collector, which looks at /proc from time to time, may have missed what moves fast */
-	while (e->spared && sweep_run(e->spared) &&
-	       clock_ns(CLOCK_MONOTONIC) - now_ns < KILLS_TAKE_NS)
-		poll(NULL, 0, STEP_MS);
-	format_seconds(took, clock_ns(CLOCK_MONOTONIC) - e->since_ns);
-	log_warn("the run was ended in %s: %" PRIu64 " processes%s", took, e->nr_ended,
-		 e->killed_ns ? ", the last of them by SIGKILL" : "");
-	limit_end_say_left(e);
 }
 
 void limit_end_done(struct limit_end *e)

@@ -46,6 +46,7 @@ struct limit_end {
 	uint64_t killed_ns; /* the same, of the first SIGKILL; 0: there was none */
 	uint64_t nr_ended;  /* processes, since then; as the collector has counted them */
 	bool is_urgent;     /* the grace was cut short */
+	bool is_over;       /* no process of it is left, or it was given up, which was said */
 	bool has_told;      /* the collector, that SIGKILL has begun */
 	bool was_refused;   /* a process may not be ended by the caller: said once */
 	bool has_refused, may_end_more; /* in this round one was named that is, or is not refused */
@@ -59,10 +60,10 @@ bool limit_end_has_begun(const struct limit_end *e);
 void limit_end_advance(struct limit_end *e, bool has_collector);
 /* The longest wait until then, no more than @wait_ms (-1: no limit). */
 int limit_end_wait(const struct limit_end *e, int wait_ms);
-/* The user asks again for the end: SIGKILL without waiting. False: it has not begun. */
+/* The user asks again for the end: SIGKILL without waiting. False: it does not go on. */
 bool limit_end_hurry(struct limit_end *e);
-/* The run is over: makes sure of it, and reports how many processes were ended, in what time, and
- * what is left. */
+/* The run is over: makes sure of it, and reports once how many processes were ended, in what time,
+ * and what is left. */
 void limit_end_finish(struct limit_end *e);
 void limit_end_done(struct limit_end *e);
 

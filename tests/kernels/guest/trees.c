@@ -2,6 +2,7 @@
 /* Trees of processes and threads of every kind, as in tests/bpf/test_trees.py. */
 #include "guest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -221,6 +222,48 @@ static void tree_span(struct run *r)
 		      field_real(r->truth, "children_cpu_seconds") - 0.001, cpu_inside(r));
 }
 
+/* Tasks since boot, by the kernel's own count. */
+static long long tasks_born(void)
+{
+	FILE *f = fopen("/proc/stat", "re");
+	long long born = 0;
+	char line[4096];
+
+	while (f && fgets(line, sizeof(line), f) && sscanf(line, "processes %lld", &born) != 1)
+		;
+	if (f)
+		fclose(f);
+	return born;
+}
+
+/* Chains, of which each process makes the next one and ends: one that is left would go on. */
+static void chain_ended(struct run *r, const char *options)
+{
+	long long born;
+
+	run_begin(r, options, "hardtoend chain 2 300");
+	run_end(r);
+	expect(r->code == 124, "it ended with %d", r->code);
+	expect(strstr(r->messages, "the run was ended in") && !strstr(r->messages, "left running"),
+	       "%s", r->messages);
+	born = tasks_born();
+	usleep(300000);
+	expect(tasks_born() - born < 50, "%lld tasks were born after the end of the run",
+	       tasks_born() - born);
+}
+
+static void tree_ended(struct run *r)
+{
+	chain_ended(r, "--limit wall<0.3s --limit-grace 0.1");
+}
+
+/* By cgroup.kill alone. */
+static void tree_ended_in_cgroup(struct run *r)
+{
+	chain_ended(r, "--limit wall<0.3s --limit-grace 0.1 --own-cgroup --inject-no-program "
+		       "ends__call");
+}
+
 const struct test tree_tests[] = {
 	{ "one process", tree_spin },
 	{ "children in turn", tree_seqchildren },
@@ -239,6 +282,8 @@ const struct test tree_tests[] = {
 	{ "pid namespace", tree_pidns },
 	{ "io_uring", tree_iouring },
 	{ "exit codes and signals", tree_endings },
+	{ "end of a run that forks", tree_ended },
+	{ "end of a cgroup that forks", tree_ended_in_cgroup },
 	{ "teardown of memory", tree_teardown },
 	{ "storm of forks", tree_forkstorm },
 	{ "a sample every 10 ms", tree_many_samples },
