@@ -194,7 +194,9 @@ class Orphans(AgentCase):
 
     def test_they_are_not_the_launchers(self):
         """It waits for them only without BPF."""
-        script = "(sh -c 'while [ $(cut -d\" \" -f4 /proc/$$/stat) = $PPID ]; do sleep 0.01; done; cut -d\" \" -f4 /proc/$$/stat' &); sleep 1"
-        process = self.agent.bpfmon("-q", "--no-store", "--", "sh", "-c", script)
+        orphan = "while os.getppid() == middle: time.sleep(0.001)\n print(os.getppid(), flush=True)\n os._exit(0)"
+        script = f"import os, time\nend, held = os.pipe()\nif not os.fork():\n middle = os.getpid()\n if os.fork(): os._exit(0)\n {orphan}\n"
+        script += "os.close(held)\nos.read(end, 1)"
+        process = self.agent.bpfmon("-q", "--no-store", "--", "/usr/bin/python3", "-c", script)
         said, _ = process.communicate(timeout=60)
         self.assertNotEqual(int(said), process.pid)
