@@ -146,6 +146,13 @@ class ThroughAgent(AgentCase):
                 Ending(self, self.start(shape))
         self.assert_served()
 
+    def test_a_span_and_a_run_within_are_ended_with_their_run(self):
+        """Both have accounts of their own."""
+        for within in ([BPFMON, "span", "inner", "--"], [BPFMON, "-q", "--no-store", "--"]):
+            command = [*within, truth("hardtoend"), "chain", "3", str(LASTS_SECONDS)]
+            process = said_into(self.agent.bpfmon, *LIMIT, "--", *command)
+            self.assertGreater(Ending(self, process).nr, 0)
+
     def test_what_another_user_has_become_is_left_and_named(self):
         """Neither the launcher nor the agent ends what the user may not end: one that is root's for good."""
         program = shutil.copy(truth("hardtoend"), self.dir / "becomes")
