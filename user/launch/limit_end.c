@@ -211,7 +211,8 @@ void limit_end_finish(struct limit_end *e)
 	format_seconds(took, clock_ns(CLOCK_MONOTONIC) - e->since_ns);
 	log_warn("the run was ended in %s: %" PRIu64 " process%s%s", took, e->nr_ended,
 		 e->nr_ended == 1 ? "" : "es", e->killed_ns ? ", the last of them by SIGKILL" : "");
-	limit_end_say_left(e);
+	if (e->has_given_up) /* else what is there still has passed its last event */
+		limit_end_say_left(e);
 }
 
 static void limit_end_take_living(struct limit_end *e, const struct control *c)
