@@ -151,7 +151,12 @@ print(flush=True); p.communicate()""",
 fd = libc.timerfd_create(1, 0); libc.timerfd_settime(fd, 0, struct.pack("4q", 0, 0, 1000, 0), None)
 print(flush=True); os.read(fd, 8)""",
     "signalfd": LIBC + "fd = libc.signalfd(-1, struct.pack('16q', 512, *[0] * 15), 0); print(flush=True); os.read(fd, 128)",
-    "eventfd": LIBC + "fd = libc.eventfd(0, 0); print(flush=True); os.read(fd, 8)",
+    "eventfd": LIBC + """
+fd = libc.eventfd(0, 0)
+if not os.fork():
+    import time
+    time.sleep(1000)
+print(flush=True); os.read(fd, 8)""",
     "epoll of a timer, inotify and a wake pipe": LIBC + """
 import select
 e = select.epoll()
