@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the names of functions and types in bpf/, include/ and user/: a function's name is unique in
 the tree, static ones included, since that is what perf, gdb, bpftool and cscope show; it has an
-underscore, as noun_verb() has; and json_* is jansson's. Prints each violation as "file:line: what";
-exits 1 if there is one.
+underscore, as noun_verb() has; and json_* is jansson's. A function of user/ that only its own file uses
+is static, and each is used. Prints each violation as "file:line: what"; exits 1 if there is one.
 
 Usage: tools/check-names.py
 """
@@ -13,6 +13,7 @@ import re
 import sys
 
 FOLDERS = ("bpf", "include", "user")
+USERS = ("user", "tests")  # of functions of user/
 ONE_WORD = {"main"}
 # What stands around the name of a function, or in the place of it.
 WRAPPERS = {"BPF_PROG", "BPF_KPROBE", "BPF_KRETPROBE"}
@@ -28,6 +29,11 @@ TYPE = re.compile(r"\b(?:struct|union|enum)\s+(\w+)\s*\{|\btypedef\b[^;{]*?\b(\w
 
 def blank(match):
     return re.sub(r"[^\n]", " ", match.group())
+
+
+def keep_lines_of_macros(match):
+    """The lines of the preprocessor stay: a macro uses functions, too."""
+    return match.group() if match.group().lstrip().startswith("#") else blank(match)
 
 
 def without_parentheses(text):
@@ -76,13 +82,33 @@ def types(text):
 
 
 
-def sources():
-    for top in FOLDERS:
+def sources(folders=FOLDERS, ends=(".c", ".h")):
+    for top in folders:
         for folder, _, names in sorted(os.walk(top)):
             for name in sorted(names):
                 path = os.path.join(folder, name)
-                if name.endswith((".c", ".h")):
+                if name.endswith(ends):
                     yield path
+
+
+def unshared():
+    """Each function with external linkage that no other file of C uses."""
+    defined = {}  # name -> file, line, whether its own file uses it
+    used = collections.defaultdict(set)  # word -> files
+    for path in sources(USERS, (".c", ".h", ".def")):
+        with open(path, encoding="utf-8") as f:
+            text = SKIPPED.sub(keep_lines_of_macros, f.read())
+        words = collections.Counter(re.findall(r"\w+", text))
+        for word, count in words.items():
+            if count > 1 or not (path.startswith("user") and path.endswith(".h")):  # one is the declaration
+                used[word].add(path)
+        for offset, name in functions(SKIPPED.sub(blank, text)):
+            start = max(text.rfind(c, 0, offset) for c in ";}")
+            if path.startswith("user") and path.endswith(".c") and "static" not in text[start + 1:offset].split():
+                defined[name] = path, text.count("\n", 0, offset) + 1, words[name] > 1
+    for name, (path, line, used_here) in defined.items():
+        if name != "main" and not name.startswith("__wrap_") and not used[name] - {path}:
+            yield path, line, f"{name}() is {'static: no other file uses it' if used_here else 'not used'}"
 
 
 def violations():
@@ -113,7 +139,7 @@ def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
     if sys.argv[1:]:
         sys.exit(__doc__.strip())
-    found = sorted(violations())
+    found = sorted([*violations(), *unshared()])
     for path, line, what in found:
         print(f"{path}:{line}: {what}")
     sys.exit(1 if found else 0)

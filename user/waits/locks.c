@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-bool lock_parse(const char *line, struct file_lock *lock, bool *waits)
+/* Parses one line of /proc/locks, or of a fdinfo after "lock:". False: it is none. */
+static bool lock_parse(const char *line, struct file_lock *lock, bool *waits)
 {
 	const char *at = strchr(line, ':');
 	char type[8], last[24] = "";

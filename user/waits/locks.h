@@ -19,8 +19,6 @@ struct file_lock {
 			       * not known */
 };
 
-/* Parses one line of /proc/locks, or of a fdinfo after "lock:". False: it is none. */
-bool lock_parse(const char *line, struct file_lock *lock, bool *waits);
 /* Whether @held, of the same file, keeps @request from being granted. */
 bool lock_conflicts(const struct file_lock *held, const struct file_lock *request);
 /* Whether a descriptor with this fdinfo has a lock that does. */

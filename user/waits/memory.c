@@ -24,7 +24,8 @@ bool memory_peek(pid_t pid, uint64_t address, void *out, size_t bytes)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-bool memory_peek_path(pid_t pid, uint64_t address, char *out, size_t size)
+/* A path, which ends in the same page or the next; false: not readable, or longer than @size. */
+static bool memory_peek_path(pid_t pid, uint64_t address, char *out, size_t size)
 {
 	size_t page = 4096 - address % 4096, first = page < size ? page : size;
 

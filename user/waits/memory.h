@@ -7,8 +7,6 @@
 
 /* Whether all of @bytes could be read. */
 bool memory_peek(pid_t pid, uint64_t address, void *out, size_t bytes);
-/* A path, which ends in the same page or the next; false: not readable, or longer than @size. */
-bool memory_peek_path(pid_t pid, uint64_t address, char *out, size_t size);
 
 /* The path that the task's call is about, absolute if the folder may be read, without dots. */
 bool call_path(pid_t pid, const struct task_view *task, char *out, size_t size);

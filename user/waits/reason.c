@@ -29,7 +29,8 @@ static size_t wait_index(const struct waits *w, pid_t pid)
 	return NOT_FOUND;
 }
 
-bool wait_is_event(const struct wait *wait)
+/* Whether it waits for a time, an event, input or a client, so that no process holds it up. */
+static bool wait_is_event(const struct wait *wait)
 {
 	switch (wait->kind) {
 	case WAIT_SLEEP:

@@ -157,9 +157,6 @@ size_t waits_number(const struct waits *w);
 size_t waits_given(const struct waits *w);
 /* The one at the index @at, of waits_add(); valid until the next of the calls above. */
 const struct wait *waits_get(const struct waits *w, size_t at);
-
-/* Whether it waits for a time, an event, input or a client, so that no process holds it up. */
-bool wait_is_event(const struct wait *wait);
 /* The process that the launcher of bpfmon @pid has started; 0: it is none. */
 pid_t launcher_command(pid_t pid);
 
