@@ -58,7 +58,7 @@ PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/% $(BUILD)/user/exporter/% $(BUI
 # what needs libraries that bpfmon has not, which a cross-compiler need not know either
 EXPORTER_OBJ := $(patsubst %,$(BUILD)/user/exporter/%.o,main http http_open passwords) $(BUILD)/user/http/request.o
 TOP_OBJ  := $(patsubst %,$(BUILD)/user/top/%.o,main session session_list curses)
-WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find form http listing live main outputs pages) $(BUILD)/user/http/request.o
+WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find http listing live main outputs pages) $(BUILD)/user/http/request.o
 LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o $(EXPORTER_OBJ) $(TOP_OBJ) $(WEB_OBJ),$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
