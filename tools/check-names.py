@@ -100,7 +100,7 @@ def unshared():
             text = SKIPPED.sub(keep_lines_of_macros, f.read())
         words = collections.Counter(re.findall(r"\w+", text))
         for word, count in words.items():
-            if count > 1 or not (path.startswith("user") and path.endswith(".h")):  # one is the declaration
+            if count > 1 or not (path.startswith("user") and path.endswith(".h")):  # once: the declaration
                 used[word].add(path)
         for offset, name in functions(SKIPPED.sub(blank, text)):
             start = max(text.rfind(c, 0, offset) for c in ";}")
@@ -108,7 +108,7 @@ def unshared():
                 defined[name] = path, text.count("\n", 0, offset) + 1, words[name] > 1
     for name, (path, line, used_here) in defined.items():
         if name != "main" and not name.startswith("__wrap_") and not used[name] - {path}:
-            yield path, line, f"{name}() is {'static: no other file uses it' if used_here else 'not used'}"
+            yield path, line, f"{name}() is {'public, and no other file uses it' if used_here else 'not used'}"
 
 
 def violations():

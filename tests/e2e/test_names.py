@@ -41,7 +41,7 @@ class Names(unittest.TestCase):
         ])
 
     def test_a_name_in_both_branches_of_an_if_is_one(self):
-        body = "int row_put(void)\n{\n\treturn 0;\n}\n"
+        body = "static int row_put(void)\n{\n\treturn 0;\n}\n"
         self.assertEqual(self.reported({"user/a/one.c": f"#if A\n{body}#else\n{body}#endif\n"}), [])
 
     def test_a_name_of_one_word_is_reported_unless_it_is_main(self):
@@ -73,8 +73,21 @@ class Names(unittest.TestCase):
                             "#define ROW(name)\\\n\tvoid name(void) \\\n\t{ }\n"
                             "void get(void);\n"
                             "static const struct row rows[] = { ROW(put), { take(1) } };\n"
-                            "void row_print(void)\n{\n\tif (take('{'))\n\t\tputs(\"{\\\"\");\n}\n",
+                            "static void row_print(void)\n{\n\tif (take('{'))\n\t\tputs(\"{\\\"\");\n}\n",
         }), [])
+
+    def test_a_function_that_no_other_file_uses_is_reported(self):
+        lines = self.reported({
+            "user/a/one.h": "int row_put(void);\nint row_get(void);\nint row_take(void);\nint row_test(void);\n",
+            "user/a/one.c": "int row_put(void)\n{\n}\nint row_get(void)\n{\n\treturn row_put();\n}\n"
+                            "int row_take(void)\n{\n}\n/* row_test() */\nint row_test(void)\n{\n}\n",
+            "user/a/two.c": "#define TAKE row_take()\n/* row_get(), row_put() */\n",
+            "tests/unit/test_one.c": "int main(void)\n{\n\treturn row_test();\n}\n",
+        })
+        self.assertEqual(lines, [
+            "user/a/one.c:1: row_put() is public, and no other file uses it",
+            "user/a/one.c:4: row_get() is not used",
+        ])
 
     def test_the_tree_has_none_where_names_are_held(self):
         done = subprocess.run([sys.executable, TOOL], capture_output=True, text=True, check=False)
