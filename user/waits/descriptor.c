@@ -29,18 +29,11 @@ static void socket_end(struct wait *wait, struct other_end *end, uint64_t inode)
 	snprintf(end->link, sizeof(end->link), "socket:[%" PRIu64 "]", inode);
 }
 
-static uint64_t socket_inode(const char *link)
-{
-	uint64_t inode = 0;
-
-	return sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
-}
-
 static enum wait_kind socket_look(struct look *look, struct wait *wait, struct other_end *end,
 				  const char *link, bool writes)
 {
 	struct socket_view view;
-	uint64_t inode = socket_inode(link);
+	uint64_t inode = link_socket(link);
 
 	if (inode && socket_find(&look->net, wait->pid, inode, &view)) {
 		wait->object_is_own = !*view.remote;
@@ -66,7 +59,7 @@ void connect_look(struct look *look, struct wait *wait, struct other_end *end,
 		wait->unread |= WAIT_NO_FILES;
 		return;
 	}
-	if (socket_find(&look->net, wait->pid, socket_inode(link), &view) && !view.is_unix)
+	if (socket_find(&look->net, wait->pid, link_socket(link), &view) && !view.is_unix)
 		text_copy_inert(wait->object, sizeof(wait->object), view.remote);
 	else if (length <= sizeof(address) &&
 		 memory_peek(wait->pid, task->argument[1], &address, length) &&

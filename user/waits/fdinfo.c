@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,13 @@ bool link_is_terminal(const char *link)
 {
 	return !strncmp(link, "/dev/pts/", 9) || !strncmp(link, "/dev/tty", 8) ||
 	       !strcmp(link, "/dev/console");
+}
+
+uint64_t link_socket(const char *link)
+{
+	uint64_t inode = 0;
+
+	return sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
 }
 
 ssize_t fdinfo_read(pid_t pid, int fd, char *text, size_t size)

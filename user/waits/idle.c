@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "waits/calls.h"
+#include "waits/fdinfo.h"
 #include "waits/look.h"
 
 #include <dirent.h>
@@ -144,7 +145,8 @@ static bool process_listens(struct listeners *l, pid_t pid)
 		if (n <= 0)
 			continue;
 		link[n] = '\0';
-		if (sscanf(link, "socket:[%" SCNu64 "]", &inode) != 1)
+		inode = link_socket(link);
+		if (!inode)
 			continue;
 		listeners_read(l, pid);
 		if (inode_listens(l, inode))
@@ -157,26 +159,20 @@ static bool process_listens(struct listeners *l, pid_t pid)
 static void source_of(pid_t pid, const struct task_view *task, char *link, size_t size)
 {
 	const struct call *call = call_of_task(task);
-	char path[64];
-	ssize_t n = -1;
 
-	if (call && call->kind == CALL_READ && call->fd_at >= 0) {
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid,
-			 (int)task->argument[call->fd_at]);
-		n = readlink(path, link, size - 1);
-	}
-	link[n > 0 ? n : 0] = '\0';
+	*link = '\0';
+	if (call && call->kind == CALL_READ && call->fd_at >= 0)
+		descriptor_link(pid, (int)task->argument[call->fd_at], link, size);
 }
 
 static bool waits_for_requests(const struct listeners *l, const struct member *m,
 			       const char *source)
 {
-	uint64_t inode;
+	const uint64_t inode = link_socket(source);
 
 	if (m->kind == WAIT_ACCEPT || m->kind == WAIT_POLL)
 		return m->listens;
-	return m->listens && sscanf(source, "socket:[%" SCNu64 "]", &inode) == 1 &&
-	       inode_listens(l, inode);
+	return m->listens && inode && inode_listens(l, inode);
 }
 
 static bool waits_for_user(const struct task_view *task, const char *source)

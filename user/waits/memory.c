@@ -2,6 +2,7 @@
 #include "waits/memory.h"
 
 #include "waits/calls.h"
+#include "waits/fdinfo.h"
 
 #include "base/cleanup.h"
 #include "base/procstat.h"
@@ -240,12 +241,11 @@ static unsigned select_read(pid_t pid, const struct task_view *task, int *fds, u
 
 static unsigned epoll_read(pid_t pid, const struct task_view *task, int *fds, unsigned room)
 {
-	char path[64], text[8192], *at;
+	char text[8192], *at;
 	unsigned n = 0;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, (int)task->argument[0]);
-	if (proc_read(path, text, sizeof(text)) < 0)
+	if (fdinfo_read(pid, (int)task->argument[0], text, sizeof(text)) < 0)
 		return 0;
 	for (at = strstr(text, "tfd:"); at; at = strstr(at + 4, "tfd:")) {
 		if (sscanf(at, "tfd: %d", &fd) == 1) {
