@@ -40,6 +40,7 @@ static bool kind_is_blocked(enum wait_kind kind)
 	case WAIT_TRACED:
 	case WAIT_FROZEN:
 	case WAIT_DISK:
+	case WAIT_SERVER:
 	case WAIT_LOCK:
 	case WAIT_PIPE_OPEN:
 	case WAIT_PIPE_WRITE:
