@@ -34,13 +34,16 @@ HARDEN_arm64 := -mbranch-protection=standard
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
 	   $(HARDEN_$(ARCH))
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) $(FRAME) -MMD -MP \
-	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
-# calls that go through user/base/memory.c, which notices failures
+	      -Iinclude -Iuser/lib -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
+# calls that go through user/lib/base/memory.c, which notices failures
 WRAPPED := malloc calloc realloc reallocarray strdup strndup asprintf vasprintf __asprintf_chk __vasprintf_chk \
 	   getline __getdelim localtime_r mktime scandir realpath fopen fdopen fmemopen tmpfile opendir open_memstream \
 	   json_loadb json_loads
 WRAP    := $(WRAPPED:%=-Wl,--wrap=%)
 LIBS    := $(WRAP) -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
+# what tests are linked with: the parts of all programs, and what these share
+TEST_ARCHIVES = $(BUILD)/programs.a $(BUILD)/libbpfmon.a
+TEST_LIBS = $(TEST_ARCHIVES) $(LIBS) -lcrypt
 LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
@@ -50,16 +53,16 @@ BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 BPF_SRC  := $(wildcard bpf/*.bpf.c)
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.o)
 SKELETON := $(BUILD)/bpfmon.skel.h
-USER_SRC := $(wildcard user/*/*.c user/record/observer/*.c user/record/store/*.c)
-USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
-# the programs: bpfmon; bpfmon-exporter; bpfmon-top; bpfmon-web; and the wrapper of the shell, which has few parts so that it starts fast
-SHELL_OBJ := $(filter $(BUILD)/user/shell/%,$(USER_OBJ)) $(patsubst %,$(BUILD)/user/base/%.o,json number span_call text utf8)
-PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/% $(BUILD)/user/exporter/% $(BUILD)/user/top/% $(BUILD)/user/http/% $(BUILD)/user/web/%,$(USER_OBJ))
-# what needs libraries that bpfmon has not, which a cross-compiler need not know either
-EXPORTER_OBJ := $(patsubst %,$(BUILD)/user/exporter/%.o,main http http_open passwords) $(BUILD)/user/http/request.o
-TOP_OBJ  := $(patsubst %,$(BUILD)/user/top/%.o,main session session_list curses)
-WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find http listing live main outputs pages) $(BUILD)/user/http/request.o
-LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o $(EXPORTER_OBJ) $(TOP_OBJ) $(WEB_OBJ),$(USER_OBJ))
+# one archive of what programs share, and programs, of which each folder is linked as a whole
+objects = $(patsubst %.c,$(BUILD)/%.o,$(shell find $(addprefix user/,$(1)) -name '*.c' | sort))
+LIB_OBJ := $(call objects,lib)
+BPFMON_OBJ := $(call objects,bpfmon agent)
+EXPORTER_OBJ := $(call objects,exporter http)
+TOP_OBJ := $(call objects,top)
+WEB_OBJ := $(call objects,web http)
+SHELL_OBJ := $(call objects,shell)
+PROGRAM_OBJ := $(sort $(BPFMON_OBJ) $(EXPORTER_OBJ) $(TOP_OBJ) $(WEB_OBJ) $(SHELL_OBJ))
+USER_OBJ := $(LIB_OBJ) $(PROGRAM_OBJ)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 # SANITIZE of the unit tests and fuzz targets; casts of numbers that do not fit are in no group
@@ -131,12 +134,11 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] tools/c/*.h tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
+	clang-format -i bpf/*.[ch] tools/c/*.h tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/*/*/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
-docs: all ## Regenerate docs/METRICS.md, FILES.md, pictures, the options in the manual
+docs: all ## Regenerate docs/METRICS.md, pictures, the options in the manual
 	tools/gen-docs.sh
-	tools/gen-files.py
 	tools/gen-pictures.py
 
 coverage: ## Run the unit tests with coverage; report in build/coverage.txt
@@ -146,7 +148,7 @@ BIN   := $(DESTDIR)$(PREFIX)/bin/bpfmon
 SHARE := $(DESTDIR)$(PREFIX)/share
 MAN   := $(SHARE)/man/man1/bpfmon.1
 # "man bpfmon list" looks for bpfmon-list; complete is for shells
-SUBCOMMANDS := $(filter-out run complete,$(shell sed -nE 's/^SUBCOMMAND\((.*)\)/\1/p' user/cmd/subcommands.def))
+SUBCOMMANDS := $(filter-out run complete,$(shell sed -nE 's/^SUBCOMMAND\((.*)\)/\1/p' user/bpfmon/subcommands.def))
 MAN_LINKS := $(SUBCOMMANDS:%=$(SHARE)/man/man1/bpfmon-%.1)
 MAN8  := $(SHARE)/man/man8/bpfmon-exporter.8
 COMPLETION := $(SHARE)/bash-completion/completions/bpfmon
@@ -222,18 +224,18 @@ $(SKELETON): $(BUILD)/bpfmon.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name bpfmon >$@
 
 # the first build has no dependency files yet that would order this
-$(patsubst %,$(BUILD)/user/track/%.o,blocks drain ending loader optional peers programs reassign seed tracker): $(SKELETON)
+$(filter $(BUILD)/user/lib/measure/%,$(LIB_OBJ)): | $(SKELETON)
 
 $(BUILD)/user/%.o: user/%.c
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
-$(BUILD)/bpfmon: $(PROGRAM_OBJ)
+$(BUILD)/bpfmon: $(BPFMON_OBJ) $(BUILD)/libbpfmon.a
 	$(call say,LINK)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 
-# from the archive, of which it takes what it needs; never static: the libraries of TLS are only shared
+# never static: the libraries of TLS are only shared
 $(BUILD)/bpfmon-exporter: $(EXPORTER_OBJ) $(BUILD)/libbpfmon.a
 	$(call say,LINK)
 	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ $(WRAP) -lmicrohttpd -ljansson -linih -lcrypt -lm -o $@
@@ -249,17 +251,15 @@ $(BUILD)/bpfmon-web: $(WEB_OBJ) $(BUILD)/libbpfmon.a
 	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ $(LIBS) -lmicrohttpd -o $@
 
 # static: without a dynamic linker it starts in half the time; a sanitizer's run-time cannot be
-$(BUILD)/libexec/bash: $(SHELL_OBJ)
+$(BUILD)/libexec/bash: $(SHELL_OBJ) $(BUILD)/libbpfmon.a
 	$(call say,LINK)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -pie -static-pie,$(LDFLAGS_ALL)) $(if $(SANITIZE),-pie,-static-pie) $^ -lm -o $@
 
-$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libbpfmon.a
+$(BUILD)/unit/%: tests/unit/%.c $(TEST_ARCHIVES)
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(filter %.o,$^) $(BUILD)/libbpfmon.a $(LIBS) $(if $(filter %.o,$^),-lcrypt) -lcmocka -o $@
-
-$(BUILD)/unit/test_exporter_passwords: $(BUILD)/user/exporter/passwords.o
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(TEST_LIBS) -lcmocka -o $@
 
 $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	$(call say,CC)
@@ -278,37 +278,37 @@ $(FAULTS): $(wildcard tests/faults/*)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fno-builtin -fPIC -shared $(filter %.c,$^) -o $@
 
-$(BUILD)/findcontainer: tests/e2e/findcontainer.c $(BUILD)/libbpfmon.a
+$(BUILD)/findcontainer: tests/e2e/findcontainer.c $(TEST_ARCHIVES)
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(TEST_LIBS) -o $@
 
-$(BUILD)/accounts $(BUILD)/drains $(BUILD)/spans: $(BUILD)/%: tests/bpf/%.c $(BUILD)/libbpfmon.a
+$(BUILD)/accounts $(BUILD)/drains $(BUILD)/spans: $(BUILD)/%: tests/bpf/%.c $(TEST_ARCHIVES)
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(TEST_LIBS) -o $@
 
 $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(filter-out -pie,$(LDFLAGS_ALL)) -static-pie $(GUEST_SRC) -ljansson -lm -o $@
 
-$(BUILD)/kernels/verified: tests/kernels/verified.c $(BUILD)/libbpfmon.a
+$(BUILD)/kernels/verified: tests/kernels/verified.c $(TEST_ARCHIVES)
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(TEST_LIBS) -o $@
 
 # What each page of a report has in it is minified where esbuild is there; without it pages are heavier and work
 # as well. It is included by .incbin, which the compiler does not list as a dependency.
-PAGE_SRC := $(wildcard user/report/page/*)
-PAGE_OUT := $(PAGE_SRC:user/report/%=$(BUILD)/%) $(BUILD)/page/uplot.js $(BUILD)/page/uplot.css
-$(BUILD)/user/report/assets.o: $(PAGE_OUT) $(wildcard third_party/uplot/*)
-$(BUILD)/user/report/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
+PAGE_SRC := $(wildcard user/lib/page/assets/*)
+PAGE_OUT := $(PAGE_SRC:user/lib/page/assets/%=$(BUILD)/page/%) $(BUILD)/page/uplot.js $(BUILD)/page/uplot.css
+$(BUILD)/user/lib/page/assets.o: $(PAGE_OUT) $(wildcard third_party/uplot/*)
+$(BUILD)/user/lib/page/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 
 ESBUILD := $(shell command -v esbuild)
 minify = $(if $(ESBUILD),$(ESBUILD) --minify --legal-comments=none --log-level=warning --loader=$(1),cat) <$(2) >$@
 
-$(BUILD)/page/%.css: user/report/page/%.css
+$(BUILD)/page/%.css: user/lib/page/assets/%.css
 	@mkdir -p $(@D)
 	$(Q)$(call minify,css,$<)
 
@@ -321,28 +321,28 @@ $(BUILD)/page/uplot.css: third_party/uplot/uPlot.min.css tools/cut-uplot.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f tools/cut-uplot.awk $< >$@.new && $(call minify,css,$@.new) && rm $@.new
 
-$(BUILD)/page/%.html: user/report/page/%.html
+$(BUILD)/page/%.html: user/lib/page/assets/%.html
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
 # the same of the pages that bpfmon-web adds
-WEB_PAGE_OUT := $(patsubst user/web/page/%,$(BUILD)/web/%,$(wildcard user/web/page/*))
-$(BUILD)/user/web/assets.o: $(WEB_PAGE_OUT)
-$(BUILD)/user/web/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
+WEB_PAGE_OUT := $(patsubst user/web/assets/%,$(BUILD)/web/%,$(wildcard user/web/assets/*))
+$(BUILD)/user/web/web_assets.o: $(WEB_PAGE_OUT)
+$(BUILD)/user/web/web_assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 
 # the scripts of all pages at once: the served page of a run calls those of a report
-PAGE_JS := user/report/page/base.js $(filter-out %/base.js,$(sort $(filter %.js,$(PAGE_SRC))))
-WEB_PAGE_JS := $(sort $(wildcard user/web/page/*.js))
-$(PAGE_JS:user/report/%=$(BUILD)/%) $(WEB_PAGE_JS:user/web/page/%=$(BUILD)/web/%) &: $(PAGE_JS) $(WEB_PAGE_JS) tools/minify-scripts.sh
+PAGE_JS := user/lib/page/assets/base.js $(filter-out %/base.js,$(sort $(filter %.js,$(PAGE_SRC))))
+WEB_PAGE_JS := $(sort $(wildcard user/web/assets/*.js))
+$(PAGE_JS:user/lib/page/assets/%=$(BUILD)/page/%) $(WEB_PAGE_JS:user/web/assets/%=$(BUILD)/web/%) &: $(PAGE_JS) $(WEB_PAGE_JS) tools/minify-scripts.sh
 	$(Q)tools/minify-scripts.sh $(BUILD)/scripts $(PAGE_JS) $(WEB_PAGE_JS)
 	$(Q)mkdir -p $(BUILD)/page $(BUILD)/web
 	$(Q)cd $(BUILD)/scripts && mv $(notdir $(PAGE_JS)) ../page && mv $(notdir $(WEB_PAGE_JS)) ../web
 
-$(BUILD)/web/%.css: user/web/page/%.css
+$(BUILD)/web/%.css: user/web/assets/%.css
 	@mkdir -p $(@D)
 	$(Q)$(call minify,css,$<)
 
-$(BUILD)/web/%.html: user/web/page/%.html
+$(BUILD)/web/%.html: user/web/assets/%.html
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
@@ -361,16 +361,18 @@ fuzzed:
 	$(MAKE) BUILD=build/fuzzed CC=$(CLANG) \
 		SANITIZE="$(UNIT_SANITIZE) -fsanitize=fuzzer-no-link" build/fuzzed/fuzz-all
 
-# an archive: a target may replace functions that would run a program or read a file
+# archives: a target may replace functions that would run a program or read a file
 $(BUILD)/libbpfmon.a: $(LIB_OBJ)
+$(BUILD)/programs.a: $(filter-out %/main.o,$(PROGRAM_OBJ))
+$(BUILD)/libbpfmon.a $(BUILD)/programs.a:
 	$(call say,AR)
 	$(Q)rm -f $@
 	$(Q)ar rcs $@ $^
 
-$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libbpfmon.a
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(TEST_ARCHIVES)
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -fsanitize=fuzzer $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -fsanitize=fuzzer $< $(TEST_LIBS) -o $@
 
 $(BUILD)/fuzz-all: $(FUZZ_BIN)
 

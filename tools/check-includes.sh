@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Checks the layering and size of the sources: includes between the folders of user/ go one way, files have
-# up to 600 lines and functions up to 60. Prints each violation as "file:line: what"; exits 1 if
+# Checks the layering and size of the sources: includes between the folders of user/ go one way, base names are
+# unique there, files have up to 600 lines and functions up to 60. Prints each violation as "file:line: what"; exits 1 if
 # there is one.
 #
 # Usage: tools/check-includes.sh
@@ -14,45 +14,35 @@ MAX_FUNCTION_LINES=60
 check_includes() { # FILE...
 	awk '
 	BEGIN {
-		may["base"] = "base"
-		may["model"] = "model base bpfmon/metrics.def"
-		may["meta"] = "meta model base"
-		may["wire"] = "wire model base"
-		may["store"] = "store model base"
-		may["source"] = "source store wire model base"
-		may["track"] = "track model base bpfmon/metrics.def bpfmon/shared.h bpfmon.skel.h"
-		may["feed"] = "feed base"
-		may["push"] = "push feed wire model base bpfmon/shared.h"
-		may["job"] = "job push feed track wire model base bpfmon/metrics.def bpfmon/shared.h"
-		may["collect"] = "collect job push feed track wire model base"
-		may["bench"] = "bench compare view source wire model base"
-		may["container"] = "container base"
-		may["config"] = "config base"
-		may["history"] = "history record store source view wire model base"
-		may["agent"] = "agent waits track job feed push wire model base config"
-		may["view"] = "view store model base"
-		may["report"] = "report compare view source wire model base"
-		may["compare"] = "compare view source wire model base"
-		may["advise"] = "advise compare store view model base"
-		may["many"] = "many compare view store model base"
-		may["like"] = "like compare view store model base"
-		may["export"] = "export source wire model base"
-		may["exporter"] = "exporter http view source wire model base config"
-		may["top"] = "top view source store waits wire model base"
-		may["waits"] = "waits model base"
-		may["record"] = "record store view waits wire model base"
-		may["shell"] = "shell model base"
-		may["launch"] = "launch collect push container record view meta wire model base"
-		may["cmd"] = "cmd waits agent history config launch container meta export advise compare report record view collect track source store wire model base many like bench"
-		may["http"] = "http base config"
-		may["web"] = "web cmd http config export report source store wire model base"
+		# a library: each folder uses those before it that are named
+		may["lib/base"] = "base"
+		may["lib/run"] = "run base bpfmon/metrics.def"
+		may["lib/measure"] = "measure run base bpfmon/metrics.def bpfmon/shared.h bpfmon.skel.h"
+		may["lib/config"] = "config base"
+		may["lib/waits"] = "waits run base"
+		may["lib/store"] = "store config run base"
+		upper = "store run base"
+		may["lib/text"] = "text " upper
+		may["lib/study"] = "study text " upper
+		may["lib/page"] = "page study text " upper
+		may["lib/export"] = "export " upper
+		may["lib/options"] = "options text " upper
+		# a program uses the library and itself
+		library = "measure config waits text study page export options " upper
+		may["agent"] = "agent " library
+		may["bpfmon"] = "bpfmon agent " library
+		may["top"] = "top " library
+		may["shell"] = "shell " library
+		may["http"] = "http " library
+		may["web"] = "web http " library
+		may["exporter"] = "exporter http " library
 	}
-	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] }
+	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] == "lib" ? "lib/" part[3] : part[2] }
 	match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {
 		split($0, quoted, "\"")
 		name = quoted[2]
 		from = name
-		if (name !~ /^bpfmon[\/.]/)
+		if (name !~ /^bpfmon(\/(metrics|shared|calls)|\.)/)
 			sub(/\/.*/, "", from)
 		if (!(folder in may)) {
 			print FILENAME ":" FNR ": the folder " folder " has no rule here"
@@ -84,7 +74,15 @@ check_lengths() { # FILE...
 mapfile -t user < <(find user -name '*.[ch]' | sort)
 mapfile -t kernel < <(find bpf include -name '*.[ch]' | sort)
 
+check_base_names() { # FILE...: a name is that of one module; each program has its main.c
+	printf '%s\n' "$@" | sed 's/\.[ch]$//' | sort -u | awk -F/ '
+	$NF in first && $NF != "main" { print $0 ": the base name of " first[$NF]; bad = 1 }
+	{ first[$NF] = $0 }
+	END { exit bad }'
+}
+
 failed=0
 check_includes "${user[@]}" || failed=1
+check_base_names "${user[@]}" || failed=1
 check_lengths "${user[@]}" "${kernel[@]}" || failed=1
 exit $failed

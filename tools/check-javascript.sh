@@ -9,7 +9,7 @@
 set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
-page=user/report/page
+page=user/lib/page/assets
 work=${BUILD:-build}/javascript
 
 if ! command -v npm >/dev/null; then
@@ -20,7 +20,7 @@ tools/install-npm.sh
 biome=$(echo "$PWD"/tests/report/node_modules/@biomejs/cli-linux-*/biome)
 
 scripts_of() { # FUNCTION: the scripts that it puts into a page, in order
-	sed -n "/^int $1(/,/^}/p" user/report/page.c | sed -nE 's/ASSET_(OF|FOR)\(([A-Z_]+, )?([a-z]+)_js\)/\n\3\n/gp' |
+	sed -n "/^int $1(/,/^}/p" user/lib/page/page.c | sed -nE 's/ASSET_(OF|FOR)\(([A-Z_]+, )?([a-z]+)_js\)/\n\3\n/gp' |
 		sed -nE "/^[a-z]+\$/s#.*#$page/&.js#p"
 }
 
@@ -28,7 +28,7 @@ join_scripts() { # FUNCTION [SCRIPT...]: writes them into one file, with those t
 	local name=$1 scripts
 	mapfile -t scripts < <(scripts_of "$name")
 	if [ ${#scripts[@]} -lt 2 ]; then
-		echo "no scripts of $name() found in user/report/page.c" >&2
+		echo "no scripts of $name() found in user/lib/page/page.c" >&2
 		return 1
 	fi
 	cat "${scripts[@]}" "${@:2}" >"$work/$name.js"
@@ -44,9 +44,9 @@ cat >"$work/biome.json" <<'END'
 { "root": true, "javascript": { "globals": ["uPlot"] } }
 END
 failed=0
-join_scripts page_write_served user/web/page/live.js || failed=1
+join_scripts page_write_served user/web/assets/live.js || failed=1
 join_scripts page_write_overlay || failed=1
-cat user/report/page/base.js user/web/page/list.js >"$work/list.js"
+cat user/lib/page/assets/base.js user/web/assets/list.js >"$work/list.js"
 cd "$work"
 rules=(--error-on-warnings --only=correctness/noUndeclaredVariables --only=suspicious/noRedeclare)
 "$biome" lint "${rules[@]}" --only=correctness/noUnusedVariables page_write_served.js || failed=1

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
-# in docs/bpfmon-1.schema.json, whose summary and spans come from user/model/summary.def, and from `--help` of each subcommand the options in
+# in docs/bpfmon-1.schema.json, whose summary and spans come from user/lib/run/summary.def, and from `--help` of each subcommand the options in
 # docs/bpfmon.1 (between their markers); from `bpfmon-exporter --metrics` the table in docs/PROMETHEUS.md.
 #
 # Usage: tools/gen-docs.sh [--check]
@@ -290,7 +290,7 @@ prometheus() {
 }
 
 prometheus >"$work/PROMETHEUS.md"
-tools/gen-schema.py "$work/table" user/model/summary.def docs/bpfmon-1.schema.json >"$work/schema"
+tools/gen-schema.py "$work/table" user/lib/run/summary.def docs/bpfmon-1.schema.json >"$work/schema"
 
 put() { # GENERATED FILE
 	if [ "$check" = no ]; then

@@ -4,7 +4,7 @@
 
 Usage: tools/gen-schema.py METRICS SUMMARY SCHEMA    (writes to stdout)
   METRICS  rows of `bpfmon metrics`
-  SUMMARY  user/model/summary.def; what it calls a part or a status keeps its schema
+  SUMMARY  user/lib/run/summary.def; what it calls a part or a status keeps its schema
 """
 
 import json

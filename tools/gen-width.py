@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes user/base/width_table.h: which characters take two columns of a terminal, and which none.
+"""Writes user/lib/base/width_table.h: which characters take two columns of a terminal, and which none.
 
-Usage: tools/gen-width.py >user/base/width_table.h
+Usage: tools/gen-width.py >user/lib/base/width_table.h
 """
 
 import unicodedata

@@ -36,7 +36,7 @@ format() {
 tidy_one() { # FILE
 	local said
 	said=$(clang-tidy --quiet "$1" -- -std=gnu11 -D_GNU_SOURCE '-DBPFMON_VERSION="0"' -Iinclude \
-		-Iuser -I"$build" 2>/dev/null) && return
+		-Iuser/lib -Iuser -I"$build" 2>/dev/null) && return
 	if [ -z "$said" ] || grep -E ': (error|warning): ' <<<"$said" | grep -qv '\.skel\.h:'; then
 		echo "$1: ${said:-clang-tidy failed without a word}"
 		return 1
@@ -55,8 +55,8 @@ tidy() {
 check_cpp() {
 	cppcheck --enable=warning,portability,performance --error-exitcode=1 --inline-suppr --quiet \
 		--std=c11 -j"$(nproc)" --suppress=missingIncludeSystem --suppress=resourceLeak \
-		--suppress=preprocessorErrorDirective:user/model/metric.c \
-		-Iinclude -Iuser -D_GNU_SOURCE '-DBPFMON_VERSION="0"' \
+		--suppress=preprocessorErrorDirective:user/lib/run/metric.c \
+		-Iinclude -Iuser/lib -Iuser -D_GNU_SOURCE '-DBPFMON_VERSION="0"' \
 		'-Djson_object_foreach(o,k,v)=for(k=f(o);v=g(k);)' \
 		'-Djson_array_foreach(a,i,v)=for(i=0;v=g(a,i);i++)' user
 }
@@ -98,7 +98,6 @@ step includes tools/check-includes.sh
 step names tools/check-names.py
 step ladder tools/check-ladder.sh
 step docs tools/gen-docs.sh --check
-step files tools/gen-files.py --check
 step pictures tools/gen-pictures.py --check
 step kernels tools/gen-kernels.sh --check
 step manual manual

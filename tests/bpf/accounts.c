@@ -12,7 +12,7 @@
  * its end accounts retire N     an account is closed while N processes of it live and fork
  */
 #include "base/clock.h"
-#include "track/tracker.h"
+#include "measure/tracker.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -7,7 +7,7 @@
  * Usage: drains N ROWS DRAINS    N processes that live; room for ROWS rows at once (0: the default)
  */
 #include "base/clock.h"
-#include "track/tracker.h"
+#include "measure/tracker.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Prints the container that a name stands for, "ENGINE ID PID", for the caller of sudo; or why
  * there is none, and ends with 1. Usage: findcontainer NAME
  */
-#include "container/container.h"
+#include "bpfmon/roles/container.h"
 
 #include <stdio.h>
 

@@ -48,7 +48,7 @@ class Hardening(unittest.TestCase):
     def test_each_architecture_has_its_flag_against_diverted_branches(self):
         environment = {name: text for name, text in os.environ.items() if not name.startswith("MAKE")}
         for arch, (flag, _, _) in BRANCHES.items():
-            words = ["V=1", f"ARCH={arch}", "BUILD=build/none", "build/none/user/base/text.o"]
+            words = ["V=1", f"ARCH={arch}", "BUILD=build/none", "build/none/user/lib/base/text.o"]
             commands = said("make", "-n", "-C", str(TOP), *words, env=environment)
             self.assertIn(f" {flag} ", commands, arch)
 
@@ -70,7 +70,7 @@ class Hardening(unittest.TestCase):
             code = said("objdump", "-d", "--no-show-raw-insn", "--disassemble=main", program)
             self.assertRegex(code, rf"<main>:\n\s+[0-9a-f]+:\s+({first})\b", program)
             self.assertLessEqual(possible[way], marks(program), program)
-        objects = list(BUILD.glob("user/*/*.o"))
+        objects = list(BUILD.glob("user/**/*.o"))
         self.assertTrue(objects)
         for path in objects:
             self.assertLessEqual(wanted, marks(path), path)

@@ -13,7 +13,7 @@ from lib.permitted import ROOT, needs
 
 NEEDS = ()
 MOST_EXPOSURE = {"bpfmon-agent.service": 3.0, "bpfmon-exporter.service": 2.0}
-# the macros of user/base/seccomp.def that stand for the role of a unit's program
+# the macros of user/lib/base/seccomp.def that stand for the role of a unit's program
 ROLES = {"bpfmon-agent.service": r"SECCOMP_AGENT|\b(ALL|ROLES|BOOKS|TRACK)\b", "bpfmon-exporter.service": r"EXPORTER|\bALL\b"}
 CONFIG = "etc/bpfmon/agent.conf"
 

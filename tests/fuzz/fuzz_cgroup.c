@@ -7,9 +7,9 @@
 
 #include "base/cgroup_mount.h"
 #include "base/cgroup_target.h"
-#include "container/container_cgroup.h"
-#include "meta/container.h"
-#include "meta/limits.h"
+#include "bpfmon/roles/container_cgroup.h"
+#include "run/meta_container.h"
+#include "run/meta_limits.h"
 
 #include <sys/stat.h>
 

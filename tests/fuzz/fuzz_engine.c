@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "container/capture.h"
-#include "container/container.h"
+#include "bpfmon/roles/capture.h"
+#include "bpfmon/roles/container.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
 
 #include "export/batch.h"
 #include "export/export.h"
-#include "wire/line_protocol.h"
+#include "run/line_protocol.h"
 
 #include <errno.h>
 

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "exporter/exposition.h"
-#include "exporter/intake.h"
-#include "exporter/page.h"
+#include "exporter/series_intake.h"
+#include "exporter/exporter_page.h"
 
 #define SERIES 3
 

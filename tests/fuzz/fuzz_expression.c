@@ -2,8 +2,8 @@
 /* Conditions of `bpfmon compare --fail-if`, evaluated for two runs. */
 #include "fuzz.h"
 
-#include "compare/expression.h"
-#include "compare/parts.h"
+#include "study/expression.h"
+#include "study/compare_parts.h"
 
 #include <errno.h>
 #include <math.h>

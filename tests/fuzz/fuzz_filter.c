@@ -3,9 +3,9 @@
 #include "fuzz.h"
 
 #include "base/clock.h"
-#include "cmd/attach.h"
-#include "cmd/option_values.h"
-#include "cmd/run.h"
+#include "bpfmon/cmd_attach.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/cmd_run.h"
 
 #include <errno.h>
 

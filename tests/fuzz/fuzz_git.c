@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "meta/git.h"
+#include "run/git.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/number.h"
-#include "wire/tree.h"
+#include "run/tree.h"
 
 #include <math.h>
 

@@ -2,9 +2,9 @@
 /* Pushed line protocol: each point that is accepted becomes one line of JSON that can be read. */
 #include "fuzz.h"
 
-#include "wire/line_protocol.h"
-#include "wire/reader.h"
-#include "wire/writer.h"
+#include "run/line_protocol.h"
+#include "run/reader.h"
+#include "run/writer.h"
 
 static bool is_within(const struct piece *s, const char *text, size_t size)
 {

@@ -2,9 +2,9 @@
 /* One of the JSON Lines: what is read of it stays the same when it is written and read again. */
 #include "fuzz.h"
 
-#include "wire/reader.h"
-#include "wire/rewriter.h"
-#include "wire/writer.h"
+#include "run/reader.h"
+#include "run/rewriter.h"
+#include "run/writer.h"
 
 /* Writes the line from the model, without its tree. */
 static void write_model(struct jsonw *j, struct line *l)

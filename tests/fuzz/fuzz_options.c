@@ -6,9 +6,9 @@
 #include "fuzz.h"
 
 #include "base/log.h"
-#include "cmd/attach.h"
-#include "cmd/compare.h"
-#include "cmd/run.h"
+#include "bpfmon/cmd_attach.h"
+#include "bpfmon/cmd_compare.h"
+#include "bpfmon/cmd_run.h"
 
 #include <errno.h>
 #include <stdarg.h>

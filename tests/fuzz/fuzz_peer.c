@@ -2,10 +2,10 @@
 /* Files of prmon and of GNU time, compared with themselves. */
 #include "fuzz.h"
 
-#include "compare/diff.h"
-#include "compare/document.h"
-#include "compare/parts.h"
-#include "compare/text.h"
+#include "study/diff.h"
+#include "study/compare_document.h"
+#include "study/compare_parts.h"
+#include "study/compare_text.h"
 
 static void side_add_peer(struct sides *all, const char *text, size_t size, int *err)
 {

@@ -8,10 +8,10 @@
 
 #include "base/clock.h"
 #include "base/mark.h"
-#include "feed/feed.h"
-#include "job/job.h"
-#include "wire/line_protocol.h"
-#include "wire/reader.h"
+#include "measure/feed.h"
+#include "measure/job.h"
+#include "run/line_protocol.h"
+#include "run/reader.h"
 
 #include <errno.h>
 #include <sys/socket.h>

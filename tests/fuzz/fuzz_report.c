@@ -2,9 +2,9 @@
 /* A run as JSON Lines, as a page and as a picture: the data is JSON that ends no element. */
 #include "fuzz.h"
 
-#include "report/figure.h"
-#include "report/page.h"
-#include "report/run.h"
+#include "page/figure.h"
+#include "page/page.h"
+#include "page/page_run.h"
 
 #define DATA "<script type=\"application/json\" id=\"data\">"
 #define DATA_END "</script>"

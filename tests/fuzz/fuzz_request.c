@@ -3,9 +3,9 @@
  * says, and as a description. What is read is in its range, and written again it is the same. */
 #include "fuzz.h"
 
-#include "wire/description.h"
-#include "wire/request.h"
-#include "wire/writer.h"
+#include "run/description.h"
+#include "run/request.h"
+#include "run/writer.h"
 
 static void check_request(const struct request *r)
 {

@@ -3,8 +3,8 @@
  * a clone. */
 #include "fuzz.h"
 
-#include "cmd/run.h"
-#include "cmd/settings.h"
+#include "bpfmon/cmd_run.h"
+#include "bpfmon/settings.h"
 #include "config/config.h"
 
 #include <errno.h>

@@ -2,17 +2,17 @@
 /* A run as JSON Lines, printed by `bpfmon show` and `compare`: UTF-8 that steers no terminal. */
 #include "fuzz.h"
 
-#include "cmd/show_phases.h"
-#include "cmd/show_spans.h"
-#include "compare/diff.h"
-#include "compare/document.h"
-#include "compare/text.h"
-#include "view/curve.h"
-#include "view/heaviest_text.h"
-#include "view/meta_text.h"
-#include "view/phases_text.h"
-#include "view/spans_text.h"
-#include "view/summary_text.h"
+#include "bpfmon/show_phases.h"
+#include "bpfmon/show_spans.h"
+#include "study/diff.h"
+#include "study/compare_document.h"
+#include "study/compare_text.h"
+#include "text/curve.h"
+#include "text/heaviest_text.h"
+#include "text/meta_text.h"
+#include "text/phases_text.h"
+#include "text/spans_text.h"
+#include "text/summary_text.h"
 
 #define HEAVIEST 5
 

@@ -5,9 +5,9 @@
 
 /* clang-format off */
 #include "base/smaps.c"
-#include "job/cgroup_stat.c"
+#include "measure/cgroup_stat.c"
 /* clang-format on */
-#include "track/pressure.h"
+#include "measure/pressure.h"
 
 static void read_values_of(const char *text)
 {

@@ -33,11 +33,11 @@ static int given_stat(pid_t pid, pid_t tid, struct task_stat *stat)
 #include "waits/fdinfo.c"
 #include "waits/scan.c"
 #include "waits/children.c"
-#include "waits/memory.c"
+#include "waits/waits_memory.c"
 #undef proc_read
 #undef task_stat_read
 /* clang-format on */
-#include "waits/calls.h"
+#include "waits/syscalls.h"
 #include "waits/locks.h"
 #include "waits/sockets.h"
 

@@ -5,7 +5,7 @@
  * report it: then nothing is printed. Loads them once more with all of the kernel's types instead
  * of the small copy, and fails if an instruction differs. Usage: verified
  */
-#include "track/tracker.h"
+#include "measure/tracker.h"
 
 #include "bpfmon.skel.h"
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CGROUP_STAT_FIXTURE_H
 #define TESTS_UNIT_CGROUP_STAT_FIXTURE_H
 
-#include "job/cgroup_stat.h"
+#include "measure/cgroup_stat.h"
 #include "fixture.h"
 
 #define PRESSURE(some, full)                                                                       \

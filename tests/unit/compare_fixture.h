@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_COMPARE_FIXTURE_H
 #define TESTS_UNIT_COMPARE_FIXTURE_H
 
-#include "compare/compare.h"
+#include "study/compare.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "exporter/exposition.h"
-#include "exporter/intake.h"
+#include "exporter/series_intake.h"
 
 #include <inttypes.h>
 #include <stdio.h>

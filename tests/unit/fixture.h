@@ -3,10 +3,10 @@
 #ifndef TESTS_UNIT_FIXTURE_H
 #define TESTS_UNIT_FIXTURE_H
 
-#include "model/process.h"
-#include "model/run.h"
-#include "model/sample.h"
-#include "model/summary.h"
+#include "run/process.h"
+#include "run/run.h"
+#include "run/sample.h"
+#include "run/summary.h"
 
 #include <fcntl.h>
 #include <stdio.h>

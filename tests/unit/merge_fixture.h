@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_MERGE_FIXTURE_H
 #define TESTS_UNIT_MERGE_FIXTURE_H
 
-#include "record/store/edit.h"
-#include "record/store/import.h"
+#include "store/edit.h"
+#include "store/import.h"
 #include "store/merge.h"
 #include "store_fixture.h"
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_OPTIONS_FIXTURE_H
 #define TESTS_UNIT_OPTIONS_FIXTURE_H
 
-#include "cmd/run.h"
+#include "bpfmon/cmd_run.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define TESTS_UNIT_OUTPUT_FIXTURE_H
 
 #include "fixture.h"
-#include "record/output.h"
+#include "bpfmon/roles/output.h"
 
 #include <dirent.h>
 

@@ -4,8 +4,8 @@
 #define TESTS_UNIT_POINT_FIXTURE_H
 
 #include "fixture.h"
-#include "wire/line_protocol.h"
-#include "wire/writer.h"
+#include "run/line_protocol.h"
+#include "run/writer.h"
 
 static struct point point;
 

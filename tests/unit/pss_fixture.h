@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/smaps.h"
-#include "job/pss.h"
+#include "measure/pss.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_REPORT_FIXTURE_H
 #define TESTS_UNIT_REPORT_FIXTURE_H
 
-#include "report/run.h"
+#include "page/page_run.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef TESTS_UNIT_REQUEST_FIXTURE_H
 #define TESTS_UNIT_REQUEST_FIXTURE_H
 
-#include "wire/description.h"
-#include "wire/request.h"
+#include "run/description.h"
+#include "run/request.h"
 
 #include <stdio.h>
 #include <string.h>

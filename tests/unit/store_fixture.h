@@ -4,7 +4,7 @@
 #define TESTS_UNIT_STORE_FIXTURE_H
 
 #include "fixture.h"
-#include "record/store/writer.h"
+#include "store/store_writer.h"
 #include "store/query.h"
 
 #define UUID "00000000-0000-4000-8000-0000000000"

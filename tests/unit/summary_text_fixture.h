@@ -4,7 +4,7 @@
 #define TESTS_UNIT_SUMMARY_TEXT_FIXTURE_H
 
 #include "fixture.h"
-#include "view/summary_text.h"
+#include "text/summary_text.h"
 
 /* Takes @s. */
 static inline void assert_shown(struct summary *s, const char *line)

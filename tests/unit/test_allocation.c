@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "advise/allocation.h"
+#include "study/allocation.h"
 
 #include <math.h>
 

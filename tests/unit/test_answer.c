@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "view/answer.h"
-#include "view/summary_text.h"
+#include "text/answer.h"
+#include "text/summary_text.h"
 
 #define SECOND 1000000000ULL
 

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/plan.h"
-#include "bench/runner.h"
-#include "bench/words.h"
+#include "study/plan.h"
+#include "study/runner.h"
+#include "study/words.h"
 
 #include <errno.h>
 #include <stdio.h>

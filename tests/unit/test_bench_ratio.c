@@ -10,10 +10,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bench/ratio.h"
-#include "bench/result.h"
-#include "compare/parts.h"
-#include "compare/stats.h"
+#include "study/ratio.h"
+#include "study/result.h"
+#include "study/compare_parts.h"
+#include "study/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

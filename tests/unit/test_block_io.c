@@ -7,9 +7,9 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "job/block_io.h"
-#include "wire/reader.h"
-#include "wire/writer.h"
+#include "measure/block_io.h"
+#include "run/reader.h"
+#include "run/writer.h"
 
 #define NUMBER(major, minor) ((major) << BLOCK_MINOR_BITS | (minor))
 #define NOWHERE 4000 /* a major that no device has */

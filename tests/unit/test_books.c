@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "track/books.h"
+#include "measure/books.h"
 
 #include <stdlib.h>
 

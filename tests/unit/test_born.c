@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "track/born.h"
+#include "measure/born.h"
 
 #include <setjmp.h>
 #include <signal.h>

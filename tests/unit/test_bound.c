@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "job/bound.h"
+#include "measure/bound.h"
 
 static const struct rows nobody;
 

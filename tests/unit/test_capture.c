@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "fixture.h"
-#include "container/capture.h"
+#include "bpfmon/roles/capture.h"
 
 #include <errno.h>
 #include <poll.h>

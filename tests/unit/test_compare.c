@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/diff.h"
-#include "compare/text.h"
+#include "study/diff.h"
+#include "study/compare_text.h"
 #include "compare_fixture.h"
 
 #include <errno.h>

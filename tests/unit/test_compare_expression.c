@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/expression.h"
+#include "study/expression.h"
 #include "compare_fixture.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/rows.h"
-#include "compare/text.h"
-#include "compare/verdict.h"
+#include "study/compare_rows.h"
+#include "study/compare_text.h"
+#include "study/verdict.h"
 #include "compare_fixture.h"
 
 #include <time.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "container/container.h"
+#include "bpfmon/roles/container.h"
 
 #include <errno.h>
 

@@ -9,7 +9,7 @@
 
 #include "fixture.h"
 #include "request_fixture.h"
-#include "wire/writer.h"
+#include "run/writer.h"
 
 #include <errno.h>
 

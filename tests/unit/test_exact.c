@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "wire/exact.h"
+#include "run/exact.h"
 
 #include <string.h>
 

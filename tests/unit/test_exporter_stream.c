@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "fixture.h"
 #include "http/connections.h"
-#include "exporter/stream.h"
+#include "exporter/exporter_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "feed/feed.h"
+#include "measure/feed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "view/format.h"
+#include "text/format.h"
 
 #include <stdlib.h>
 

@@ -8,8 +8,8 @@
 
 #include "golden.h"
 #include "output_fixture.h"
-#include "record/observers.h"
-#include "wire/writer.h"
+#include "bpfmon/roles/observers.h"
+#include "run/writer.h"
 
 /* Keeps the golden files true over releases. */
 static void forget_version(char *text)

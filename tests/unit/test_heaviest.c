@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "job/heaviest.h"
+#include "measure/heaviest.h"
 
 #define ROW(which, space, anon)                                                                    \
 	{                                                                                          \

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "source/listed_runs.h"
-#include "view/runs_text.h"
-#include "wire/history_query.h"
+#include "store/listed_runs.h"
+#include "text/runs_text.h"
+#include "run/history_query.h"
 
 #include <errno.h>
 

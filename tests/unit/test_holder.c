@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/holder.h"
+#include "run/holder.h"
 
 static void largest_come_first(void **state)
 {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "track/images.h"
+#include "measure/images.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "push/pushed.h"
+#include "measure/pushed.h"
 
 #include <errno.h>
 #include <poll.h>

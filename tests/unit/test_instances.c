@@ -7,11 +7,11 @@
 #include <cmocka.h>
 
 #include "store_fixture.h"
-#include "record/store/edit.h"
-#include "source/source.h"
+#include "store/edit.h"
+#include "store/source.h"
 #include "store/merge.h"
-#include "wire/rewriter.h"
-#include "wire/writer.h"
+#include "run/rewriter.h"
+#include "run/writer.h"
 
 #define BY                                                                                         \
 	"\"by\":{\"device\":{\"sda\":{\"read_bytes\":7},\"vda\":{\"cpu_seconds\":1.5,"             \

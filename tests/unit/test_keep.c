@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "source/keep.h"
+#include "store/keep.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "track/kernel_btf.h"
+#include "measure/kernel_btf.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>

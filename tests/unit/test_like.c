@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "like/answer.h"
+#include "study/like_answer.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "launch/limit_end.h"
+#include "bpfmon/roles/limit_end.h"
 
 #include <signal.h>
 #include <stdio.h>

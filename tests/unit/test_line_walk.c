@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "many/line_walk.h"
+#include "study/line_walk.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/control.h"
-#include "record/observer.h"
-#include "record/recorder.h"
+#include "bpfmon/roles/observer.h"
+#include "bpfmon/roles/recorder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "view/format.h"
-#include "view/live_text.h"
+#include "text/format.h"
+#include "text/live_text.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cmd/manual.h"
+#include "bpfmon/manual.h"
 
 #define HEAD                                                                                       \
 	"BPFMON(1)\n\nSYNOPSIS\n       bpfmon list\n       bpfmon show [OPTIONS]\n\nDESCRIPTION\n" \

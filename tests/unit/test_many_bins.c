@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/stats.h"
-#include "many/bins.h"
-#include "many/edges.h"
+#include "study/stats.h"
+#include "study/bins.h"
+#include "study/edges.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/stats.h"
-#include "many/change.h"
+#include "study/stats.h"
+#include "study/change.h"
 
 #include <math.h>
 #include <string.h>

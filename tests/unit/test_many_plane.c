@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "many/distribution.h"
-#include "many/plane.h"
+#include "study/distribution.h"
+#include "study/plane.h"
 
 #include <math.h>
 

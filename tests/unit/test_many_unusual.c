@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "many/unusual.h"
+#include "study/unusual.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "view/markdown.h"
+#include "text/markdown.h"
 
 #include <stdlib.h>
 

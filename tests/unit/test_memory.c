@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "job/memory.h"
+#include "measure/job_memory.h"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "wire/meta_editor.h"
+#include "run/meta_editor.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "meta/scheduler.h"
+#include "run/scheduler.h"
 #include "fixture.h"
 
 #define DOCUMENT "docs/META.md"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "meta/system.h"
+#include "run/system.h"
 #include "meta_fixture.h"
 
 #define CPU "sys/devices/system/cpu/"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/metric.h"
+#include "run/metric.h"
 
 #include <errno.h>
 #include <string.h>

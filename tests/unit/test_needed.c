@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "model/summary.h"
+#include "run/summary.h"
 
 #include <stdarg.h>
 #include <stddef.h>

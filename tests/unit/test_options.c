@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "options_fixture.h"
-#include "track/optional.h"
-#include "track/program_type.h"
+#include "measure/optional.h"
+#include "measure/program_type.h"
 
 static void assert_interval(const char *text, uint64_t ns)
 {

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cmd/whole_file.h"
-#include "cmd/stop_signals.h"
+#include "bpfmon/whole_file.h"
+#include "bpfmon/stop_signals.h"
 #include "output_fixture.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "track/permission.h"
+#include "measure/permission.h"
 #include "fixture.h"
 
 #include <errno.h>

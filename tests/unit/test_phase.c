@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/phase.h"
+#include "run/phase.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "track/pressure.h"
+#include "measure/pressure.h"
 #include "fixture.h"
 
 #include <errno.h>

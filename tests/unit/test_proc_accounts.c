@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "track/proc_accounts.h"
+#include "measure/proc_accounts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

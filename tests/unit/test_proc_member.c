@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "track/proc_member.h"
+#include "measure/proc_member.h"
 
 #include <errno.h>
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/smaps.h"
-#include "job/pss_reader.h"
+#include "measure/pss_reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

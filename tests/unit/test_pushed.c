@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "push/pushed.h"
+#include "measure/pushed.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 
 #include "store/identity.h"
 #include "store_fixture.h"
-#include "view/runs_text.h"
+#include "text/runs_text.h"
 
 #include <errno.h>
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "job/record.h"
+#include "measure/record.h"
 
 #include <signal.h>
 #include <string.h>

@@ -7,8 +7,8 @@
 
 #include "base/control.h"
 #include "fixture.h"
-#include "record/output.h"
-#include "record/recorder.h"
+#include "bpfmon/roles/output.h"
+#include "bpfmon/roles/recorder.h"
 
 #include <errno.h>
 #include <sys/socket.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/downsampler.h"
+#include "page/downsampler.h"
 
 #include <math.h>
 #include <stdbool.h>

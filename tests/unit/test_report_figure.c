@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/axis.h"
-#include "report/trace.h"
+#include "page/axis.h"
+#include "page/trace.h"
 #include "base/xml.h"
 
 #include <math.h>

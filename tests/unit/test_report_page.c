@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/excerpt.h"
-#include "report/page.h"
+#include "page/excerpt.h"
+#include "page/page.h"
 #include "report_fixture.h"
 
 static char *page_made(struct jsonw *data)

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/excerpt.h"
-#include "report/page.h"
+#include "page/excerpt.h"
+#include "page/page.h"
 #include "report_fixture.h"
 
 #define MAX_PAGE_BYTES 5000000

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "history/retention.h"
+#include "agent/retention.h"
 #include "store_fixture.h"
 
 #define DAYS 30

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "source/source.h"
+#include "store/source.h"
 #include "store/row_table.h"
 #include "store_fixture.h"
-#include "wire/writer.h"
+#include "run/writer.h"
 
 static const struct stored_table *const tables[] = { &run_table,   &sample_table,
 						     &block_table, &process_table,

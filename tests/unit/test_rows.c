@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "track/rows.h"
+#include "measure/task_rows.h"
 
 static void drain(struct rows *r, const struct drain_row *all, size_t nr)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "view/runs_text.h"
+#include "text/runs_text.h"
 
 #include <errno.h>
 #include <stdlib.h>

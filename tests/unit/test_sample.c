@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/sample.h"
+#include "run/sample.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "push/senders.h"
+#include "measure/senders.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "launch/signals.h"
+#include "bpfmon/roles/launch_signals.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/signature.h"
-#include "record/store/edit.h"
-#include "source/signed_run.h"
+#include "run/signature.h"
+#include "store/edit.h"
+#include "store/signed_run.h"
 #include "store/merge.h"
 #include "store/remove.h"
 #include "store/signatures.h"

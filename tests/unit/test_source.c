@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "source/source.h"
+#include "store/source.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "source/source.h"
+#include "store/source.h"
 #include "store_fixture.h"
-#include "wire/rewriter.h"
-#include "wire/writer.h"
+#include "run/rewriter.h"
+#include "run/writer.h"
 
 #include <errno.h>
 

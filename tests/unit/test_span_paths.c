@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/span_sums.h"
+#include "run/span_sums.h"
 
 #include <stdio.h>
 #include <string.h>

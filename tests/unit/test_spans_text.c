@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "view/format.h"
-#include "view/spans_text.h"
+#include "text/format.h"
+#include "text/spans_text.h"
 
 #define SECOND 1000000000ULL
 

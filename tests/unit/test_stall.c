@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "job/stall.h"
+#include "measure/stall.h"
 
 #define S 1000000000ULL
 

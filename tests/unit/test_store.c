@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "record/store/store.h"
+#include "store/store.h"
 #include "store/column.h"
 #include "store_fixture.h"
-#include "wire/writer.h"
+#include "run/writer.h"
 
 #include <errno.h>
 

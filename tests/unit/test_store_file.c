@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "record/store/edit.h"
-#include "record/store/store.h"
-#include "source/source.h"
+#include "store/edit.h"
+#include "store/store.h"
+#include "store/source.h"
 #include "store/check.h"
 #include "store/merge.h"
 #include "store_fixture.h"

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cmd/print_format.h"
-#include "cmd/common_options.h"
-#include "cmd/option_values.h"
+#include "bpfmon/print_format.h"
+#include "bpfmon/common_options.h"
+#include "bpfmon/option_values.h"
 #include "options_fixture.h"
 
 #include <stdio.h>

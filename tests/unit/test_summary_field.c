@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/key.h"
-#include "model/summary_field.h"
-#include "source/source.h"
+#include "study/key.h"
+#include "run/summary_field.h"
+#include "store/source.h"
 #include "store_fixture.h"
-#include "wire/writer.h"
+#include "run/writer.h"
 
 #include <jansson.h>
 

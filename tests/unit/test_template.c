@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "base/nearest.h"
-#include "wire/template.h"
-#include "wire/time_letters.h"
+#include "run/template.h"
+#include "run/time_letters.h"
 
 #include <errno.h>
 #include <string.h>

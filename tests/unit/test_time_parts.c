@@ -6,8 +6,8 @@
 #include <cmocka.h>
 
 #include "base/cleanup.h"
-#include "model/time_parts.h"
-#include "view/time_text.h"
+#include "run/time_parts.h"
+#include "text/time_text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "compare/facts.h"
-#include "wire/tree.h"
+#include "study/facts.h"
+#include "run/tree.h"
 
 #include <string.h>
 

@@ -8,10 +8,10 @@
 
 #include "base/number.h"
 #include "export_fixture.h"
-#include "report/figure.h"
-#include "view/curve.h"
-#include "view/meta_text.h"
-#include "view/runs_text.h"
+#include "page/figure.h"
+#include "text/curve.h"
+#include "text/meta_text.h"
+#include "text/runs_text.h"
 
 #include <jansson.h>
 #include <string.h>

@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "waits/calls.h"
+#include "waits/syscalls.h"
 #include "waits/fdinfo.h"
 #include "waits/locks.h"
 #include "waits/look.h"
-#include "waits/memory.h"
+#include "waits/waits_memory.h"
 #include "waits/sockets.h"
 #include "waits/task.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "wire/reader.h"
+#include "run/reader.h"
 
 #include <errno.h>
 #include <string.h>

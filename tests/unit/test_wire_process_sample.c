@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "wire/rewriter.h"
+#include "run/rewriter.h"
 #include "wire_fixture.h"
 
 static void fixture_process_sample(struct process_sample *p)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "point_fixture.h"
-#include "wire/reader.h"
+#include "run/reader.h"
 
 static void integers_beyond_what_json_readers_take_are_rounded(void **state)
 {

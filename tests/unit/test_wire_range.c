@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/number.h"
-#include "wire/reader.h"
-#include "wire/rewriter.h"
-#include "wire/writer.h"
+#include "run/reader.h"
+#include "run/rewriter.h"
+#include "run/writer.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "wire/reader.h"
-#include "model/run.h"
-#include "wire/writer.h"
+#include "run/reader.h"
+#include "run/run.h"
+#include "run/writer.h"
 
 #include <jansson.h>
 #include <stdio.h>

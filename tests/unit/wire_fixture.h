@@ -4,8 +4,8 @@
 #define TESTS_UNIT_WIRE_FIXTURE_H
 
 #include "fixture.h"
-#include "wire/reader.h"
-#include "wire/writer.h"
+#include "run/reader.h"
+#include "run/writer.h"
 
 static inline void read_back(struct line *l, struct jsonw *j)
 {

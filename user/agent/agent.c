@@ -2,7 +2,7 @@
 #include "agent/agent.h"
 
 #include "agent/door.h"
-#include "agent/listen.h"
+#include "agent/agent_listen.h"
 #include "agent/open.h"
 #include "agent/places.h"
 #include "base/clock.h"

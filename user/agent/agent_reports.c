@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the books of the node report, to its jobs and to the runs of its clients. */
 #include "agent/agent.h"
-#include "job/reports.h"
+#include "measure/reports.h"
 
 static void agent_drain_begin(void *context)
 {

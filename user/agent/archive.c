@@ -4,7 +4,7 @@
 #include "agent/agent.h"
 #include "base/message.h"
 #include "base/log.h"
-#include "wire/request.h"
+#include "run/request.h"
 
 #include <errno.h>
 #include <stdio.h>

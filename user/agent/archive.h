@@ -7,7 +7,7 @@
 #ifndef AGENT_ARCHIVE_H
 #define AGENT_ARCHIVE_H
 
-#include "agent/stream.h"
+#include "agent/agent_stream.h"
 #include "base/loop.h"
 
 #include <sys/types.h>

@@ -8,8 +8,8 @@
 
 #include "agent/cgroups.h"
 #include "agent/rules.h"
-#include "agent/stream.h"
-#include "job/job.h"
+#include "agent/agent_stream.h"
+#include "measure/job.h"
 
 struct node_job {
 	struct node_job *next;  /* in the list, not owned */

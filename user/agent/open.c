@@ -3,7 +3,7 @@
 #include "agent/open.h"
 
 #include "agent/door.h"
-#include "agent/rights.h"
+#include "agent/agent_rights.h"
 #include "agent/sources.h"
 #include "base/clock.h"
 #include "base/log.h"

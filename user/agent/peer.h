@@ -6,9 +6,9 @@
 #ifndef AGENT_PEER_H
 #define AGENT_PEER_H
 
-#include "agent/stream.h"
+#include "agent/agent_stream.h"
 #include "base/loop.h"
-#include "job/tenant.h"
+#include "measure/tenant.h"
 
 struct agent;
 

@@ -6,7 +6,7 @@
 #include "base/fd_passing.h"
 #include "base/ownership.h"
 #include "base/text.h"
-#include "job/live.h"
+#include "measure/live.h"
 #include "waits/idle.h"
 
 #include <errno.h>

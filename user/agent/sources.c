@@ -2,7 +2,7 @@
 /* What wakes the agent: clients that come, records of the kernel, its timer, signals. */
 #include "agent/sources.h"
 
-#include "agent/listen.h"
+#include "agent/agent_listen.h"
 #include "agent/places.h"
 #include "base/signals.h"
 

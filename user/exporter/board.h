@@ -12,8 +12,8 @@
 #define EXPORTER_BOARD_H
 
 #include "base/buffer.h"
-#include "model/sample.h"
-#include "exporter/agent.h"
+#include "run/sample.h"
+#include "exporter/agent_source.h"
 #include "exporter/name_index.h"
 
 #include <pthread.h>

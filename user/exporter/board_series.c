@@ -6,7 +6,7 @@
  */
 #include "exporter/board.h"
 
-#include "wire/openmetrics.h"
+#include "run/openmetrics.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the HTTP server needs rights for: its port, and the files with its secrets. */
-#include "exporter/http.h"
+#include "exporter/exporter_http.h"
 
 #include "base/cleanup.h"
 #include "config/secret.h"

@@ -3,6 +3,7 @@
  * bpfmon-exporter, a program of its own: shows what the node's agent says about its jobs to
  * Prometheus and as a page. It has no rights: it reads the agent's stream as any client does.
  */
+#include "base/exit_status.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -10,9 +11,9 @@
 #include "base/seccomp.h"
 #include "base/signals.h"
 #include "exporter/exposition.h"
-#include "exporter/http.h"
-#include "exporter/intake.h"
-#include "exporter/stream.h"
+#include "exporter/exporter_http.h"
+#include "exporter/series_intake.h"
+#include "exporter/exporter_stream.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -165,8 +166,6 @@ static void follower_done(struct follower *f)
 	intake_done(&f->intake);
 	line_stream_done(&f->lines);
 }
-
-#define EXIT_USAGE 2
 
 static struct board board; /* large */
 static struct http http;   /* large */

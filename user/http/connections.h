@@ -7,7 +7,7 @@
 #ifndef HTTP_CONNECTIONS_H
 #define HTTP_CONNECTIONS_H
 
-#include "http/peer.h"
+#include "http/http_peer.h"
 
 #include <pthread.h>
 #include <stddef.h>

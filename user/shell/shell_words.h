@@ -3,7 +3,7 @@
 #ifndef SHELL_SHELL_WORDS_H
 #define SHELL_SHELL_WORDS_H
 
-#include "model/span.h"
+#include "run/span.h"
 
 #include <stdbool.h>
 

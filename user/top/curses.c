@@ -4,7 +4,7 @@
 
 #include "base/width.h"
 #include "top/view.h"
-#include "view/terminal.h"
+#include "text/terminal.h"
 
 #include <errno.h>
 #include <ncurses.h>

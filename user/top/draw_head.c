@@ -2,7 +2,7 @@
 /* The first lines: what is shown and when, the run's cores, memory and I/O with their curves. */
 #include "top/view.h"
 
-#include "view/format.h"
+#include "text/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>

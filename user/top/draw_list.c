@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The list of what goes on: runs of stores, below them the jobs of the node. */
-#include "top/list.h"
+#include "top/top_list.h"
 
-#include "top/column.h"
+#include "top/top_column.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* One process: what it was, its record so far, its curves, and from /proc its limits and files. */
 #include "top/view.h"
 
-#include "view/format.h"
+#include "text/format.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -4,16 +4,15 @@
  * on, or again. `bpfmon top` executes it with the rights of the user. It follows and signals
  * nothing.
  */
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "top/options.h"
+#include "top/top_options.h"
 #include "top/session.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define EXIT_USAGE 2
 
 int main(int argc, char **argv)
 {

@@ -8,7 +8,7 @@
 #define TOP_MODEL_H
 
 #include "top/usage.h"
-#include "wire/reader.h"
+#include "run/reader.h"
 
 #include <jansson.h>
 #include <sys/types.h>

@@ -2,8 +2,8 @@
 /* The events of a run, as notes in a line each. */
 #include "top/model.h"
 
-#include "view/limit_text.h"
-#include "wire/limits.h"
+#include "text/limit_text.h"
+#include "run/limits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

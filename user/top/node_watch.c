@@ -2,7 +2,7 @@
 #include "top/node_watch.h"
 
 #include "base/clock.h"
-#include "source/node_jobs.h"
+#include "store/node_jobs.h"
 
 #include <errno.h>
 #include <poll.h>

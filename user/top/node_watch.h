@@ -4,8 +4,8 @@
 #define TOP_NODE_WATCH_H
 
 #include "base/line_stream.h"
-#include "model/node_job_row.h"
-#include "wire/agent_call.h"
+#include "run/node_job_row.h"
+#include "run/agent_call.h"
 
 #include <stdbool.h>
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "top/session_parts.h"
 
+#include "base/exit_status.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/signals.h"
 #include "top/curses.h"
-#include "view/terminal.h"
+#include "text/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#define EXIT_USAGE 2
 #define SETTLE_NS (60 * NSEC_PER_MSEC) /* lines that come together are drawn together */
 #define SETTLE_LOADING_NS (250 * NSEC_PER_MSEC)
 #define REFRESH_MS 1000 /* what processes wait for */

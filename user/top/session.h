@@ -3,7 +3,7 @@
 #ifndef TOP_SESSION_H
 #define TOP_SESSION_H
 
-#include "top/options.h"
+#include "top/top_options.h"
 
 /* The exit status; after a failure one line was printed. */
 int session_run(const struct top_options *o);

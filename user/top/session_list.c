@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "top/curses.h"
-#include "top/list.h"
+#include "top/top_list.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #define TOP_SESSION_PARTS_H
 
 #include "top/session.h"
-#include "top/stream.h"
+#include "top/top_stream.h"
 #include "top/view.h"
 
 struct session {

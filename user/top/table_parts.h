@@ -3,7 +3,7 @@
 #ifndef TOP_TABLE_PARTS_H
 #define TOP_TABLE_PARTS_H
 
-#include "top/table.h"
+#include "top/top_table.h"
 
 /* Rows being made, from the first one on. */
 struct tree_walk {

@@ -3,7 +3,7 @@
 #ifndef TOP_USAGE_H
 #define TOP_USAGE_H
 
-#include "model/metric.h"
+#include "run/metric.h"
 
 enum measure {
 	/* counters, which a parent's sum keeps when the process has ended */

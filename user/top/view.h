@@ -4,7 +4,7 @@
 #define TOP_VIEW_H
 
 #include "top/proc.h"
-#include "top/table.h"
+#include "top/top_table.h"
 #include "top/waiting.h"
 #include "top/screen.h"
 

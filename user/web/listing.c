@@ -6,9 +6,9 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "source/node_jobs.h"
+#include "store/node_jobs.h"
 #include "web/child.h"
-#include "web/node.h"
+#include "web/web_node.h"
 
 #include <stdio.h>
 #include <stdlib.h>

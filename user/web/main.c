@@ -3,6 +3,7 @@
  * bpfmon-web, what `bpfmon serve` executes: the runs of one user as pages for a browser, with the
  * rights of that user. It is another program than bpfmon-exporter, which is for Prometheus.
  */
+#include "base/exit_status.h"
 #include "base/agent_socket.h"
 #include "base/clock.h"
 #include "base/log.h"

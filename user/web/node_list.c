@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The jobs of the node in the list of runs. */
-#include "web/node.h"
+#include "web/web_node.h"
 
 /* The stalls of jobs, by their runs: the history has none. */
 void node_stalls_write(const struct node_job_rows *jobs, struct jsonw *j)

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "export/export.h"
 #include "web/child.h"
-#include "web/node.h"
+#include "web/web_node.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,10 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "report/page.h"
-#include "report/run.h"
-#include "web/assets.h"
-#include "web/node.h"
+#include "page/page.h"
+#include "page/page_run.h"
+#include "web/web_assets.h"
+#include "web/web_node.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #define WEB_PULSE_H
 
 #include "base/line_stream.h"
-#include "report/charts.h"
+#include "page/charts.h"
 #include "store/query.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 
-#include "wire/reader.h"
+#include "run/reader.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,8 +3,8 @@
 #ifndef WEB_WEB_H
 #define WEB_WEB_H
 
-#include "cmd/stores.h"
-#include "http/door.h"
+#include "store/stores.h"
+#include "http/http_door.h"
 #include "web/guard.h"
 #include "web/pulse.h"
 

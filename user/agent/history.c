@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/history.h"
+
+#include "base/clock.h"
+#include "base/control.h"
+#include "base/log.h"
+#include "base/message.h"
+#include "base/privilege.h"
+#include "base/seccomp.h"
+#include "base/user.h"
+#include "agent/reading.h"
+#include "agent/recording.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct place {
+	uid_t uid;
+	gid_t gid;
+};
+
+/* Where the store of the node is, and whose it is: the historian has the rights of that user. */
+
+#define OWNER "bpfmon"
+#define NO_GROUP 65534
+
+static bool folder_is_empty(int fd)
+{
+	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = own >= 0 ? fdopendir(own) : NULL;
+	const struct dirent *e;
+	bool is_empty = d != NULL;
+
+	if (!d && own >= 0)
+		close(own);
+	while (d && (e = readdir(d)))
+		is_empty &= !strcmp(e->d_name, ".") || !strcmp(e->d_name, "..");
+	if (d)
+		closedir(d);
+	return is_empty;
+}
+
+/* Nothing in it is given away: it has to be empty, and so no folder that others use either. */
+static int folder_give(int fd, struct place *p)
+{
+	struct user owner;
+
+	if (!folder_is_empty(fd))
+		return -ENOTEMPTY;
+	if (user_find(OWNER, &owner) || !owner.uid) {
+		p->uid = PRIVILEGE_FILES_UID;
+		p->gid = PRIVILEGE_FILES_UID;
+	} else {
+		p->uid = owner.uid;
+		p->gid = owner.gid;
+	}
+	return fchmod(fd, 0700) || fchown(fd, p->uid, p->gid) ? -errno : 0;
+}
+
+/* By its descriptor alone: what its name stands for may change. */
+static int folder_take(int fd, struct place *p)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return -EPERM;
+	*p = (struct place){ st.st_uid, st.st_gid ? st.st_gid : NO_GROUP };
+	if (geteuid()) /* it has the rights that it has */
+		return 0;
+	return st.st_uid ? 0 : folder_give(fd, p);
+}
+
+static int folder_explain(const char *folder, int err, char *why, size_t size)
+{
+	if (err == -ENOTEMPTY)
+		snprintf(why, size,
+			 "the folder %s of the store is root's and has files: give it to the user "
+			 "who is to keep the history (chown), or name one of its own",
+			 folder);
+	else if (err == -EPERM)
+		snprintf(why, size, "the folder %s of the store is not its owner's alone to change",
+			 folder);
+	else if (err)
+		snprintf(why, size, "cannot use the folder %s of the store: %s", folder,
+			 strerror(-err));
+	return err;
+}
+
+/*
+ * Finds the owner of the folder of @store. A folder that is missing is made, and one that is root's
+ * and empty is used: these are given to the user "bpfmon", or where there is none to
+ * PRIVILEGE_FILES_UID. 0; or a negative errno, and @why is a sentence without a full stop.
+ */
+static int place_prepare(const char *store, struct place *p, char *why, size_t size)
+{
+	char copy[PATH_MAX];
+	const char *folder;
+	int fd, err;
+
+	if (*store != '/' || strlen(store) >= sizeof(copy)) {
+		snprintf(why, size, "the path of the store is not absolute, or too long: %s",
+			 store);
+		return -EINVAL;
+	}
+	snprintf(copy, sizeof(copy), "%s", store);
+	folder = dirname(copy);
+	if (mkdir(folder, 0700) && errno != EEXIST)
+		return folder_explain(folder, -errno, why, size);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	err = fd < 0 ? -errno : folder_take(fd, p);
+	if (fd >= 0)
+		close(fd);
+	return folder_explain(folder, err, why, size);
+}
+
+/* For good, with all capabilities. 0 or a negative errno. */
+static int place_become_owner(const struct place *p)
+{
+	privilege_bound(0);
+	if (!geteuid() && (setgroups(0, NULL) || setresgid(p->gid, p->gid, p->gid) ||
+			   setresuid(p->uid, p->uid, p->uid)))
+		return -errno;
+	return privilege_keep(0);
+}
+
+/*
+ * The process that writes has the store open, and SQLite's locks are of a process: so those that
+ * read for clients are children of another one, which opens nothing.
+ */
+
+#define FIRST_PAUSE_NS NSEC_PER_SEC /* before a process that died is started again; then longer */
+#define LONGEST_PAUSE_NS (64 * NSEC_PER_SEC)
+
+#define MOST_READERS 16 /* at once */
+#define MOST_READERS_OF_USER 4
+
+struct reader_process {
+	pid_t pid; /* 0: the place is free */
+	uid_t uid;
+};
+
+struct historian {
+	const struct history_options *o;
+	int stream_fd, control_fd;
+	pid_t recorder;    /* 0: there is none now */
+	uint64_t began_ns; /* CLOCK_MONOTONIC, here and below: when it was started */
+	uint64_t due_ns;   /* when it is to be started */
+	uint64_t pause_ns;
+	bool was_started, is_over, agent_is_gone;
+	sigset_t while_waiting;
+	struct reader_process readers[MOST_READERS];
+	struct message message;
+};
+
+static void child_note(int signal)
+{
+	(void)signal; /* it interrupts the wait */
+}
+
+static void recorder_start(struct historian *h)
+{
+	h->began_ns = clock_ns(CLOCK_MONOTONIC);
+	h->recorder = fork();
+	if (!h->recorder) {
+		seccomp_install(SECCOMP_RECORDER);
+		_exit(recording_run(h->o, h->stream_fd, h->control_fd, h->was_started) ? 1 : 0);
+	}
+	if (h->recorder < 0) {
+		h->recorder = 0;
+		h->due_ns = h->began_ns + h->pause_ns;
+		return;
+	}
+	h->was_started = true;
+}
+
+/* What has come meanwhile waits in the socket, and in the agent's queue. */
+static void recorder_note_end(struct historian *h, int status)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	h->recorder = 0;
+	if (WIFEXITED(status) && !WEXITSTATUS(status)) {
+		h->is_over = true;
+		return;
+	}
+	if (now_ns - h->began_ns > LONGEST_PAUSE_NS)
+		h->pause_ns = FIRST_PAUSE_NS;
+	log_warn("the historian has ended (%s %d); it is started again",
+		 WIFSIGNALED(status) ? "signal" : "status",
+		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	h->due_ns = now_ns + h->pause_ns;
+	if (h->pause_ns < LONGEST_PAUSE_NS)
+		h->pause_ns *= 2;
+}
+
+static void children_reap(struct historian *h)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == h->recorder)
+			recorder_note_end(h, status);
+		for (size_t i = 0; i < MOST_READERS; i++)
+			if (h->readers[i].pid == pid)
+				h->readers[i].pid = 0;
+	}
+}
+
+/* A free place; NULL: this user has to wait. */
+static struct reader_process *reader_place(struct historian *h, const struct reader *who)
+{
+	struct reader_process *place = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < MOST_READERS; i++) {
+		if (!h->readers[i].pid)
+			place = &h->readers[i];
+		else
+			nr += h->readers[i].uid == who->uid;
+	}
+	return nr < MOST_READERS_OF_USER ? place : NULL;
+}
+
+static void reader_start(struct historian *h, const struct reader *who, const char *text, int fd)
+{
+	struct reader_process *place = reader_place(h, who);
+	pid_t pid = place ? fork() : -1;
+
+	if (!pid) {
+		close(h->stream_fd);
+		close(h->control_fd);
+		seccomp_install(SECCOMP_RECORDER);
+		reading_run(h->o, who, text, fd);
+		_exit(0);
+	}
+	if (pid < 0)
+		reading_refuse(fd, "too many ask for the history just now; try again");
+	else
+		*place = (struct reader_process){ pid, who->uid };
+}
+
+/* The agent's words, then the client's. */
+static void reader_take(struct historian *h)
+{
+	struct message *m = &h->message;
+	struct reader who;
+	unsigned uid, is_admin;
+	int n = 0;
+
+	if (m->nr_fds == 1 && sscanf(m->text, "%u %u %n", &uid, &is_admin, &n) == 2 && n) {
+		who = (struct reader){ uid, is_admin != 0 };
+		reader_start(h, &who, m->text + n, m->fds[0]);
+	}
+	message_done(m);
+}
+
+static void historian_take_message(struct historian *h)
+{
+	struct control c;
+	int got = message_receive(&h->message, h->control_fd, &c);
+
+	if (got == 1 && c.type == CONTROL_READER)
+		reader_take(h);
+	else if (got != 1 && got != -EAGAIN)
+		h->agent_is_gone = true;
+}
+
+static void historian_wait(struct historian *h)
+{
+	struct pollfd p = { .fd = h->agent_is_gone ? -1 : h->control_fd, .events = POLLIN };
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), ns;
+	struct timespec wait;
+
+	ns = h->due_ns > now_ns ? h->due_ns - now_ns : 0;
+	wait = (struct timespec){ (time_t)(ns / NSEC_PER_SEC), (long)(ns % NSEC_PER_SEC) };
+	if (ppoll(&p, 1, h->recorder ? NULL : &wait, &h->while_waiting) <= 0)
+		return;
+	historian_take_message(h);
+}
+
+static void signals_set(struct historian *h)
+{
+	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ };
+	struct sigaction on_child = { .sa_handler = child_note };
+	sigset_t child;
+
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigaction(SIGCHLD, &on_child, NULL);
+	sigemptyset(&h->while_waiting);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &child, NULL);
+}
+
+/* Until the agent has gone, and what it sent is kept. */
+static void historian_run(const struct history_options *o, int stream_fd, int control_fd)
+{
+	struct historian h = { .o = o,
+			       .stream_fd = stream_fd,
+			       .control_fd = control_fd,
+			       .pause_ns = FIRST_PAUSE_NS,
+			       .message = { .limit = 1000 } };
+
+	signals_set(&h);
+	seccomp_install(SECCOMP_HISTORIAN | SECCOMP_RECORDER);
+	while (!h.is_over) {
+		if (!h.recorder && clock_ns(CLOCK_MONOTONIC) >= h.due_ns)
+			recorder_start(&h);
+		historian_wait(&h);
+		children_reap(&h);
+	}
+}
+
+#define PATIENCE_MS 8000
+
+/* What the agent was started with, as a socket of systemd, is not for the historian. */
+static void descriptors_close_but(int a, int b)
+{
+	const unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+
+	if (low > 3)
+		close_range(3, low - 1, 0);
+	if (high > low + 1)
+		close_range(low + 1, high - 1, 0);
+	close_range(high + 1, ~0U, 0);
+}
+
+static void historian_begin(const struct history_options *o, const struct place *p, int stream_fd,
+			    int control_fd)
+{
+	int err;
+
+	descriptors_close_but(stream_fd, control_fd);
+	setsid(); /* what the terminal sends is for the agent */
+	err = place_become_owner(p);
+	if (err)
+		control_send(control_fd, CONTROL_FAILED, err, 0, strerror(-err));
+	else if (!control_send(control_fd, CONTROL_READY, 0, 0, NULL))
+		historian_run(o, stream_fd, control_fd);
+	_exit(err ? 1 : 0);
+}
+
+static int answer_wait(int control_fd, char *why, size_t size)
+{
+	struct control c;
+	int got = control_receive(control_fd, &c);
+
+	if (got == 1 && c.type == CONTROL_READY)
+		return 0;
+	if (got == 1)
+		snprintf(why, size, "the historian cannot give up its rights: %s", c.text);
+	else
+		snprintf(why, size, "the historian did not start");
+	return got == 1 && c.value < 0 ? c.value : -ECHILD;
+}
+
+int history_start(const struct history_options *o, struct history *h, char *why, size_t size)
+{
+	int stream[2] = { -1, -1 }, control[2] = { -1, -1 }, err;
+	struct place place = { 0 };
+	pid_t pid = 0;
+
+	*h = (struct history){ -1, -1 };
+	err = place_prepare(o->store, &place, why, size);
+	if (err)
+		return err;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) || (pid = fork()) < 0) {
+		err = -errno;
+		snprintf(why, size, "cannot start the historian: %s", strerror(-err));
+	}
+	if (!err && !pid)
+		historian_begin(o, &place, stream[1], control[1]);
+	*h = (struct history){ stream[0], control[0] };
+	for (int i = 0; i < 2; i++)
+		if ((i ? control : stream)[1] >= 0)
+			close((i ? control : stream)[1]);
+	if (!err)
+		err = answer_wait(h->control_fd, why, size);
+	if (!err && fcntl(h->control_fd, F_SETFL, O_NONBLOCK))
+		err = -errno;
+	if (err)
+		history_end(h);
+	return err;
+}
+
+void history_end(struct history *h)
+{
+	struct pollfd p = { .fd = h->control_fd };
+
+	if (h->stream_fd >= 0)
+		close(h->stream_fd);
+	if (h->stream_fd >= 0 && h->control_fd >= 0)
+		poll(&p, 1, PATIENCE_MS); /* until it has ended, too */
+	if (h->control_fd >= 0)
+		close(h->control_fd);
+	*h = (struct history){ -1, -1 };
+}

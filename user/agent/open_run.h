@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The runs of the node that have not ended, or are not yet kept: of each what waits to be written,
+ * which is one sample at the most, however long the store cannot be written to.
+ */
+#ifndef AGENT_OPEN_RUN_H
+#define AGENT_OPEN_RUN_H
+
+#include "store/store_writer.h"
+
+#include <stdbool.h>
+
+#define UUID_BYTES 37
+#define OPEN_RUN_BUCKETS 4096
+
+struct open_run {
+	struct open_run *next, *in_bucket; /* not owned */
+	char uuid[UUID_BYTES];
+	char *meta, *summary;  /* owned; lines; NULL: it has not come */
+	struct sample waiting; /* stands for those since the last one that was written */
+	bool has_waiting;
+	uint64_t elapsed_ns;   /* of the last sample */
+	uint64_t interval_ns;  /* 0: not known */
+	uint64_t heard_ns;     /* CLOCK_MONOTONIC: its last line */
+	struct store_run kept; /* how far it is in the store */
+	uint64_t kept_ns;      /* elapsed, of the last sample there */
+	bool is_looked_for;    /* in the store, in case another process began it there */
+	bool is_touched;       /* in the current transaction */
+	bool has_vanished;     /* it gets no more lines, and had no summary */
+	unsigned failures;     /* of transactions, when it was its turn */
+};
+
+struct open_runs {
+	struct open_run *first; /* owned */
+	struct open_run *buckets[OPEN_RUN_BUCKETS];
+	size_t nr, nr_ended;
+};
+
+/* NULL: there is none. */
+struct open_run *open_runs_find(const struct open_runs *all, const char *uuid);
+/* NULL: no memory, or there are too many. */
+struct open_run *open_runs_add(struct open_runs *all, const char *uuid);
+/* Removes the run at *@at, which is the one after it then. */
+void open_runs_remove(struct open_runs *all, struct open_run **at);
+void open_runs_done(struct open_runs *all);
+
+/* True: there is something to write. Shorter runs than @min_ns are not written. */
+bool open_run_is_due(const struct open_run *run, uint64_t min_ns);
+/* Writes it, within a transaction. */
+int open_run_write(struct open_run *run, struct store_writer *w);
+/* The transaction has been committed, or undone: then all is looked for again. */
+void open_run_settle(struct open_run *run, bool is_committed);
+
+#endif

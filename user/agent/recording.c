@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/recording.h"
+
+#include "base/clock.h"
+#include "base/control.h"
+#include "base/line_stream.h"
+#include "base/log.h"
+#include "agent/open_run.h"
+#include "agent/retention.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_LINE_BYTES (8UL << 20)
+#define SOONEST_NS (400 * NSEC_PER_MSEC) /* between two transactions */
+#define LATEST_NS NSEC_PER_SEC           /* from a line to its transaction */
+#define RETRY_NS (5 * NSEC_PER_SEC)      /* after one that failed */
+#define SILENT_NS (60 * NSEC_PER_SEC)    /* a run without a line for so long has been lost */
+#define MOST_ENDED 10000                 /* that wait for a disk with space */
+#define MOST_FAILURES 3                  /* of a run, then it is given up */
+#define ATTEMPTS_AT_END 10
+
+struct recording {
+	const struct history_options *o;
+	int stream_fd, control_fd;
+	struct line_stream lines;
+	struct line line;
+	struct open_runs runs;
+	struct store_writer writer;
+	struct retention retention;
+	bool is_open, is_failing, is_batch_end;
+	uint64_t due_ns, last_ns; /* CLOCK_MONOTONIC: the next transaction, and the last one */
+	uint64_t kept, lost;      /* runs */
+	uint64_t told_kept, told_lost;
+};
+
+static struct open_run *run_of_line(struct recording *r)
+{
+	const char *uuid = json_string_value(json_object_get(r->line.tree, "run"));
+	struct open_run *run = uuid ? open_runs_find(&r->runs, uuid) : NULL;
+
+	if (uuid && !run)
+		run = open_runs_add(&r->runs, uuid);
+	if (run)
+		run->heard_ns = clock_ns(CLOCK_MONOTONIC);
+	return run;
+}
+
+/* The line without the run that the stream has put behind its kind. */
+static char *line_of_run(const char *text, size_t n, const struct open_run *run)
+{
+	char member[UUID_BYTES + 10], *copy = malloc(n + 1);
+	size_t bytes = (size_t)snprintf(member, sizeof(member), "\"run\":\"%s\",", run->uuid);
+	const char *at = memmem(text, n, member, bytes);
+
+	if (!copy)
+		return NULL;
+	if (!at) {
+		memcpy(copy, text, n);
+	} else {
+		memcpy(copy, text, (size_t)(at - text));
+		n -= bytes;
+		memcpy(copy + (at - text), at + bytes, n - (size_t)(at - text));
+	}
+	copy[n] = '\0';
+	return copy;
+}
+
+static void history_keep_meta(struct recording *r, const char *text, size_t n)
+{
+	struct open_run *run = line_check_meta(&r->line) ? NULL : run_of_line(r);
+	const json_t *interval = json_object_get(r->line.tree, "interval_seconds");
+
+	if (!run || run->meta)
+		return;
+	run->meta = strndup(text, n);
+	run->interval_ns = (uint64_t)(json_number_value(interval) * NSEC_PER_SEC);
+	run->is_looked_for = false;
+}
+
+static void history_keep_sample(struct recording *r)
+{
+	struct open_run *run = run_of_line(r);
+
+	if (!run || run->summary)
+		return;
+	sample_cover(&run->waiting, &r->line.sample);
+	run->has_waiting = true;
+	run->elapsed_ns = r->line.sample.elapsed_ns;
+}
+
+static void history_keep_summary(struct recording *r, const char *text, size_t n)
+{
+	struct open_run *run = run_of_line(r);
+
+	if (!run || run->summary)
+		return;
+	run->elapsed_ns = r->line.summary.wall_ns;
+	if (r->runs.nr_ended < MOST_ENDED)
+		run->summary = line_of_run(text, n, run);
+	r->lost += !run->summary;
+	r->runs.nr_ended += run->summary != NULL;
+}
+
+static void history_take_line(void *context, const char *text, size_t n)
+{
+	struct recording *r = context;
+	const char *kind;
+
+	if (!text || line_read(&r->line, text, --n)) /* one that is too long is left out */
+		return;
+	if (!r->due_ns)
+		r->due_ns = clock_ns(CLOCK_MONOTONIC) + LATEST_NS;
+	kind = json_string_value(json_object_get(r->line.tree, "kind"));
+	if (r->line.kind == LINE_META)
+		history_keep_meta(r, text, n);
+	else if (r->line.kind == LINE_SAMPLE)
+		history_keep_sample(r);
+	else if (r->line.kind == LINE_SUMMARY)
+		history_keep_summary(r, text, n);
+	else if (kind && !strcmp(kind, "agent")) /* the last one of an interval */
+		r->is_batch_end = true;
+}
+
+/* 1: text was received, or nothing for @wait_ms; 0: the end of the stream; else an errno. */
+static int history_read(struct recording *r, int wait_ms)
+{
+	struct pollfd p = { .fd = r->stream_fd, .events = POLLIN };
+	int err;
+
+	if (poll(&p, 1, wait_ms) <= 0)
+		return 1;
+	err = line_stream_read(&r->lines, r->stream_fd, history_take_line, r);
+	if (err == -ENODATA)
+		return 0;
+	return err ? err : 1;
+}
+
+static int due_runs_write(struct recording *r)
+{
+	int err = 0;
+
+	for (struct open_run *run = r->runs.first; !err && run; run = run->next) {
+		if (!open_run_is_due(run, r->o->min_ns))
+			continue;
+		err = open_run_write(run, &r->writer);
+		/* what is wrong with one run is not to hold up the others */
+		if (err == -EIO || err == -ESTALE || err == -EFBIG)
+			run->failures++;
+	}
+	store_writer_turn(&r->writer, NULL);
+	return err;
+}
+
+/* Whether the run needs no place any more. */
+static bool run_is_over(struct recording *r, const struct open_run *run, bool is_committed)
+{
+	if (run->failures >= MOST_FAILURES) { /* what is wrong is wrong with this one */
+		r->lost++;
+		return true;
+	}
+	if (run->summary && is_committed) {
+		r->kept += run->kept.id != 0;
+		r->lost += !run->kept.id;
+		return true;
+	}
+	return run->has_vanished && is_committed;
+}
+
+/* Its summary was among the lines that were lost. */
+static bool run_is_silent(const struct open_run *run)
+{
+	uint64_t silent_ns = clock_ns(CLOCK_MONOTONIC) - run->heard_ns;
+
+	return silent_ns > SILENT_NS && silent_ns / 3 > run->interval_ns;
+}
+
+static void runs_settle(struct recording *r, bool is_committed)
+{
+	struct open_run **at = &r->runs.first;
+
+	while (*at) {
+		bool was_touched = (*at)->is_touched;
+
+		if (was_touched)
+			open_run_settle(*at, is_committed);
+		if (run_is_over(r, *at, is_committed && was_touched))
+			open_runs_remove(&r->runs, at);
+		else
+			at = &(*at)->next;
+	}
+}
+
+/* Before they are written: runs that were too short. */
+static bool runs_have_due(struct recording *r)
+{
+	struct open_run **at = &r->runs.first;
+	bool has_due = false;
+
+	while (*at) {
+		if ((*at)->summary && (*at)->elapsed_ns < r->o->min_ns && !(*at)->kept.id) {
+			open_runs_remove(&r->runs, at);
+			continue;
+		}
+		(*at)->has_vanished |= run_is_silent(*at);
+		has_due |= open_run_is_due(*at, r->o->min_ns);
+		at = &(*at)->next;
+	}
+	return has_due;
+}
+
+static int transaction_make(struct recording *r)
+{
+	int err = r->is_open ? 0 : store_writer_open(&r->writer, r->o->store);
+
+	r->is_open = !err;
+	if (!err)
+		err = store_writer_begin(&r->writer);
+	if (!err)
+		err = due_runs_write(r);
+	return err ? err : store_writer_commit(&r->writer, 0);
+}
+
+static void transaction_report(struct recording *r, int err)
+{
+	const char *why = r->writer.d.why[0] ? r->writer.d.why : strerror(-err);
+
+	if (err == -EAGAIN)
+		return;
+	if (err && !r->is_failing)
+		log_warn("the history is not written to the store '%s': %s; it goes on when that "
+			 "has changed",
+			 r->o->store, why);
+	else if (!err && r->is_failing)
+		log_warn("the history is written again; %llu jobs are missing in it",
+			 (unsigned long long)r->lost);
+	if (r->is_failing != (err != 0) || r->kept != r->told_kept || r->lost != r->told_lost)
+		control_send(r->control_fd, CONTROL_KEPT, (int)r->lost, r->kept, err ? why : "");
+	r->is_failing = err != 0;
+	r->told_kept = r->kept;
+	r->told_lost = r->lost;
+}
+
+/* After an error that waiting does not heal the file is opened anew: it may be another one. */
+static void transaction_undo(struct recording *r, int err)
+{
+	if (!r->is_open)
+		return;
+	store_writer_undo(&r->writer);
+	if (err == -EAGAIN)
+		return;
+	store_writer_close(&r->writer);
+	r->is_open = false;
+}
+
+static int history_write(struct recording *r)
+{
+	int err = runs_have_due(r) || !r->is_open ? transaction_make(r) : 0;
+
+	r->last_ns = clock_ns(CLOCK_MONOTONIC);
+	r->due_ns = err ? r->last_ns + (err == -EAGAIN ? SOONEST_NS : RETRY_NS) : 0;
+	r->is_batch_end = false;
+	if (err)
+		transaction_undo(r, err);
+	runs_settle(r, !err);
+	if (!err) /* no loss, if it does not succeed */
+		retention_step(&r->retention, &r->writer.d);
+	transaction_report(r, err);
+	return err;
+}
+
+/* How long the stream may be waited for; -1: until a line comes; 0: it is time to write. */
+static int history_wait_ms(const struct recording *r)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), due_ns = r->due_ns;
+
+	if (r->is_batch_end && !r->is_failing)
+		due_ns = r->last_ns + SOONEST_NS;
+	if (!due_ns)
+		return -1;
+	return due_ns > now_ns ? (int)((due_ns - now_ns) / NSEC_PER_MSEC) + 1 : 0;
+}
+
+static void history_record(struct recording *r)
+{
+	struct timespec pause = { .tv_nsec = SOONEST_NS };
+	int got = 1;
+
+	while (got > 0) {
+		int wait_ms = history_wait_ms(r);
+
+		if (wait_ms)
+			got = history_read(r, wait_ms);
+		else
+			history_write(r);
+	}
+	if (got < 0)
+		log_warn("the historian cannot read the lines of the agent: %s", strerror(-got));
+	for (int i = 0; i < ATTEMPTS_AT_END && history_write(r) == -EAGAIN; i++)
+		nanosleep(&pause, NULL);
+}
+
+int recording_run(const struct history_options *o, int stream_fd, int control_fd, bool is_again)
+{
+	struct recording *r = calloc(1, sizeof(*r)); /* large for a stack */
+
+	if (!r)
+		return -ENOMEM;
+	r->o = o;
+	r->lines.most = MOST_LINE_BYTES;
+	r->stream_fd = stream_fd;
+	r->control_fd = control_fd;
+	r->due_ns = 1; /* a store that cannot be opened is reported at once */
+	retention_init(&r->retention, o->keep_ns, o->keep_bytes);
+	if (is_again) /* a line that the other process has begun to read cannot be parsed */
+		control_send(control_fd, CONTROL_GREET, 0, 0, NULL);
+	history_record(r);
+	if (r->is_open)
+		store_writer_close(&r->writer);
+	open_runs_done(&r->runs);
+	line_done(&r->line);
+	line_stream_done(&r->lines);
+	free(r);
+	return 0;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The runs of a benchmark: each as that of bpfmon --, through one agent that follows all. */
+#include "bpfmon/cmd_bench.h"
+
+#include "bpfmon/prepare.h"
+#include "bpfmon/through_agent.h"
+
+#include "agent/private.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "study/bench_child.h"
+#include "study/result.h"
+#include "study/runner.h"
+#include "run/scheduler.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct execution {
+	const struct bench_options *o;
+	const struct bench_plan *p;
+	struct bench_record *record;
+	struct children children;
+	struct private_agent agent;
+	bool is_private;                /* the agent is ours; else one is asked for each run */
+	struct launch_outcome *outcome; /* shared with the process of the run */
+	int null_fd;
+	struct user caller;
+	struct bench_keep keep;
+};
+
+/* How it ended, in words. */
+static void status_say(char *out, size_t size, int status)
+{
+	if (WIFSIGNALED(status))
+		snprintf(out, size, "was killed by signal %d", WTERMSIG(status));
+	else
+		snprintf(out, size, "ended with %d", WEXITSTATUS(status));
+}
+
+static int execute_step(void *context, const struct bench_case *c, enum bench_step step)
+{
+	struct execution *x = context;
+	const bool is_cleanup = step == BENCH_CLEANUP;
+	const char *shell = x->o->shell && strcmp(x->o->shell, "none") != 0 ? x->o->shell : "sh";
+	char how[64];
+	int status;
+
+	if (!is_cleanup && children_are_to_end(&x->children))
+		return -EINTR;
+	status = child_execute(&x->children, shell, c->steps[step],
+			       x->o->show_output ? STDERR_FILENO : x->null_fd);
+	if (x->children.end_signal && !is_cleanup)
+		return -EINTR;
+	if (!status)
+		return 0;
+	progress_clear();
+	if (status < 0) {
+		log_error("cannot start '%s': %s", c->steps[step], strerror(-status));
+		return status;
+	}
+	status_say(how, sizeof(how), status);
+	log_error("'%s' %s; nothing more was run", c->steps[step], how);
+	return -ECANCELED;
+}
+
+/* Texts of tags, of which a run has MAX_TAGS. */
+struct tag_texts {
+	char *list[MAX_TAGS];
+	size_t nr;
+};
+
+static void tag_add(struct tag_texts *t, const char *key, const char *value)
+{
+	char *text;
+
+	if (t->nr < MAX_TAGS && asprintf(&text, "%s=%s", key, value) >= 0)
+		t->list[t->nr++] = text;
+}
+
+/* Those of the benchmark first; a tag of the user with such a key was refused. */
+static void tags_make(const struct execution *x, const struct bench_case *c,
+		      const struct bench_turn *turn, struct run *run)
+{
+	const struct parameters *p = &x->p->parameters;
+	const struct run_tags *own = &x->o->recording.tags;
+	struct tag_texts t = { .nr = 0 };
+	char number[32];
+
+	tag_add(&t, BENCH_TAG, x->record->id);
+	tag_add(&t, BENCH_CASE_TAG, c->label);
+	snprintf(number, sizeof(number), "%zu", turn->round);
+	tag_add(&t, BENCH_ROUND_TAG, number);
+	snprintf(number, sizeof(number), "%" PRIu64, x->p->seed);
+	tag_add(&t, BENCH_SEED_TAG, number);
+	for (size_t i = 0; i < p->nr; i++)
+		tag_add(&t, p->list[i].name, c->values[i]);
+	run->nr_tags = 0;
+	for (size_t i = 0; i < t.nr; i++)
+		run->tags[run->nr_tags++] = t.list[i];
+	for (size_t i = 0; i < own->nr && run->nr_tags < MAX_TAGS; i++)
+		run->tags[run->nr_tags++] = own->list[i];
+}
+
+/* The process of a run: what bpfmon -- does, but for the programs, which are loaded. */
+static void run_become(const struct execution *x, const struct bench_case *c,
+		       const struct bench_turn *turn)
+{
+	static struct user caller;
+	const int streams[] = { x->null_fd, x->o->show_output ? STDOUT_FILENO : x->null_fd,
+				x->o->show_output ? STDERR_FILENO : x->null_fd };
+	struct launch_options l = { .agent_fd = -1 };
+	struct run run = { 0 };
+
+	children_leave(&x->children);
+	recorder_choose(&x->o->recording, &caller, &l);
+	if (x->is_private)
+		l.agent_fd = private_agent_connect(&x->agent);
+	else if (agent_choose(&l, &x->o->recording, NULL, false))
+		_exit(EXIT_BPFMON);
+	if (x->is_private && l.agent_fd < 0) {
+		log_error("cannot reach what follows the runs: %s", strerror(-l.agent_fd));
+		_exit(EXIT_BPFMON);
+	}
+	launch_prepare(&l, &x->o->recording, &caller, &run);
+	tags_make(x, c, turn, &run);
+	run.command = x->o->recording.no_args ? NULL : c->argv;
+	if (!run.job)
+		run.job = scheduler_job_id();
+	l.recorder.quiet = true;
+	l.recorder.store = NULL;
+	l.recorder.lines_fd = turn->is_warmup ? 0 : x->keep.fd;
+	l.argv = c->argv;
+	l.streams = streams;
+	l.outcome = x->outcome;
+	_exit(launcher_run(&l));
+}
+
+static int bench_judge_run(struct execution *x, const struct bench_case *c,
+			   const struct bench_turn *t, int status)
+{
+	const struct launch_outcome *out = x->outcome;
+	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BPFMON;
+	char how[64];
+
+	if (x->children.end_signal) {
+		bench_keep_drop(&x->keep);
+		return -EINTR;
+	}
+	if (!out->has_ended && WIFSIGNALED(status)) {
+		log_error("the bpfmon of %s %zu of '%s' was killed by signal %d; nothing more was "
+			  "run",
+			  t->is_warmup ? "warm-up" : "run", t->round, c->command, WTERMSIG(status));
+		return -EIO;
+	}
+	if (!out->has_ended) /* the reason has been reported */
+		return code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE ? -ECANCELED : -EIO;
+	if (out->status && !x->o->ignore_failure) {
+		status_say(how, sizeof(how), out->status);
+		log_error("%s %zu of '%s' %s; --show-output shows what it says, and "
+			  "--ignore-failure goes on",
+			  t->is_warmup ? "warm-up" : "run", t->round, c->command, how);
+		return -ECANCELED;
+	}
+	if (!t->is_warmup) {
+		x->record->is_measured[t->of * x->p->runs + t->round - 1] = true;
+		x->record->nr_measured++;
+	}
+	return 0;
+}
+
+static int execute_run(void *context, const struct bench_case *c, const struct bench_turn *t)
+{
+	struct execution *x = context;
+	pid_t pid;
+	int status, err;
+
+	if (children_are_to_end(&x->children)) /* it may have come since the last child's end */
+		return -EINTR;
+	*x->outcome = (struct launch_outcome){ 0 };
+	bench_keep_begin(&x->keep);
+	pid = fork();
+	if (!pid)
+		run_become(x, c, t);
+	if (pid < 0) {
+		log_error("cannot start a run: %s", strerror(errno));
+		return -EAGAIN;
+	}
+	status = child_wait(&x->children, pid);
+	progress_add(1);
+	err = bench_judge_run(x, c, t, status);
+	return err ? err : bench_keep_store(&x->keep, false);
+}
+
+/* The programs are loaded once, where that is allowed; else there is an agent that has loaded them,
+ * or they are for each run. */
+static int agent_begin(struct execution *x)
+{
+	const struct recording_options *r = &x->o->recording;
+	const struct private_options options = { .interval_ns = r->interval_ns,
+						 .net = r->net,
+						 .io_kinds = r->io_kinds,
+						 .verbose = r->verbose };
+	struct launch_options l = { 0 };
+
+	x->is_private = !geteuid() && !r->agent;
+	if (x->is_private)
+		return private_agent_start(&x->agent, &options);
+	x->agent = (struct private_agent){ .fd = -1 };
+	if (agent_choose(&l, r, NULL, false))
+		return -EPERM;
+	if (l.agent_fd >= 0)
+		close(l.agent_fd);
+	else
+		log_note("the programs in the kernel are loaded for each run, which takes longer; "
+			 "as root, or through an agent, they are loaded once");
+	return 0;
+}
+
+static int execution_open(struct execution *x)
+{
+	uint32_t id = 0;
+
+	x->outcome = mmap(NULL, sizeof(*x->outcome), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	do /* what is closed of 0 to 2 is taken, too: a command's own are moved there */
+		x->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (x->null_fd >= 0 && x->null_fd <= STDERR_FILENO);
+	x->record->is_measured = calloc(x->p->nr * x->p->runs, sizeof(bool));
+	if (x->outcome == MAP_FAILED || x->null_fd < 0 || !x->record->is_measured) {
+		log_error("cannot prepare the runs: %s", strerror(errno));
+		return -ENOMEM;
+	}
+	if (getrandom(&id, sizeof(id), 0) < 0)
+		id = (uint32_t)getpid();
+	snprintf(x->record->id, sizeof(x->record->id), "%08" PRIx32, id);
+	return 0;
+}
+
+static int keep_begin(struct execution *x)
+{
+	struct launch_options l = { 0 };
+	struct run run = { 0 };
+
+	recorder_choose(&x->o->recording, &x->caller, &l);
+	launch_prepare(&l, &x->o->recording, &x->caller, &run);
+	x->record->store = l.recorder.store;
+	return bench_keep_open(&x->keep, l.recorder.store, l.record_as);
+}
+
+static void execution_close(struct execution *x)
+{
+	if (x->is_private)
+		private_agent_end(&x->agent);
+	x->record->end_signal = x->children.end_signal;
+	children_leave(&x->children);
+	bench_keep_done(&x->keep);
+	if (x->outcome != MAP_FAILED)
+		munmap(x->outcome, sizeof(*x->outcome));
+	if (x->null_fd >= 0)
+		close(x->null_fd);
+}
+
+static int execution_go(struct execution *x)
+{
+	static const struct bench_ops ops = { .step = execute_step, .run = execute_run };
+	const struct bench_plan *p = x->p;
+	int err, kept;
+
+	if (!x->o->show_output)
+		progress_begin("bench", "runs", (p->runs + p->warmups) * p->nr);
+	err = bench_run(p, &ops, x);
+	progress_end();
+	kept = bench_keep_store(&x->keep, true);
+	return err ? err : kept;
+}
+
+int bench_execute(const struct bench_options *o, const struct bench_plan *p, struct bench_record *r)
+{
+	struct execution x = { .o = o, .p = p, .record = r, .outcome = MAP_FAILED, .null_fd = -1 };
+	int err;
+
+	x.keep.fd = x.agent.fd = -1;
+	*r = (struct bench_record){ .nr_measured = 0 };
+	children_open(&x.children);
+	err = execution_open(&x);
+	if (!err)
+		err = keep_begin(&x);
+	if (!err)
+		err = agent_begin(&x);
+	if (!err)
+		err = execution_go(&x);
+	if (!err && children_are_to_end(&x.children)) /* all that was measured is shown before */
+		err = -EINTR;
+	execution_close(&x);
+	return err;
+}
+
+void bench_record_done(struct bench_record *r)
+{
+	free(r->is_measured);
+	r->is_measured = NULL;
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a benchmark has measured: its runs are read from the store, as any others. */
+#include "bpfmon/cmd_bench.h"
+
+#include "store/stores.h"
+#include "bpfmon/whole_file.h"
+
+#include "base/log.h"
+#include "study/hyperfine.h"
+#include "study/bench_text.h"
+#include "study/words.h"
+#include "study/compare_parts.h"
+#include "text/terminal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct showing {
+	const struct bench_options *o;
+	const struct bench_plan *p;
+	const struct bench_record *record;
+	struct stores stores;
+	struct source src; /* the store, while it is read */
+	struct sides runs;
+	struct steps spans; /* of these */
+};
+
+/* The number of the case and of the round, from the run's tags. */
+static bool side_find_turn(const struct showing *s, const struct side *side, size_t *of,
+			   size_t *round)
+{
+	const char *label = side_tag(side, BENCH_CASE_TAG),
+		   *number = side_tag(side, BENCH_ROUND_TAG);
+
+	*round = number ? strtoul(number, NULL, 10) : 0;
+	for (*of = 0; label && *of < s->p->nr; (*of)++)
+		if (!strcmp(s->p->cases[*of].label, label))
+			return *round && *round <= s->p->runs;
+	return false;
+}
+
+static int bench_spans_take(struct showing *s, const char *name)
+{
+	int err = steps_add_run(&s->spans, s->runs.nr - 1, &s->src);
+
+	if (err)
+		log_error("cannot read the spans of run %s: %s", name, source_why(&s->src, err));
+	return err;
+}
+
+static int bench_run_take(struct showing *s, const struct stored_run *r)
+{
+	const struct bench_record *record = s->record;
+	size_t of = 0, round = 0;
+	char name[32];
+	int err = stores_turn_run(&s->stores, r, &s->src);
+
+	if (err)
+		return err; /* reported already */
+	snprintf(name, sizeof(name), "%" PRId64, r->id);
+	err = sides_add_run(&s->runs, name, &s->src);
+	if (err)
+		log_error("cannot read run %s: %s", name, source_why(&s->src, err));
+	if (err)
+		return err;
+	if (side_find_turn(s, &s->runs.list[s->runs.nr - 1], &of, &round) &&
+	    record->is_measured[of * s->p->runs + round - 1])
+		return bench_spans_take(s, name);
+	sides_drop(&s->runs);
+	return 0;
+}
+
+static int bench_runs_read(struct showing *s)
+{
+	char tag[sizeof(BENCH_TAG) + sizeof(s->record->id) + 1];
+	const char *const tags[] = { tag };
+	const struct run_filter f = { .tags = tags, .nr_tags = 1 };
+	struct store_options store = { .path = s->record->store };
+	struct stored_runs found = { 0 };
+	int err = stores_find(&s->stores, &store);
+
+	snprintf(tag, sizeof(tag), "%s=%s", BENCH_TAG, s->record->id);
+	if (!err)
+		err = stores_query(&s->stores, &f, &found);
+	stored_runs_sort(&found, BY_START);
+	for (size_t i = found.nr; !err && i-- > 0;)
+		err = bench_run_take(s, &found.runs[i]);
+	stored_runs_done(&found);
+	source_close(&s->src);
+	if (!err && s->runs.nr < s->record->nr_measured)
+		log_warn("of %zu runs that were made the store has %zu; the others are in no "
+			 "figure",
+			 s->record->nr_measured, s->runs.nr);
+	if (!err && s->spans.left_out)
+		log_warn("%" PRIu64 " spans are in no figure: their names are too many",
+			 s->spans.left_out);
+	return err;
+}
+
+static int hyperfine_export(const struct bench_result *r, const struct bench_options *o)
+{
+	struct jsonw j = { 0 };
+	int err = bench_write_hyperfine(&j, r);
+
+	if (err)
+		log_error("out of memory for the results");
+	else
+		err = whole_file_write("results", o->export_json, o->force, j.text, j.used);
+	jsonw_done(&j);
+	return err;
+}
+
+void bench_export_nothing(const struct bench_options *o)
+{
+	static const struct bench_plan none;
+	const struct bench_result r = { .plan = &none };
+
+	if (o->export_json && o->force && strcmp(o->export_json, "-") != 0)
+		hyperfine_export(&r, o);
+}
+
+/* With --ignore-failure a command that fails at once may be the fastest. */
+static void case_failures_warn(const struct group *g, size_t code, size_t sig)
+{
+	const char *how[] = { "ended with", "was killed by signal" },
+		   *all[] = { "ended with", "were killed by signal" };
+	double number = 0;
+	bool is_killed = false, is_same = true;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < g->nr; i++) {
+		const double *v = g->sides[i]->value;
+		bool killed = v[sig] > 0;
+		double by = killed ? v[sig] : v[code];
+
+		if (!(by > 0))
+			continue;
+		is_same = !nr || (is_same && killed == is_killed && by == number);
+		if (!nr++) {
+			is_killed = killed;
+			number = by;
+		}
+	}
+	if (nr && is_same)
+		log_warn("%zu of %zu runs of '%s' %s %.0f", nr, g->nr, g->name,
+			 nr > 1 ? all[is_killed] : how[is_killed], number);
+	else if (nr)
+		log_warn("%zu of %zu runs of '%s' failed, one %s %.0f", nr, g->nr, g->name,
+			 how[is_killed], number);
+}
+
+static void failures_warn(const struct bench_result *r)
+{
+	size_t code, sig;
+
+	if (compare_key_find("exit_code", 9, &code) || compare_key_find("signal", 6, &sig))
+		return;
+	for (size_t i = 0; i < r->plan->nr; i++) {
+		const struct group *g = bench_group(r, i);
+
+		if (g)
+			case_failures_warn(g, code, sig);
+	}
+}
+
+/* The commands that show the same runs again. */
+static void hint_print(FILE *f, const struct showing *s)
+{
+	const char *words[] = { s->o->recording.store.path, NULL };
+	char *store = words[0] ? words_quote((char *const *)words) : NULL;
+
+	fprintf(f, "\n  kept as benchmark %s, order of seed %" PRIu64 ": ", s->record->id,
+		s->p->seed);
+	if (s->p->nr > 1)
+		fprintf(f, "bpfmon compare --tag %s=%s --by %s", BENCH_TAG, s->record->id,
+			BENCH_CASE_TAG);
+	else
+		fprintf(f, "bpfmon list --tag %s=%s", BENCH_TAG, s->record->id);
+	if (store)
+		fprintf(f, " --store %s", store);
+	if (s->p->nr > 1 && s->spans.nr)
+		fputs("\n  span by span: the same with --by span", f);
+	fputc('\n', f);
+	free(store);
+}
+
+static int result_print(const struct showing *s, const struct bench_result *r)
+{
+	FILE *f = s->o->export_json && !strcmp(s->o->export_json, "-") ? stderr : stdout;
+	int err = bench_text(f, r, terminal_width(f));
+
+	if (err) {
+		log_error("out of memory for the tables");
+		return err;
+	}
+	if (s->p->is_sequential && s->p->nr > 1)
+		fprintf(f, "\n  Not mixed%s: what changed in the machine is in the differences.\n",
+			s->o->sequence == SEQUENCE_BY_SETUP ? ", because of --setup" : "");
+	hint_print(f, s);
+	if (!fflush(f) && !ferror(f))
+		return 0;
+	log_error("cannot write the results to stdout");
+	return -EIO;
+}
+
+int bench_show(const struct bench_options *o, const struct bench_plan *p,
+	       const struct bench_record *record)
+{
+	struct showing s = { .o = o, .p = p, .record = record, .spans = { .kind = STEP_SPAN } };
+	struct bench_result r = { 0 };
+	int err = record->nr_measured ? bench_runs_read(&s) : 0;
+
+	if (!err && !s.runs.nr) {
+		log_error("nothing was measured");
+		err = -ENOENT;
+	}
+	if (!err) {
+		err = bench_result_make(&r, p, &s.runs);
+		if (err)
+			log_error("cannot compare the runs: %s", strerror(-err));
+	}
+	r.spans = &s.spans;
+	if (!err)
+		err = result_print(&s, &r);
+	if (!err)
+		failures_warn(&r);
+	if (!err && o->export_json)
+		err = hyperfine_export(&r, o);
+	bench_result_done(&r);
+	steps_done(&s.spans);
+	sides_done(&s.runs);
+	stores_done(&s.stores);
+	return err;
+}

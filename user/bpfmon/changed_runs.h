@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs of the stores that are to be changed or removed: each that was named, one after the other.
+ */
+#ifndef BPFMON_CHANGED_RUNS_H
+#define BPFMON_CHANGED_RUNS_H
+
+#include "store/named_run.h"
+
+/*
+ * Does @act to each run that the @words name, with its store open to be written to. Refused, before
+ * the first one: a file, a run that is being recorded, and the store of the node's agent. *@nr: how
+ * many it was done to. A negative errno after one line to the user, in which @verb is "change" or
+ * "remove".
+ */
+int changed_runs_each(const struct store_options *store, char *const *words, const char *verb,
+		      int (*act)(struct database *d, int64_t id, const void *context),
+		      const void *context, size_t *nr);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon advise: what to request for the next run, from those that were kept. */
+#include "bpfmon/common_options.h"
+#include "bpfmon/filter_options.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/print_format.h"
+#include "store/stores.h"
+
+#include "study/print.h"
+#include "base/exit_status.h"
+#include "base/bytes.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#define MOST_READ 1000 /* runs whose lines are read, the newest ones: a line takes long */
+
+struct advise_options {
+	struct common_options common;
+	struct filter_options filter;
+	struct store_options store;
+	const char *size_tag; /* NULL: the one that explains most */
+	uint64_t node_bytes;  /* 0: not given */
+	enum advice_for to;
+	enum print_format as;
+};
+
+static int advise_for_parse(void *to, const char *text)
+{
+	int at = word_find(advice_for_words + 1, NR_FOR - 1, text);
+
+	if (at < 0)
+		return at;
+	*(enum advice_for *)to = (enum advice_for)(at + 1);
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct advise_options, field)
+
+static const struct option_row advise_rows[] = {
+	{ "for", 0, "SYSTEM", false, "Only the lines for slurm, k8s, nextflow or snakemake", advise_for_parse, AT(to), PROJECT_MAY },
+	{ "node-memory", 0, "SIZE", false, "Memory of the nodes that runs are to fit in, as in 64GiB", size_parse, AT(node_bytes), GUARD_NONE },
+	{ "by", 0, "TAG", false, "This tag has the size of the input (default: what explains most)", text_parse, AT(size_tag), PROJECT_MAY },
+	{ "format", 'f', "FORMAT", false, "text (default), or json", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group advise_groups[] = {
+	{ filter_rows, AT(filter), false },
+	{ advise_rows, 0, false },
+	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
+	{ colour_rows, AT(common), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int advise_parse(void *options, int argc, char **argv)
+{
+	struct advise_options *o = options;
+	int err = options_parse(&subcommand_advise, options, argc, argv);
+
+	for (char **word = o->common.words; !err && word && *word; word++)
+		if (filter_word_add(&o->filter, *word))
+			return options_refuse("advise cannot search for", *word);
+	if (!err && o->as == PRINT_JSON && o->to)
+		return options_refuse("with --json there is no", "--for");
+	if (!err && o->size_tag && o->to)
+		return options_refuse("with --for there is no", "--by");
+	return err;
+}
+
+static void advise_help(void)
+{
+	puts("Usage: bpfmon advise [OPTIONS] [WORD...]\n\n"
+	     "Says what to request for the next run, from the runs that were kept and pass the\n"
+	     "filters: memory, cores, time. Requests are enough for all of them, and some more;\n"
+	     "below is what is cheapest where a run that needs more is started again with twice\n"
+	     "the memory.\n");
+	options_print(&subcommand_advise);
+	puts("\nExit status: 0; 2 usage, a store that cannot be read, or no run that can be used.");
+}
+
+static int advice_show(const struct advise_options *o, const struct advice *a)
+{
+	const char *what = o->filter.filter.name;
+	struct jsonw j = { 0 };
+
+	if (o->to) {
+		advice_lines(stdout, a, o->to);
+	} else if (o->as == PRINT_JSON) {
+		advice_json(&j, a, what);
+		if (jsonw_print(&j, stdout))
+			return -ENOMEM;
+	} else {
+		advice_print(stdout, a, what);
+	}
+	return !fflush(stdout) && !ferror(stdout) ? 0 : -EIO;
+}
+
+struct readings {
+	struct run_request *requests;
+	struct utsname host;
+};
+
+static void request_take_meta(void *context, size_t at, const char *line)
+{
+	struct readings *r = context;
+
+	run_request_read_meta(&r->requests[at], line, r->host.nodename);
+}
+
+static void request_take_summary(void *context, size_t at, const char *line)
+{
+	run_request_read_summary(&((struct readings *)context)->requests[at], line);
+}
+
+static int advise_from(const struct advise_options *o, const struct stored_runs *all,
+		       const struct advice_from *from)
+{
+	struct advice a;
+	int err = advice_make(&a, all, from);
+
+	if (err == -ENODATA && !all->nr) {
+		log_error("no run passes the filters; bpfmon list has all runs");
+		return err;
+	}
+	if (err == -ENODATA) {
+		log_error("no run can be used of those that pass the filters (%zu): a run must "
+			  "have ended, and its memory, CPU time and duration be known; see bpfmon "
+			  "list with the same filters",
+			  all->nr);
+		return err;
+	}
+	if (!err && o->size_tag && !a.has_size)
+		log_warn("the tag '%s' explains nothing: it must be a number in at least 5 runs, "
+			 "and not the same in all",
+			 o->size_tag);
+	if (!err && o->to && a.nr < FEW_RUNS)
+		log_warn("these lines are from only %zu run%s: record more", a.nr,
+			 a.nr == 1 ? "" : "s");
+	if (!err)
+		err = advice_show(o, &a);
+	if (err)
+		log_error("cannot give advice from %zu runs: %s", all->nr, strerror(-err));
+	return err;
+}
+
+static int advise_read(const struct advise_options *o, const struct stores *s,
+		       struct stored_runs *all)
+{
+	struct advice_from from = { .size_tag = o->size_tag,
+				    .node = { .capacity = (double)o->node_bytes } };
+	struct stored_runs newest; /* not owned */
+	struct readings r;
+	int err;
+
+	stored_runs_sort(all, BY_START);
+	from.nr_requests = all->nr < MOST_READ ? all->nr : MOST_READ;
+	r.requests = calloc(from.nr_requests + 1, sizeof(*r.requests));
+	if (!r.requests || uname(&r.host)) {
+		log_error("out of memory for the requests of %zu runs", from.nr_requests);
+		free(r.requests);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < from.nr_requests; i++)
+		r.requests[i] = (struct run_request){ -1, -1, -1, -1, -1 };
+	from.requests = r.requests;
+	newest = (struct stored_runs){ .runs = all->runs, .nr = from.nr_requests };
+	err = stores_lines(s, &newest, TEXT_META, request_take_meta, &r);
+	if (!err)
+		err = stores_lines(s, &newest, TEXT_SUMMARY, request_take_summary, &r);
+	if (!err)
+		err = advise_from(o, all, &from);
+	free(r.requests);
+	return err;
+}
+
+static int cmd_advise(int argc, char **argv)
+{
+	struct stored_runs all = { 0 };
+	struct run_filter filter;
+	struct stores s = { 0 };
+	struct advise_options o;
+	int go_on = options_begin(&subcommand_advise, &o, argc, argv), status = EXIT_USAGE;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	filter = filter_get(&o.filter);
+	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all) &&
+	    !advise_read(&o, &s, &all))
+		status = 0;
+	stored_runs_done(&all);
+	stores_done(&s);
+	return status;
+}
+
+const struct subcommand subcommand_advise = {
+	.name = "advise",
+	.summary = "what to request for the next run",
+	.part = PART_READS,
+	.run = cmd_advise,
+	.is_paged = true,
+	.groups = advise_groups,
+	.options_bytes = sizeof(struct advise_options),
+	.parse = advise_parse,
+	.help = advise_help,
+};

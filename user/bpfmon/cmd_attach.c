@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: accounts for processes that run already, and
+ * changes nothing about them. */
+#include "bpfmon/cmd_attach.h"
+
+#include "bpfmon/lent_rights.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/prepare.h"
+#include "bpfmon/through_agent.h"
+
+#include "base/exit_status.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/ownership.h"
+#include "base/pidfd.h"
+#include "base/procstat.h"
+#include "bpfmon/roles/as_user.h"
+#include "bpfmon/roles/attach.h"
+#include "bpfmon/roles/container_cgroup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int pid_parse(void *options, const char *text)
+{
+	struct attach_options *o = options;
+	int err = o->nr_pids == MAX_TARGETS ? -EINVAL : process_parse(text, &o->pids[o->nr_pids]);
+
+	o->nr_pids += !err;
+	return err;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct attach_options, field)
+
+static const struct option_row attach_rows[] = {
+	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", pid_parse, 0, GUARD_ENVIRONMENT },
+	{ "cgroup", 0, "PATH", false, "Attach to the processes in this cgroup or below it, now or later", text_parse, AT(cgroup), GUARD_ENVIRONMENT },
+	{ "container", 0, "NAME", false, "Attach to this container: its name or id, or ENGINE:NAME", text_parse, AT(container), GUARD_ENVIRONMENT },
+	{ "wait-start", 0, NULL, false, "The cgroup is empty yet: begin with its first process", flag_parse, AT(wait_start), GUARD_NONE },
+	{ "duration", 0, "TIME", false, "Detach after this time: 60, 0.5, 100ms", duration_parse, AT(duration_ns), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group attach_groups[] = {
+	RECORDING_GROUPS(struct attach_options),
+	{ rights_rows, AT(recording), true },
+	{ attach_rows, 0, true },
+	{ tracking_rows, AT(recording), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int targets_count(const struct attach_options *o)
+{
+	return (o->nr_pids > 0) + (o->cgroup != NULL) + (o->container != NULL);
+}
+
+static int targets_check_kinds(const struct attach_options *o)
+{
+	int kinds = targets_count(o);
+	const char *what = NULL;
+
+	if (!kinds && !o->recording.job)
+		what = "nothing to attach to was named; try: bpfmon attach --pid PID";
+	else if (kinds > 1)
+		what = "--pid, --cgroup and --container exclude each other: attach to one of them";
+	else if (o->wait_start && !o->cgroup)
+		what = "--wait-start waits for a process in a cgroup; name one with --cgroup";
+	if (what)
+		log_error("%s", what);
+	return what ? -EINVAL : 0;
+}
+
+/* A word is a target whose option was left out, or a command, which attach does not run. */
+static int attach_check_words(const struct attach_options *o)
+{
+	const char *word = o->common.words[0];
+
+	if (!word)
+		return 0;
+	if (o->common.is_after_dashes)
+		log_error("attach follows what runs already; to run a command: bpfmon -- %s", word);
+	else if (!word[strspn(word, "0123456789")])
+		log_error(
+			"there is a word too many, '%s'; to attach to that process: bpfmon attach "
+			"--pid %s",
+			word, word);
+	else
+		log_error("there is a word too many, '%s'; what to attach to is named by --pid, "
+			  "--cgroup, --container or --job",
+			  word);
+	return -EINVAL;
+}
+
+static int attach_parse(void *options, int argc, char **argv)
+{
+	struct attach_options *o = options;
+	int err = recording_parse(&subcommand_attach, o, &o->recording, argc, argv);
+
+	if (err || !o->common.words)
+		return err;
+	if (attach_check_words(o) || targets_check_kinds(o))
+		return -EINVAL;
+	return recording_resolve(&o->recording, o->cgroup || o->container);
+}
+
+static void attach_help(void)
+{
+	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
+	     "       bpfmon attach [OPTIONS] --cgroup PATH | --container NAME\n"
+	     "       bpfmon attach [OPTIONS] --job ID\n\n"
+	     "Follows a process, its threads, its present and its future descendants until they\n"
+	     "have ended; or the processes in a cgroup (a container has one) or below it, until\n"
+	     "that is removed. It ends earlier when --duration is over, or on Ctrl-C. What had\n"
+	     "been used before does not count. --job alone names a job of the node, as bpfmon\n"
+	     "jobs lists it: it counts from its beginning, and needs the agent.\n\n"
+	     "Without BPF and agent, --pid follows your own processes from /proc: figures are "
+	     "then\n"
+	     "at least what was used. A cgroup or container needs BPF.\n");
+	options_print(&subcommand_attach);
+	recording_print_variables();
+	puts("Exit status: 0; 2 usage, not found, not permitted.");
+}
+
+static int attach_check_pids(const struct attach_options *o)
+{
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		pid_t leader;
+
+		if (procstat_read_leader(o->pids[i], &leader)) {
+			log_error("there is no process %d to attach to", o->pids[i]);
+			return -1;
+		}
+		if (leader != o->pids[i]) {
+			log_error("%d is a thread of process %d; attach to that", o->pids[i],
+				  leader);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Without BPF: /proc shows the I/O of a process to those who may trace it. */
+static int attach_check_readable(const struct attach_options *o)
+{
+	struct proc_io io;
+	char why[512];
+
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		__cleanup(closep) int fd = -1;
+		int err = proc_io_read(o->pids[i], &io);
+
+		if (err != -EACCES && err != -EPERM)
+			continue;
+		fd = pidfd_make(o->pids[i]);
+		if (fd < 0 || !process_check_owner(fd, getuid(), getgid(), why, sizeof(why)))
+			snprintf(why, sizeof(why), "process %d cannot be read", o->pids[i]);
+		log_error("without BPF bpfmon attaches to your own processes only, and %s; use "
+			  "sudo for others",
+			  why);
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* @caller: the user who called sudo and named the cgroup, which is looked up with the rights of
+ * that user, so that no other file is disclosed; NULL: look it up with our rights. */
+static int attach_check_cgroup(const struct attach_options *o, const struct user *caller,
+			       struct cgroup_target *t)
+{
+	char why[5000] = "";
+
+	if (caller ? as_user_find_cgroup(caller, o->cgroup, t, why, sizeof(why))
+		   : cgroup_target_find("/proc/self", o->cgroup, t, why, sizeof(why))) {
+		log_error("%s", why);
+		return -1;
+	}
+	if (o->wait_start || cgroup_target_is_populated(t))
+		return 0;
+	log_error("the cgroup '%s' has no process; --wait-start waits for the first", t->cg.path);
+	return -1;
+}
+
+/* A container is its cgroup; one that has none is its first process and what descends from it. */
+static int attach_check_container(struct attach_options *o, const struct user *caller,
+				  struct container *c, char folder[4096])
+{
+	char why[1024] = "";
+
+	if (container_find(o->container, caller, c, why, sizeof(why))) {
+		log_error("%s", why);
+		return -1;
+	}
+	if (!container_find_cgroup("/proc", c, folder)) {
+		o->cgroup = folder;
+		return 0;
+	}
+	log_warn("the container has no cgroup of its own: its first process %d and its descendants "
+		 "are followed, not what %s executes in it later",
+		 c->pid, c->engine);
+	o->pids[0] = c->pid;
+	o->nr_pids = 1;
+	return 0;
+}
+
+static int cmd_attach(int argc, char **argv)
+{
+	uint64_t named_boot_ns = clock_ns(CLOCK_BOOTTIME);
+	static struct cgroup_target target; /* static: large for a stack */
+	static struct container container;
+	static struct user caller;
+	static struct attach_options o;
+	static char folder[4096];
+	struct launch_options l = { 0 };
+	struct run run = { 0 };
+	bool may_fall_back;
+	int go_on = launch_begin(&subcommand_attach, &o, &o.recording, argc, argv);
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	recorder_choose(&o.recording, &caller, &l);
+	if (lent_rights_check_attach(&o))
+		return EXIT_USAGE;
+	/* /proc has no list of what is below a cgroup later; and there is no command to run bare */
+	may_fall_back = o.nr_pids && o.recording.if_unavailable != RUN_BARE;
+	if (agent_choose(&l, &o.recording,
+			 o.cgroup      ? "--cgroup"
+			 : o.container ? "--container"
+				       : NULL,
+			 may_fall_back))
+		return EXIT_USAGE;
+	if (!targets_count(&o) && l.agent_fd < 0) {
+		log_error("a job of the node is known to its agent only: name its socket with "
+			  "--agent, or name processes or a cgroup");
+		return EXIT_USAGE;
+	}
+	if (o.container && attach_check_container(&o, &caller, &container, folder))
+		return EXIT_USAGE;
+	/* the folder of a container was not named by the caller */
+	if (o.cgroup ? attach_check_cgroup(&o, o.container ? NULL : l.caller, &target)
+		     : attach_check_pids(&o) || lent_rights_check_processes(&o))
+		return EXIT_USAGE;
+	if (l.collector.source == FROM_PROC && attach_check_readable(&o))
+		return EXIT_USAGE;
+	launch_prepare(&l, &o.recording, &caller, &run);
+	run.container = o.container ? container.id : NULL;
+	run.engine = o.container ? container.engine : NULL;
+	l.targets = o.pids;
+	l.nr_targets = o.nr_pids;
+	l.target = o.cgroup ? &target : NULL;
+	l.target_job = targets_count(&o) ? NULL : o.recording.job;
+	l.request.named_boot_ns = named_boot_ns;
+	l.request.hides_others |= l.caller && !as_user_sees_others(l.caller);
+	l.request.duration_ns = o.duration_ns;
+	l.request.wait_start = o.wait_start;
+	return attachment_run(&l) ? EXIT_USAGE : 0;
+}
+
+const struct subcommand subcommand_attach = {
+	.name = "attach",
+	.summary = "follow what runs already (bpfmon attach --help)",
+	.part = PART_RECORDS,
+	.loads_programs = true,
+	.ends_at_word = true,
+	.run = cmd_attach,
+	.groups = attach_groups,
+	.options_bytes = sizeof(struct attach_options),
+	.parse = attach_parse,
+	.help = attach_help,
+};

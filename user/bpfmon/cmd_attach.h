@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of an attachment. */
+#ifndef BPFMON_CMD_ATTACH_H
+#define BPFMON_CMD_ATTACH_H
+
+#include "bpfmon/recording_options.h"
+#include "measure/tracker.h"
+
+#include <sys/types.h>
+
+struct attach_options {
+	struct common_options common;
+	struct recording_options recording;
+	pid_t pids[MAX_TARGETS];
+	size_t nr_pids;
+	const char *cgroup;    /* as named; NULL: none */
+	const char *container; /* the same */
+	bool wait_start;
+	uint64_t duration_ns; /* 0: until it has ended */
+};
+
+#endif

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon check: whether bpfmon can run on this machine, capability by capability, and its files of
+ * options. */
+#include "bpfmon/common_options.h"
+#include "bpfmon/print_format.h"
+#include "bpfmon/recording_values.h"
+#include "bpfmon/settings.h"
+
+#include "base/exit_status.h"
+#include "base/agent_socket.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/proc_connector.h"
+#include "base/procstat.h"
+#include "base/user.h"
+#include "measure/capability.h"
+#include "measure/program_type.h"
+#include "measure/tracker.h"
+#include "text/terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_CANNOT 1
+#define TITLE_COLUMNS 36
+
+struct check_options {
+	struct common_options common;
+	enum print_format as;
+	struct refusals refusals; /* for tests */
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct check_options, field)
+
+static const struct option_row check_rows[] = {
+	{ "format", 'f', "FORMAT", false, "text (default), or json: one object a line", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group check_groups[] = {
+	{ check_rows, 0, false },
+	{ colour_rows, AT(common), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int check_parse(void *options, int argc, char **argv)
+{
+	int err = options_parse(&subcommand_check, options, argc, argv);
+
+	return err ? err : words_check_none(options);
+}
+
+static void check_help(void)
+{
+	puts("Usage: bpfmon check [OPTIONS]\n\n"
+	     "Says by which source a run here is measured, why, and what would improve it; then "
+	     "what\n"
+	     "the kernel offers and the caller may use, row by row, with what is needed for the\n"
+	     "rest; and which files of options were read, and what they set.\n");
+	options_print(&subcommand_check);
+	puts("Exit status: 0; 1 no source can be used here; 2 usage.");
+}
+
+/* What was found, as texts. */
+struct found {
+	enum print_format as;
+	FILE *rows, *without;
+	char *rows_text, *without_text; /* owned; set when the files are closed */
+	size_t rows_length, without_length;
+	unsigned nr_off;          /* delays that the kernel was not told to keep */
+	char why[512];            /* the programs cannot be loaded; empty: they can */
+	const char *source;       /* of a run here: "bpf", "agent", "procfs"; NULL: none */
+	char why_no_packets[256]; /* programs of cgroups are refused; empty: they are not */
+};
+
+static int found_open(struct found *x, enum print_format as)
+{
+	*x = (struct found){ .as = as };
+	x->rows = open_memstream(&x->rows_text, &x->rows_length);
+	x->without = open_memstream(&x->without_text, &x->without_length);
+	return x->rows && x->without ? 0 : -1;
+}
+
+/* False without memory. */
+static bool found_end(struct found *x)
+{
+	bool has_failed = !x->rows || !x->without;
+
+	has_failed |= x->rows && fclose(x->rows);
+	has_failed |= x->without && fclose(x->without);
+	return !has_failed;
+}
+
+/* A row as a line of its own. @source: of what a run here is measured, or NULL. @why: "" if there
+ * is nothing to say. */
+static void row_put_json(FILE *f, const char *name, bool available, const char *source,
+			 const char *why)
+{
+	struct jsonw j = { 0 };
+
+	jsonw_object(&j, NULL);
+	jsonw_schema(&j, "check");
+	jsonw_string(&j, "name", name);
+	jsonw_bool(&j, "available", available);
+	if (source)
+		jsonw_string(&j, "source", source);
+	if (*why)
+		jsonw_string(&j, "reason", why);
+	jsonw_object_end(&j);
+	jsonw_newline(&j);
+	jsonw_print(&j, f);
+}
+
+static void found_put_row(const struct found *x, const char *name, bool available, const char *why)
+{
+	if (x->as == PRINT_JSON)
+		row_put_json(x->rows, name, available, NULL, available ? "" : why);
+	else
+		fprintf(x->rows, "%-*s %s%s%s\n", TITLE_COLUMNS, name,
+			available ? "available" : "missing", available ? "" : ": ",
+			available ? "" : why);
+}
+
+static void found_put(void *context, const char *name, bool available, const char *why)
+{
+	const struct found *x = context;
+
+	found_put_row(x, name, available, why);
+	if (!available)
+		fprintf(x->without, "%s%s", ftell(x->without) > 0 ? ", " : "", name);
+}
+
+/* What only has to be switched on is not what this machine lacks. */
+static void found_put_metric(struct found *x, const struct tracker *t, enum metric_id id)
+{
+	bool available = metric_has(&t->usable, id);
+
+	if (available || t->unusable[id] != capability_delays_off) {
+		found_put(x, metric_get(id)->key, available, t->unusable[id]);
+		return;
+	}
+	found_put_row(x, metric_get(id)->key, false, t->unusable[id]);
+	x->nr_off++;
+}
+
+static void check_optional(const struct optionals *o, struct found *x)
+{
+	const struct optional_row *row;
+
+	for (size_t i = 0; (row = optional_row(i)); i++) {
+		if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i)) /* not tried: there is no cgroup */
+			found_put(x, row->title, !*x->why_no_packets, x->why_no_packets);
+		else if (row->tracepoint) /* nor are these */
+			found_put(x, row->title, capability_has_tracepoint(row->tracepoint),
+				  row->needs);
+		else if (i == OPTIONAL_EXACT_PEAK && user_borrows_rights()) /* nor is this */
+			found_put(x, row->title, false,
+				  "needs root, as it slows down all processes of the machine");
+		else if (!(OPTIONAL_OF_INET & OPTIONAL_BIT(i)) || o->there & OPTIONAL_BIT(i) ||
+			 o->missing[i][0]) /* else it is not needed */
+			found_put(x, row->title, !o->missing[i][0], o->missing[i]);
+	}
+}
+
+static void type_put(void *context, const struct program_type *type, bool is_permitted,
+		     bool is_needed, const char *why)
+{
+	struct found *x = context;
+	char title[64], reason[512];
+
+	snprintf(title, sizeof(title), "programs of type %s", type->name);
+	snprintf(reason, sizeof(reason), "%s; %s", why,
+		 !is_needed      ? "not needed here"
+		 : type->without ? type->without
+				 : "bpfmon needs them");
+	if (type->type == BPF_PROG_TYPE_CGROUP_SKB && !is_permitted)
+		snprintf(x->why_no_packets, sizeof(x->why_no_packets), "%s", why);
+	if (is_needed)
+		found_put(x, title, is_permitted, reason);
+	else
+		found_put_row(x, title, is_permitted, reason);
+}
+
+static void child_ignore(void *context, pid_t child)
+{
+	(void)context, (void)child;
+}
+
+/* Where neither BPF nor an agent is, a run is measured from /proc. */
+static const char *source_of_run(const struct found *x)
+{
+	if (!*x->why)
+		return "bpf";
+	if (agent_socket_is_there() && !access(AGENT_SOCKET, W_OK))
+		return "agent";
+	return proc_each_child(getpid(), 1, child_ignore, NULL) ? NULL : "procfs";
+}
+
+/* Without BPF: whether it is told which processes are born and end. */
+static void check_births(struct found *x)
+{
+	struct proc_connector c;
+	const char *why = NULL;
+	const int err = proc_connector_open(&c, &why);
+
+	found_put_row(x, "births and ends from the kernel", !err, why);
+	proc_connector_close(&c);
+}
+
+/* Some kernels hide it from the programs, which see all others. */
+static void check_first_process(struct tracker *t, const struct found *x)
+{
+	found_put_row(
+		x, "following process 1", !tracker_follow(t, 1),
+		"the kernel hides it from BPF programs; what it uses is in no run, nor in the "
+		"node of an agent");
+}
+
+/* Loading and attaching the programs is the only reliable check. */
+static void check_loading(struct found *x, const struct refusals *refusals)
+{
+	struct tracker_options o = { .exact_peak = !user_borrows_rights(),
+				     .net_peers = true,
+				     .can_seed = true,
+				     .may_end = true,
+				     .refusals = *refusals };
+	struct tracker t;
+	int err;
+
+	metric_set_all(&o.wanted);
+	metric_set_clear_source(&o.wanted, SOURCE_CGROUP); /* there is no cgroup to read */
+	metric_set_clear_source(&o.wanted, SOURCE_WIRE);
+	err = tracker_open(&t, &o, x->why, sizeof(x->why));
+	found_put(x, "following processes", !err, x->why);
+	if (err) {
+		if (!*x->why)
+			snprintf(x->why, sizeof(x->why), "%s", strerror(-err));
+		return;
+	}
+	*x->why = '\0';
+	check_optional(&t.optional, x);
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(&o.wanted, (enum metric_id)i))
+			found_put_metric(x, &t, (enum metric_id)i);
+	check_first_process(&t, x);
+	tracker_close(&t);
+}
+
+static void verdict_print_without_bpf(const struct found *x)
+{
+	if (!x->source) {
+		terminal_begin_alarm(stdout);
+		printf("bpfmon cannot run here:");
+		terminal_end_alarm(stdout);
+		printf(" /proc does not list children of processes, and without BPF: %s\n", x->why);
+	} else if (!strcmp(x->source, "agent")) {
+		printf("a run here is measured by BPF, through the agent at %s: %s\n", AGENT_SOCKET,
+		       x->why);
+	} else {
+		printf("a run here is measured from /proc, which knows less than BPF: %s\n",
+		       x->why);
+	}
+}
+
+static void found_print_verdict(const struct found *x)
+{
+	if (*x->why)
+		verdict_print_without_bpf(x);
+	else if (x->without_length)
+		printf("a run here is measured by BPF, without: %s\n", x->without_text);
+	else
+		puts("a run here is measured by BPF: everything is available");
+	if (x->nr_off)
+		printf("switched off: %u metrics of what threads wait for (disk, swap, memory); "
+		       "sysctl -w kernel.task_delayacct=1 switches them on for what begins then, "
+		       "kernel.task_delayacct=1 in a file of /etc/sysctl.d at each boot\n",
+		       x->nr_off);
+}
+
+/* What the files of options set; what does not count is shown with the reason. */
+static void settings_print(const struct settings *files)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < NR_USER_FILES; i++) {
+		const struct settings *s = &files[i];
+
+		if (!*s->path)
+			continue;
+		printf("%-*s %s%s\n", TITLE_COLUMNS, "configuration", s->path,
+		       s->is_project ? " (of the project)" : "");
+		for (size_t k = 0; k < s->nr; k++) {
+			const struct setting *x = &s->list[k];
+			const char *refusal = setting_refusal(s, x);
+
+			printf("  line %-4u %s%s%s%s = %s%s%s%s\n", x->line, *x->section ? "[" : "",
+			       x->section, *x->section ? "] " : "", x->key, x->value,
+			       refusal ? " (" : "", refusal ? refusal : "", refusal ? ")" : "");
+		}
+		has_any = true;
+	}
+	if (!has_any)
+		printf("%-*s none\n", TITLE_COLUMNS, "configuration");
+}
+
+static int check_run(const struct check_options *o)
+{
+	const struct settings *files = settings_load();
+	struct found x;
+	int status = EXIT_USAGE;
+
+	if (!files)
+		return EXIT_USAGE;
+	if (!found_open(&x, o->as)) {
+		capability_each(found_put, &x);
+		program_types_probe(o->refusals.types, type_put, &x);
+		check_loading(&x, &o->refusals);
+		x.source = source_of_run(&x);
+		if (x.source && !strcmp(x.source, "procfs"))
+			check_births(&x);
+	}
+	if (found_end(&x)) {
+		if (o->as == PRINT_TEXT)
+			found_print_verdict(&x);
+		else
+			row_put_json(stdout, "source of a run", x.source, x.source, x.why);
+		fputs(x.rows_text, stdout);
+		if (o->as == PRINT_TEXT)
+			settings_print(files);
+		status = x.source ? 0 : EXIT_CANNOT;
+		if (fflush(stdout) || ferror(stdout)) {
+			log_error("cannot write to stdout");
+			status = EXIT_USAGE;
+		}
+	} else {
+		log_error("out of memory for what this machine offers");
+	}
+	free(x.rows_text);
+	free(x.without_text);
+	return status;
+}
+
+static int cmd_check(int argc, char **argv)
+{
+	struct check_options o;
+	int go_on = options_begin(&subcommand_check, &o, argc, argv);
+
+	return go_on <= 0 ? (go_on ? EXIT_USAGE : 0) : check_run(&o);
+}
+
+const struct subcommand subcommand_check = {
+	.name = "check",
+	.summary = "whether bpfmon can run here, and its configuration",
+	.part = PART_INFORMS,
+	.run = cmd_check,
+	.loads_programs = true,
+	.is_paged = true,
+	.groups = check_groups,
+	.options_bytes = sizeof(struct check_options),
+	.parse = check_parse,
+	.help = check_help,
+};

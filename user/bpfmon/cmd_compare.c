@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon compare [OPTIONS] RUN RUN...: runs against each other, value by value. */
+#include "bpfmon/cmd_compare.h"
+
+#include "base/exit_status.h"
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "bpfmon/compare_runs.h"
+#include "store/named_run.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/whole_file.h"
+#include "study/compare.h"
+#include "study/compare_csv.h"
+#include "study/diff.h"
+#include "study/compare_document.h"
+#include "study/compare_markdown.h"
+#include "study/step.h"
+#include "study/steps_text.h"
+#include "study/compare_text.h"
+#include "page/overlay.h"
+#include "page/page.h"
+#include "text/format.h"
+#include "text/markdown.h"
+#include "text/terminal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The page of `bpfmon compare --html`: the curves of several runs in the same charts. */
+
+#define STEPS_SHOWN 500 /* phases, programs or spans: they bound the page */
+
+static size_t groups_count_runs(const struct groups *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->nr; i++)
+		for (size_t k = 0; k < g->list[i].nr; k++)
+			n += g->list[i].sides[k]->is_run;
+	return n;
+}
+
+static int page_add_run(struct overlay *curves, const struct side *s, size_t group,
+			const struct store_options *store)
+{
+	struct source src;
+	int err = named_run_open(&src, store, s->name, NULL);
+
+	if (err)
+		return err; /* reported already */
+	err = overlay_add(curves, s->name, group, &src);
+	if (err)
+		log_error("cannot draw '%s': %s", s->name, source_why(&src, err));
+	source_close(&src);
+	return err;
+}
+
+/* The first of each group, then the second of each, as far as there is room. */
+static int page_add_runs(struct overlay *curves, const struct groups *g,
+			 const struct store_options *store)
+{
+	size_t groups = g->nr < OVERLAY_GROUPS ? g->nr : OVERLAY_GROUPS;
+	int err = 0;
+
+	for (size_t k = 0; k < g->most_sides; k++)
+		for (size_t i = 0; i < groups; i++)
+			if (!err && curves->nr < OVERLAY_RUNS && k < g->list[i].nr &&
+			    g->list[i].sides[k]->is_run)
+				err = page_add_run(curves, g->list[i].sides[k], i, store);
+	return err;
+}
+
+static int page_render(const struct overlay *curves, const struct comparison *c,
+		       const struct steps *steps, const json_t *diff, char **page, size_t *length)
+{
+	size_t left_out = groups_count_runs(c->groups) - curves->nr;
+	struct jsonw data = { 0 }, document = { 0 }, brief = { 0 };
+	FILE *f = open_memstream(page, length);
+	int err = f ? 0 : -ENOMEM;
+
+	comparison_document(&document, c, NULL, NULL, diff, NULL, 0);
+	if (steps)
+		comparison_steps_brief(&brief, steps, STEPS_SHOWN);
+	if (!err)
+		err = overlay_write(curves, &document, steps ? &brief : NULL, left_out, &data);
+	if (!err)
+		err = page_write_overlay(f, &data);
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	jsonw_done(&document);
+	jsonw_done(&brief);
+	jsonw_done(&data);
+	if (err)
+		log_error("cannot make the page of the comparison: %s", strerror(-err));
+	return err;
+}
+
+/* Writes the page of --html. @steps: NULL without --by phase, program or span. A negative errno
+ * after one line to the user. */
+static int compare_page_write(const struct comparison *c, const struct steps *steps,
+			      const json_t *diff, const struct compare_options *o)
+{
+	struct overlay *curves = calloc(1, sizeof(*curves));
+	char *page = NULL;
+	size_t length = 0;
+	int err;
+
+	if (!curves) {
+		log_error("out of memory for the page of the comparison");
+		return -ENOMEM;
+	}
+	curves->room = groups_count_runs(c->groups);
+	err = page_add_runs(curves, c->groups, &o->store);
+	if (!err)
+		err = page_render(curves, c, steps, diff, &page, &length);
+	if (!err)
+		err = whole_file_write("page", o->html, o->force, page, length);
+	overlay_done(curves);
+	free(curves);
+	free(page);
+	return err;
+}
+
+struct outcomes {
+	struct expression expressions[MAX_FAIL_IF];
+	struct outcome *list; /* owned */
+	size_t nr;
+	bool has_failed; /* one of them holds */
+};
+
+/* The expressions of --fail-if: evaluated for each group, or for each step of it. */
+
+#define NAME_COLUMNS 60
+
+/* -EINVAL after one line to the user. */
+static int outcomes_parse(struct outcomes *x, const struct compare_options *o)
+{
+	char why[200];
+
+	*x = (struct outcomes){ 0 };
+	for (size_t i = 0; i < o->nr_fail_if; i++) {
+		if (!expression_parse(&x->expressions[i], o->fail_if[i], why, sizeof(why)))
+			continue;
+		log_error("--fail-if does not take '%s': %s", o->fail_if[i], why);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Names of runs are untrusted: they are printed through format_name(). */
+static void outcome_report_unknown(const struct expression *e, const struct comparison *c,
+				   size_t group, int err)
+{
+	size_t lacks = spread_of(c, group, e->key)->nr ? 0 : group;
+
+	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", e->text);
+	if (err == -ENOENT) {
+		format_name(stderr, c->groups->list[lacks].name, NAME_COLUMNS);
+		fprintf(stderr, " has no %s\n", compare_key(e->key).name);
+	} else {
+		fprintf(stderr,
+			"%zu and %zu runs are too few to tell a change from noise; 4 in each of "
+			"two "
+			"groups are enough\n",
+			spread_of(c, 0, e->key)->nr, spread_of(c, group, e->key)->nr);
+	}
+}
+
+static int outcome_evaluate(struct outcomes *x, const struct compare_options *o,
+			    const struct expression *e, const struct comparison *c, size_t group,
+			    const struct step *step)
+{
+	struct outcome *one = &x->list[x->nr];
+	int err;
+
+	*one = (struct outcome){ .expression = e, .group = group, .step = step };
+	err = expression_holds(e, c, group, o->significant, &one->holds);
+	if (err)
+		return err;
+	x->has_failed |= one->holds;
+	x->nr++;
+	return 0;
+}
+
+/* Of the steps that decide it; if none does, that is an error, not a pass. */
+static int outcomes_evaluate_steps(struct outcomes *x, const struct compare_options *o,
+				   const struct expression *e, const struct comparison *c,
+				   size_t group, const struct steps *steps)
+{
+	size_t before = x->nr;
+	bool is_few = false;
+
+	for (size_t i = 0; i < steps->nr; i++)
+		is_few |= outcome_evaluate(x, o, e, &steps->list[i].comparison, group,
+					   &steps->list[i]) == -ERANGE;
+	if (x->nr > before)
+		return 0;
+	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", e->text);
+	if (is_few) {
+		fputs("the runs are too few to tell a change from noise; 4 in each of two groups "
+		      "are enough\n",
+		      stderr);
+		return -ERANGE;
+	}
+	fprintf(stderr, "there is no %s of the same name with this value in ",
+		step_kind_name(steps->kind));
+	format_name(stderr, c->groups->list[0].name, NAME_COLUMNS);
+	fputs(" and ", stderr);
+	format_name(stderr, c->groups->list[group].name, NAME_COLUMNS);
+	fputc('\n', stderr);
+	return -ENOENT;
+}
+
+/*
+ * Of all groups but the first; with @steps those of these and not of the runs: a step that a side
+ * lacks decides nothing. A negative errno after one line to the user: an expression cannot be
+ * decided.
+ */
+static int outcomes_evaluate(struct outcomes *x, const struct compare_options *o,
+			     const struct comparison *c, const struct steps *steps)
+{
+	size_t others = c->groups->nr - 1, of_each = steps ? steps->nr : 1;
+	int err = 0;
+
+	x->list = calloc(o->nr_fail_if * others * of_each + 1, sizeof(*x->list));
+	if (!x->list) {
+		log_error("out of memory for %zu groups", c->groups->nr);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; !err && i < o->nr_fail_if * others; i++) {
+		const struct expression *e = &x->expressions[i / others];
+		size_t group = i % others + 1;
+
+		if (steps) {
+			err = outcomes_evaluate_steps(x, o, e, c, group, steps);
+			continue;
+		}
+		err = outcome_evaluate(x, o, e, c, group, NULL);
+		if (err)
+			outcome_report_unknown(e, c, group, err);
+	}
+	return err;
+}
+
+/* A line for each that holds, @before in front. */
+static void outcomes_print_failed(FILE *f, const char *before, const struct outcomes *x,
+				  const struct comparison *c)
+{
+	for (size_t i = 0; i < x->nr; i++) {
+		const struct outcome *one = &x->list[i];
+
+		if (!one->holds)
+			continue;
+		terminal_begin_alarm(f);
+		fputs(before, f);
+		terminal_end_alarm(f);
+		if (c->groups->nr > 2) {
+			format_name(f, c->groups->list[one->group].name, NAME_COLUMNS);
+			fputs(": ", f);
+		}
+		if (one->step) {
+			format_name(f, one->step->name, NAME_COLUMNS);
+			fputs(": ", f);
+		}
+		expression_write(f, one->expression, one->step ? &one->step->comparison : c,
+				 one->group);
+		fputc('\n', f);
+	}
+}
+
+static void outcomes_done(struct outcomes *x)
+{
+	free(x->list);
+	*x = (struct outcomes){ 0 };
+}
+
+#define EXIT_FAILED 1
+#define TAGS "tags."
+
+static int fail_if_parse(void *options, const char *text)
+{
+	struct compare_options *o = options;
+
+	if (o->nr_fail_if == MAX_FAIL_IF)
+		return -EINVAL;
+	o->fail_if[o->nr_fail_if++] = text;
+	return 0;
+}
+
+/* Both may be given: groups of runs, step by step. */
+static int compare_by_parse(void *options, const char *text)
+{
+	struct compare_options *o = options;
+
+	static const char *const words[NR_STEP_KINDS] = { STEP_WORDS };
+	int kind = word_find(words, NR_STEP_KINDS, text);
+
+	if (kind < 0) /* a tag of such a name is named as it is shown */
+		return text_parse(&o->by, strncmp(text, TAGS, strlen(TAGS)) != 0
+						  ? text
+						  : text + strlen(TAGS));
+	o->by_step = true;
+	o->steps = (enum step_kind)kind;
+	return 0;
+}
+
+/* May be empty: a run may have no value of the tag. */
+static int baseline_parse(void *value, const char *text)
+{
+	*(const char **)value = text;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct compare_options, field)
+
+static const struct option_row compare_rows[] = {
+	{ "by", 0, "TAG|PART", false, "Groups of runs by this tag; or phase, program, span: see above", compare_by_parse, 0, PROJECT_MAY },
+	{ "all", 0, NULL, false, "All values, not only those that changed", flag_parse, AT(all), PROJECT_MAY },
+	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), PROJECT_MAY },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, 0, PROJECT_MAY },
+	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", flag_parse, AT(significant), PROJECT_MAY },
+	{ "html", 0, "PATH", false, "Draw the runs' curves over each other, as a page for a browser", text_parse, AT(html), GUARD_ENVIRONMENT },
+	{ "format", 'f', "FORMAT", false, "text (default), json, markdown (for a pull request), or csv", print_any_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json: one document", print_json_parse, AT(as), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group compare_groups[] = {
+	{ force_rows, AT(force), false },   { filter_rows, AT(filter), false },
+	{ store_rows, AT(store), true },    { node_rows, AT(store), false },
+	{ compare_rows, 0, false },         { colour_rows, AT(common), true },
+	{ common_rows, AT(common), false }, { 0 },
+};
+
+static int compare_parse(void *options, int argc, char **argv)
+{
+	return options_parse(&subcommand_compare, options, argc, argv);
+}
+
+static void compare_help(void)
+{
+	puts("Usage: bpfmon compare [OPTIONS] RUN RUN...\n"
+	     "       bpfmon compare [OPTIONS] NAME\n"
+	     "       bpfmon compare [OPTIONS] --by TAG [RUN...]\n\n"
+	     "Compares runs with the first of them, or groups of runs with the first group: "
+	     "values,\n"
+	     "whether their difference is more than noise, and what else changed. RUN is a number\n"
+	     "of `bpfmon list`, a name (the last run of it; align~1, align~all), a file that\n"
+	     "-o run.jsonl wrote, prmon's JSON file, or what GNU time -v printed. A NAME alone\n"
+	     "means its last two runs. Without one, the runs of the store that --name and the "
+	     "other\n"
+	     "filters let pass are compared, those that have ended; with --by alone, all.\n"
+	     "With --by phase, program or span what each of these used is compared, by its name;\n"
+	     "of a span below the names of those around it. EXPRESSION holds for these then;\n"
+	     "--by TAG may be given, too.\n");
+	options_print(&subcommand_compare);
+	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
+	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n\n"
+	     "Exit status: 0; 1 an expression of --fail-if holds; 2 usage, not found, no run.");
+}
+
+static int groups_check(const struct groups *g, const struct compare_options *o)
+{
+	if (g->nr > 1)
+		return 0;
+	if (o->by)
+		log_error("all %zu runs have the same value of the tag '%s': there is nothing to "
+			  "compare",
+			  g->nr ? g->list[0].nr : 0, o->by);
+	else
+		log_error("comparing takes two runs; try: bpfmon compare before.jsonl after.jsonl, "
+			  "or a name: its last two");
+	return -EINVAL;
+}
+
+static int groups_make(struct groups *g, const struct sides *all, const struct compare_options *o)
+{
+	const struct side *without = NULL;
+	int err = o->by ? groups_by_tag(g, all, o->by, &without) : groups_each(g, all);
+
+	if (!err && o->by)
+		groups_sort(g, !*o->common.words);
+
+	if (err == -ENOENT && without) {
+		log_error("'%s' has no tag '%s' to be grouped by", without->name, o->by);
+	} else if (err) {
+		log_error("out of memory for %zu runs", all->nr);
+	} else if (o->baseline && groups_baseline(g, o->baseline)) {
+		log_error("no run has '%s' as %s, to be the baseline", o->baseline,
+			  o->by ? o->by : "its name");
+		err = -ENOENT;
+	}
+	return err ? err : groups_check(g, o);
+}
+
+/* What is compared, and what came out. */
+struct compared {
+	struct sides runs;
+	struct steps steps;
+	struct groups groups;
+	struct comparison comparison;
+	struct outcomes outcomes;
+};
+
+/* As a block: their lines have the names of runs. */
+static void outcomes_print_markdown(const struct outcomes *x, const struct comparison *c)
+{
+	__cleanup(freep) char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return;
+	outcomes_print_failed(f, "failed: ", x, c);
+	if (!fclose(f) && length)
+		markdown_block(stdout, text);
+}
+
+static void compared_print(const struct compared *x, const struct compare_options *o,
+			   const json_t *diff)
+{
+	size_t keys[MAX_FAIL_IF], width = terminal_width(stdout);
+
+	for (size_t i = 0; i < o->nr_fail_if; i++)
+		keys[i] = x->outcomes.expressions[i].key;
+	if (o->as == PRINT_MARKDOWN) {
+		comparison_markdown(stdout, &x->comparison, o->by_step ? &x->steps : NULL, keys,
+				    o->nr_fail_if, diff);
+		outcomes_print_markdown(&x->outcomes, &x->comparison);
+	} else if (o->by_step)
+		steps_text(stdout, &x->steps, &x->comparison, diff, keys, o->nr_fail_if, width);
+	else
+		comparison_text_of(stdout, &x->comparison, diff,
+				   &(struct row_choice){ o->all, keys, o->nr_fail_if }, width);
+}
+
+static int compared_print_json(const struct compared *x, const struct compare_options *o,
+			       const json_t *diff)
+{
+	struct jsonw j = { 0 };
+
+	comparison_document(&j, &x->comparison, o->by_step ? &x->steps : NULL, &x->runs, diff,
+			    x->outcomes.list, x->outcomes.nr);
+	return jsonw_print(&j, stdout);
+}
+
+static int compared_print_csv(const struct compared *x, const struct compare_options *o)
+{
+	struct buffer t = { 0 };
+	int err;
+
+	comparison_csv(&t, &x->comparison, o->by_step ? &x->steps : NULL);
+	err = t.failed ? -ENOMEM : 0;
+	if (!err)
+		fwrite(t.text, 1, t.used, stdout);
+	buffer_done(&t);
+	return err;
+}
+
+static int compared_show(const struct compared *x, const struct compare_options *o)
+{
+	json_t *diff = facts_diff(&x->groups);
+	bool page_failed = false;
+	int err = diff ? 0 : -ENOMEM;
+
+	if (!err && o->as == PRINT_JSON)
+		err = compared_print_json(x, o, diff);
+	else if (!err && o->as == PRINT_CSV)
+		err = compared_print_csv(x, o);
+	else if (!err)
+		compared_print(x, o, diff);
+	if (!err && o->html &&
+	    compare_page_write(&x->comparison, o->by_step ? &x->steps : NULL, diff, o))
+		page_failed = true;
+	json_decref(diff);
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = -EIO;
+	if (err)
+		log_error("cannot write the comparison to stdout: %s", strerror(-err));
+	return page_failed ? -EIO : err; /* reported already */
+}
+
+/* The exit status. */
+static int compared_report(struct compared *x, const struct compare_options *o)
+{
+	const struct steps *steps = o->by_step ? &x->steps : NULL;
+
+	if (groups_compare(&x->comparison, &x->groups) ||
+	    (steps && steps_compare(&x->steps, &x->groups, &x->runs))) {
+		log_error("out of memory for %zu groups", x->groups.nr);
+		return EXIT_USAGE;
+	}
+	if (outcomes_evaluate(&x->outcomes, o, &x->comparison, steps) || compared_show(x, o))
+		return EXIT_USAGE;
+	if (x->steps.left_out)
+		log_warn("%" PRIu64 " %s are left out: their names are too many", x->steps.left_out,
+			 step_kind_names(o->steps));
+	outcomes_print_failed(stderr, "bpfmon: failed: ", &x->outcomes, &x->comparison);
+	return x->outcomes.has_failed ? EXIT_FAILED : 0;
+}
+
+static int cmd_compare(int argc, char **argv)
+{
+	struct compared x = { 0 };
+	struct compare_options o;
+	int go_on = options_begin(&subcommand_compare, &o, argc, argv), status = EXIT_USAGE;
+	bool err;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	progress_begin("reading runs", "lines", 0);
+	err = outcomes_parse(&x.outcomes, &o) || compare_runs_read(&x.runs, &x.steps, &o);
+	progress_end();
+	if (!err && !groups_make(&x.groups, &x.runs, &o))
+		status = compared_report(&x, &o);
+	outcomes_done(&x.outcomes);
+	comparison_done(&x.comparison);
+	groups_done(&x.groups);
+	steps_done(&x.steps);
+	sides_done(&x.runs);
+	return status;
+}
+
+const struct subcommand subcommand_compare = {
+	.name = "compare",
+	.summary = "runs against each other",
+	.part = PART_READS,
+	.run = cmd_compare,
+	.is_paged = true,
+	.groups = compare_groups,
+	.options_bytes = sizeof(struct compare_options),
+	.parse = compare_parse,
+	.help = compare_help,
+};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of compare. */
+#ifndef BPFMON_CMD_COMPARE_H
+#define BPFMON_CMD_COMPARE_H
+
+#include "bpfmon/common_options.h"
+#include "bpfmon/filter_options.h"
+#include "bpfmon/print_format.h"
+#include "study/step.h"
+
+#define MAX_FAIL_IF 32
+
+struct compare_options {
+	struct common_options common; /* its words: runs */
+	bool force;
+	struct filter_options filter;
+	struct store_options store;
+	const char *by, *baseline, *html; /* NULL: not given */
+	const char *fail_if[MAX_FAIL_IF];
+	size_t nr_fail_if;
+	bool by_step, significant, all;
+	enum step_kind steps; /* with by_step */
+	enum print_format as;
+};
+
+#endif

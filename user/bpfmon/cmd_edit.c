@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon edit [RUN...] --name, --tag, --note: changes how runs that were kept are called. */
+#include "bpfmon/changed_runs.h"
+#include "bpfmon/common_options.h"
+#include "bpfmon/recording_values.h"
+#include "bpfmon/run_tags.h"
+
+#include "base/exit_status.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/edit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+struct edit_options {
+	struct common_options common; /* its words: the runs */
+	const char *name, *note;      /* NULL: not given; "": to be removed */
+	struct run_tags tags;
+	struct store_options store;
+};
+
+/* May be empty: that removes it. */
+static int edit_text_parse(void *value, const char *text)
+{
+	*(const char **)value = text;
+	return 0;
+}
+
+static int edit_name_parse(void *value, const char *text)
+{
+	return *text ? run_word_parse(value, text) : edit_text_parse(value, text);
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct edit_options, field)
+
+static const struct option_row edit_rows[] = {
+	{ "name", 0, "NAME", false, "Give it this name; '' takes its name away", edit_name_parse, AT(name), GUARD_ENVIRONMENT },
+	{ "tag", 0, "KEY=VALUE", false, "Add or replace this tag, KEY= removes it; may be repeated", run_tags_parse, AT(tags), GUARD_ENVIRONMENT },
+	{ "note", 'm', "TEXT", false, "Give it this note; '' takes its note away", edit_text_parse, AT(note), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+/* clang-format on */
+
+/* No variables but that of the store: BPFMON_NAME is meant for the next run. */
+static const struct option_group edit_groups[] = {
+	{ edit_rows, 0, false },
+	{ store_rows, AT(store), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int edit_parse(void *options, int argc, char **argv)
+{
+	const struct edit_options *o = options;
+	int err = options_parse(&subcommand_edit, options, argc, argv);
+
+	if (err || !o->common.words || o->name || o->note || o->tags.nr)
+		return err;
+	log_error("nothing says what to change; try: bpfmon edit 42 --note 'with the patch', "
+		  "--name, or --tag KEY=VALUE");
+	return -EINVAL;
+}
+
+static void edit_help(void)
+{
+	puts("Usage: bpfmon edit [RUN...] [--name NAME] [--tag KEY=VALUE] [--note TEXT]\n\n"
+	     "Changes name, tags and note of runs that were kept, and nothing that was measured.\n"
+	     "RUN is a number of `bpfmon list`, a name (the last run of it; align~1: the one\n"
+	     "before, align~all: all of them), or the beginning of the run's UUID. Without RUN it\n"
+	     "is the last one.\n");
+	options_print(&subcommand_edit);
+	puts("Exit status: 0; 2 usage, no such run, it is being recorded, not permitted.");
+}
+
+static int run_edit(struct database *d, int64_t id, const void *options)
+{
+	const struct edit_options *o = options;
+	const struct meta_changes changes = { o->name, o->note, o->tags.list, o->tags.nr,
+					      clock_ns(CLOCK_REALTIME) };
+
+	return store_edit_run(d, id, &changes);
+}
+
+static int cmd_edit(int argc, char **argv)
+{
+	static struct edit_options o;
+	int go_on = options_begin(&subcommand_edit, &o, argc, argv), err;
+	size_t nr;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	err = changed_runs_each(&o.store, o.common.words, "change", run_edit, &o, &nr);
+	if (!err || nr)
+		printf("%zu run%s changed\n", nr, nr == 1 ? "" : "s");
+	if (!fflush(stdout) && !ferror(stdout))
+		return err ? EXIT_USAGE : 0;
+	log_error("cannot write to stdout");
+	return EXIT_USAGE;
+}
+
+const struct subcommand subcommand_edit = {
+	.name = "edit",
+	.summary = "another name, tag or note for one of them",
+	.part = PART_READS,
+	.run = cmd_edit,
+	.groups = edit_groups,
+	.options_bytes = sizeof(struct edit_options),
+	.parse = edit_parse,
+	.help = edit_help,
+};

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
+#include "bpfmon/cmd_export.h"
+
+#include "bpfmon/common_options.h"
+#include "bpfmon/export_outputs.h"
+#include "store/named_run.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/stop_signals.h"
+#include "bpfmon/whole_file.h"
+
+#include "base/exit_status.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "export/export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A run that is to be exported. */
+struct export_run {
+	struct source source; /* open: of a pipe, which can be read only once */
+	bool is_open;
+	bool is_repeated; /* another word named it, too */
+};
+
+/* All of them, and what their one file needs to know of all. */
+struct export_runs {
+	struct named_runs named;
+	struct export_run *list; /* owned; as many as are named */
+	struct export_batch batch;
+	struct export_outputs all;
+};
+
+struct export_options {
+	struct common_options common;   /* its word: the run */
+	const struct export_format *as; /* NULL: none was named */
+	const char *path;               /* NULL: stdout */
+	bool force, quiet;
+	struct store_options store;
+};
+
+int export_format_parse(void *as, const char *text)
+{
+	const struct export_format *f = export_find(text);
+
+	if (!f)
+		return -EINVAL;
+	*(const struct export_format **)as = f;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct export_options, field)
+
+static const struct option_row export_rows[] = {
+	{ "format", 'f', "FORMAT", false, "One of jsonl, csv, json, influx ...; export --help lists all", export_format_parse, AT(as), GUARD_NONE },
+	{ "output", 'o', "PATH", false, "Write to PATH, not to stdout", text_parse, AT(path), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group export_groups[] = {
+	{ export_rows, 0, false },
+	{ force_rows, AT(force), false },
+	{ silent_rows, AT(quiet), false },
+	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int export_parse(void *options, int argc, char **argv)
+{
+	return options_parse(&subcommand_export, options, argc, argv);
+}
+
+static void export_help(void)
+{
+	const struct export_format *f;
+
+	puts("Usage: bpfmon export [RUN...] -f FORMAT [-o PATH] [--force]\n\n"
+	     "Writes runs that were kept in the format of another program. RUN is a number of\n"
+	     "`bpfmon list`, a name (the last run of it; align~1: the one before, align~all: all\n"
+	     "of them), the beginning of the run's UUID, or a file: JSON Lines, whole or cut off\n"
+	     "(-: stdin). Without RUN it is the last one. Several runs go into one file, but of\n"
+	     "prmon and psrecord.\n");
+	options_print(&subcommand_export);
+	puts("\nFormats:");
+	for (size_t i = 0; (f = export_at(i)); i++)
+		printf("  %-14s %s\n", f->name, f->help);
+	puts("\nExit status: 0; 2 usage, no such run, not permitted.");
+}
+
+static int export_check_options(const struct export_options *o)
+{
+	const struct export_format *f = o->as;
+
+	if (!f)
+		log_error("no format was named; try: bpfmon export %s%s-f csv, or --help",
+			  o->common.words[0] ? o->common.words[0] : "",
+			  o->common.words[0] ? " " : "");
+	else if (f->documents[1].write && (!o->path || !strcmp(o->path, "-")))
+		log_error("%s is two files; name them: -o run makes run%s and run%s", f->name,
+			  f->documents[0].suffix, f->documents[1].suffix);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+static void export_report_unreadable(const struct source *s, const char *run, int err)
+{
+	log_error("cannot read the run '%s': %s", run, source_why(s, err));
+}
+
+static void export_report_left_out(const struct exporter *e, const char *run)
+{
+	if (e->is_folded)
+		log_warn("'%s' was cut off, or the run goes on; what there is of it was exported",
+			 run);
+	if (e->unreadable)
+		log_warn("%lu lines of '%s' cannot be read and were left out",
+			 (unsigned long)e->unreadable, run);
+}
+
+/* Opens it, or takes the one that is open since it was looked at. */
+static int export_run_open(struct export_runs *r, size_t i)
+{
+	struct export_run *run = &r->list[i];
+	int err;
+
+	if (run->is_open)
+		return 0;
+	err = named_runs_open(&r->named, i, &run->source);
+	run->is_open = !err;
+	return err;
+}
+
+static void export_run_close(struct export_run *run)
+{
+	if (run->is_open)
+		source_close(&run->source);
+	run->is_open = false;
+}
+
+/* What is read of a run before the first one is written. */
+static int export_run_survey(struct export_runs *r, const struct export_format *as, size_t i)
+{
+	struct export_run *run = &r->list[i];
+	const char *label = r->named.list[i].label;
+	int err = export_run_open(r, i);
+
+	if (err)
+		return err;
+	err = export_batch_add(&r->batch, as, &run->source);
+	if (err == -EEXIST) {
+		log_warn("'%s' is named more than once; it was exported once", label);
+		run->is_repeated = true;
+		err = 0;
+	} else if (err) {
+		export_report_unreadable(&run->source, label, err);
+	}
+	if (err || !run->source.is_of_pipe)
+		export_run_close(run);
+	return err;
+}
+
+/* The outputs are opened when the first run has been read. */
+static int export_run_write(struct export_runs *r, const struct export_options *o, size_t i)
+{
+	const char *label = r->named.list[i].label;
+	struct source *source = &r->list[i].source;
+	struct exporter e;
+	int err = export_run_open(r, i);
+
+	if (err)
+		return err;
+	err = export_open(&e, source);
+	e.batch = &r->batch;
+	if (err)
+		export_report_unreadable(source, label, err);
+	else if (!r->batch.at)
+		err = export_outputs_open(&r->all, o->as, o->path ? o->path : "-", o->force);
+	if (!err && !r->batch.at && r->all.out[0].is_regular) /* for a pipe the signal may end us */
+		stop_signals_catch();
+	if (!err) {
+		err = export_outputs_write(&e, &r->all, o->as);
+		if (err && err != -EINTR && !e.is_refused)
+			export_report_unreadable(source, label, err);
+	}
+	if (!err)
+		export_report_left_out(&e, label);
+	export_close(&e);
+	export_run_close(&r->list[i]);
+	r->batch.at++;
+	return err;
+}
+
+static int export_check_number(const struct export_options *o, const struct named_runs *named)
+{
+	if (named->nr == 1 || o->as->takes_several)
+		return 0;
+	log_error("%s holds one run, and these are %zu; export each into a file of its own: "
+		  "bpfmon export %s -f %s -o FILE",
+		  o->as->name, named->nr, named->list[0].label, o->as->name);
+	return -EINVAL;
+}
+
+/* The columns of a table must not depend on how many runs a name has by now. */
+static bool words_mean_many(char *const *words)
+{
+	static const char all[] = "~all";
+	size_t n = *words ? strlen(*words) : 0;
+
+	return n && (words[1] || (n >= strlen(all) && !strcmp(*words + n - strlen(all), all)));
+}
+
+static int export_runs_find(struct export_runs *r, const struct export_options *o)
+{
+	static const struct run_word_rules many = { .takes_many = true };
+	int err = named_runs_find(&r->named, &o->store, o->common.words, &many, NULL);
+
+	if (!err)
+		err = export_check_number(o, &r->named);
+	if (err)
+		return err;
+	r->batch.is_many = words_mean_many(o->common.words);
+	r->list = calloc(r->named.nr, sizeof(*r->list));
+	if (!r->list) {
+		log_error("out of memory for %zu runs", r->named.nr);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; !err && i < r->named.nr; i++)
+		err = export_run_survey(r, o->as, i);
+	return err;
+}
+
+static void export_runs_done(struct export_runs *r)
+{
+	for (size_t i = 0; r->list && i < r->named.nr; i++)
+		export_run_close(&r->list[i]);
+	free(r->list);
+	export_batch_done(&r->batch);
+	export_outputs_close(&r->all);
+	named_runs_done(&r->named);
+}
+
+static int export_runs_write(const struct export_options *o)
+{
+	struct export_runs r = { 0 };
+	int err = export_runs_find(&r, o);
+
+	for (size_t i = 0; !err && i < r.named.nr; i++)
+		if (!r.list[i].is_repeated)
+			err = export_run_write(&r, o, i);
+	if (!err)
+		err = export_outputs_commit(&r.all);
+	if (!err && !o->quiet)
+		whole_file_announce("export", r.all.path[0], r.all.nr > 1 ? r.all.path[1] : NULL);
+	export_runs_done(&r);
+	return err;
+}
+
+static int cmd_export(int argc, char **argv)
+{
+	struct export_options o;
+	int go_on = options_begin(&subcommand_export, &o, argc, argv), err;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	err = export_check_options(&o);
+	if (o.path || !isatty(STDOUT_FILENO)) /* else what is written shows how far it is */
+		progress_begin("exporting", "lines", 0);
+	if (!err)
+		err = export_runs_write(&o);
+	progress_end();
+	stop_signals_release();
+	return err ? EXIT_USAGE : 0;
+}
+
+const struct subcommand subcommand_export = {
+	.name = "export",
+	.summary = "one for other programs",
+	.part = PART_READS,
+	.run = cmd_export,
+	.groups = export_groups,
+	.options_bytes = sizeof(struct export_options),
+	.parse = export_parse,
+	.help = export_help,
+};

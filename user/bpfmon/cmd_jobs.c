@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon jobs: the jobs of this node now, as its agent knows them. */
+#include "bpfmon/common_options.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/print_format.h"
+
+#include "base/exit_status.h"
+#include "base/agent_socket.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "store/node_jobs.h"
+#include "text/jobs_text.h"
+#include "run/agent_call.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct jobs_options {
+	struct common_options common;
+	enum job_order order;
+	const char *agent;
+	enum print_format as;
+};
+
+static int jobs_order_parse(void *order, const char *text)
+{
+	static const char *const words[] = {
+		[JOBS_BY_CPU] = "cpu",     [JOBS_BY_CORES] = "cores", [JOBS_BY_MEMORY] = "memory",
+		[JOBS_BY_START] = "start", [JOBS_BY_NAME] = "name",
+	};
+	int at = word_find(words, sizeof(words) / sizeof(*words), text);
+
+	if (at < 0)
+		return at;
+	*(enum job_order *)order = (enum job_order)at;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct jobs_options, field)
+
+static const struct option_row jobs_rows[] = {
+	{ "sort", 0, "ORDER", false, "By cpu (default), cores, memory, start, or name", jobs_order_parse, AT(order), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "text (default), or json: the lines of the jobs as they are", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "agent", 0, "SOCKET", false, "Ask the agent at SOCKET (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group jobs_groups[] = {
+	{ jobs_rows, 0, true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int jobs_parse(void *options, int argc, char **argv)
+{
+	int err = options_parse(&subcommand_jobs, options, argc, argv);
+
+	return err ? err : words_check_none(options);
+}
+
+static void jobs_help(void)
+{
+	puts("Usage: bpfmon jobs [OPTIONS]\n\n"
+	     "Lists the jobs of this node now: your own, or all for root and admins. A job is "
+	     "what\n"
+	     "a cgroup is by the rules of the agent (a service, a session, a container, a job of "
+	     "a\n"
+	     "batch system), or a run that goes through the agent. CORES are those in use since\n"
+	     "the sample before, CPU and SINCE count from when the agent has known the job.\n");
+	options_print(&subcommand_jobs);
+	puts("Exit status: 0; 2 usage, or no agent answers.");
+}
+
+/* As it is, but that each line says its schema, and not only those that begin a job. */
+static void line_print(const char *line, size_t length)
+{
+	static const char meta[] = "{\"kind\":\"meta\"", schema[] = "{\"schema\":\"bpfmon/1\",";
+	bool has_schema = length >= sizeof(meta) && !strncmp(line, meta, sizeof(meta) - 1);
+
+	if (!has_schema)
+		fputs(schema, stdout);
+	fwrite(has_schema ? line : line + 1, 1, has_schema ? length : length - 1, stdout);
+}
+
+static int jobs_print(const struct jobs_options *o, FILE *f)
+{
+	struct node_job_rows rows = { 0 };
+	int err = node_jobs_read(&rows, f, o->as == PRINT_JSON ? line_print : NULL);
+
+	if (!err && o->as == PRINT_TEXT) {
+		node_jobs_sort(&rows, o->order);
+		node_jobs_table(stdout, &rows, clock_ns(CLOCK_REALTIME));
+	}
+	node_jobs_done(&rows);
+	if (err)
+		log_error("the list of the agent is not whole: %s", strerror(-err));
+	else if (fflush(stdout) || ferror(stdout))
+		log_error("cannot write the list to stdout");
+	else
+		return 0;
+	return EXIT_USAGE;
+}
+
+static int cmd_jobs(int argc, char **argv)
+{
+	struct jobs_options o;
+	int go_on = options_begin(&subcommand_jobs, &o, argc, argv), status = EXIT_USAGE;
+	struct agent_call call;
+	char why[512];
+	FILE *f;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	if (agent_call_node(&call, o.agent ? o.agent : AGENT_SOCKET, true, why, sizeof(why))) {
+		log_error("%s", why);
+		return EXIT_USAGE;
+	}
+	f = fdopen(call.stream_fd, "r");
+	if (f) {
+		call.stream_fd = -1;
+		status = jobs_print(&o, f);
+		fclose(f);
+	}
+	agent_call_done(&call);
+	return status;
+}
+
+const struct subcommand subcommand_jobs = {
+	.name = "jobs",
+	.summary = "the jobs of this node now",
+	.part = PART_READS,
+	.run = cmd_jobs,
+	.is_paged = true,
+	.groups = jobs_groups,
+	.options_bytes = sizeof(struct jobs_options),
+	.parse = jobs_parse,
+	.help = jobs_help,
+};

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon like RUN: the known runs that it is most like. */
+#include "base/exit_status.h"
+#include "base/log.h"
+#include "base/progress.h"
+#include "bpfmon/common_options.h"
+#include "bpfmon/filter_options.h"
+#include "store/named_run.h"
+#include "store/node_store.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/print_format.h"
+#include "store/stores.h"
+#include "study/known.h"
+#include "study/like_show.h"
+#include "store/signed_run.h"
+#include "store/signatures.h"
+#include "text/terminal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct like_runs {
+	struct stored_runs all; /* owned; as the filter chose them */
+	struct known_runs known;
+	char **kinds; /* owned: kinds that are no names of runs; one for each run, or NULL */
+};
+
+/* The known runs of `bpfmon like`: those of the stores, with their signatures. */
+
+#define WRITTEN_AT_ONCE 500
+
+/* The runs of one store by their numbers, beside the signatures that it has. */
+struct joining {
+	struct like_runs *runs;
+	size_t *order; /* owned; which of the runs */
+	size_t nr, at;
+	size_t *missing; /* owned; those that the store has no signature of */
+	size_t nr_missing;
+};
+
+/* The base name of the program: the command's first word. NULL: without memory, or a name. */
+static char *kind_from_command(const char *command)
+{
+	size_t length = strcspn(command, " ");
+	const char *from = command;
+
+	for (size_t i = 0; i + 1 < length; i++)
+		if (command[i] == '/')
+			from = command + i + 1;
+	return strndup(from, length - (size_t)(from - command));
+}
+
+/* What a run is a run of; a run that has neither name nor command is of no kind. */
+static int like_runs_add(struct like_runs *r, size_t of, const struct signature *g)
+{
+	const struct stored_run *run = &r->all.runs[of];
+
+	if (run->name)
+		return known_add(&r->known, of, run->name, g);
+	if (!run->command || !*run->command)
+		return 0;
+	r->kinds[of] = kind_from_command(run->command);
+	return r->kinds[of] ? known_add(&r->known, of, r->kinds[of], g) : -ENOMEM;
+}
+
+/* Both come in the order of their numbers. */
+static int signature_join(void *context, int64_t id, const struct signature *g)
+{
+	struct joining *j = context;
+	const struct stored_run *all = j->runs->all.runs;
+
+	while (j->at < j->nr && all[j->order[j->at]].id < id)
+		j->missing[j->nr_missing++] = j->order[j->at++];
+	if (j->at == j->nr || all[j->order[j->at]].id != id)
+		return 0;
+	return like_runs_add(j->runs, j->order[j->at++], g);
+}
+
+static int id_order(const void *x, const void *y, void *context)
+{
+	const struct stored_run *all = context;
+	int64_t a = all[*(const size_t *)x].id, b = all[*(const size_t *)y].id;
+
+	return (a > b) - (a < b);
+}
+
+static int joining_begin(struct joining *j, struct like_runs *r, size_t source)
+{
+	*j = (struct joining){ .runs = r };
+	j->order = calloc(r->all.nr + 1, sizeof(*j->order));
+	j->missing = calloc(r->all.nr + 1, sizeof(*j->missing));
+	if (!j->order || !j->missing)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->all.nr; i++)
+		if (r->all.runs[i].source == source)
+			j->order[j->nr++] = i;
+	if (j->nr)
+		qsort_r(j->order, j->nr, sizeof(*j->order), id_order, r->all.runs);
+	return 0;
+}
+
+static void joining_end(struct joining *j)
+{
+	free(j->order);
+	free(j->missing);
+}
+
+/* The signature made for the run, which is one of the last that were added. */
+struct made {
+	int64_t id;
+	struct signature signature;
+};
+
+struct written {
+	const struct made *list;
+	size_t nr;
+};
+
+static int made_write(struct database *d, void *context)
+{
+	const struct written *w = context;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < w->nr; i++)
+		err = signature_write(d, w->list[i].id, &w->list[i].signature);
+	return err;
+}
+
+/* So that they need not be worked out again; where that cannot be, they are. */
+static void made_keep(const char *path, const struct made *made, size_t nr)
+{
+	struct database d;
+	int err = database_open(&d, path, DATABASE_CHANGE);
+
+	for (size_t from = 0; !err && from < nr; from += WRITTEN_AT_ONCE) {
+		size_t left = nr - from;
+		struct written w = { made + from, left < WRITTEN_AT_ONCE ? left : WRITTEN_AT_ONCE };
+
+		err = database_transact(&d, made_write, &w);
+	}
+	if (err)
+		log_info("the signatures are not kept in the store '%s': %s", path,
+			 d.why[0] ? d.why : strerror(-err));
+	database_close(&d);
+}
+
+static int missing_make(struct joining *j, struct database *d, struct made *made, size_t *nr)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < j->nr_missing; i++) {
+		struct made *m = &made[*nr];
+
+		m->id = j->runs->all.runs[j->missing[i]].id;
+		err = signed_run_of_store(d, m->id, &m->signature);
+		progress_add(1);
+		if (err == -ENODATA) {
+			err = 0;
+			continue;
+		}
+		if (!err)
+			err = like_runs_add(j->runs, j->missing[i], &m->signature);
+		*nr += !err;
+	}
+	return err;
+}
+
+static int signatures_read(struct joining *j, struct database *d, struct made **made, size_t *nr)
+{
+	int err = signature_each(d, signature_join, j);
+
+	while (!err && j->at < j->nr)
+		j->missing[j->nr_missing++] = j->order[j->at++];
+	if (!err && j->nr_missing)
+		*made = calloc(j->nr_missing, sizeof(**made));
+	if (!err && j->nr_missing && !*made)
+		err = -ENOMEM;
+	if (err || !j->nr_missing)
+		return err;
+	progress_begin("working out signatures", "runs", j->nr_missing);
+	err = missing_make(j, d, *made, nr);
+	progress_end();
+	return err;
+}
+
+/* A store of an older schema is left as it is: that is brought forward by what writes to it. */
+static int like_runs_read_store(struct like_runs *r, const char *path, size_t source)
+{
+	struct made *made = NULL;
+	struct joining j;
+	struct database d = { 0 };
+	size_t nr = 0;
+	bool may_keep = false;
+	int err = joining_begin(&j, r, source);
+
+	if (!err && j.nr) {
+		err = database_open(&d, path, DATABASE_READ);
+		may_keep = d.version >= SIGNATURES_SINCE && !node_store_is(path);
+		if (!err)
+			err = signatures_read(&j, &d, &made, &nr);
+		if (err)
+			log_error("cannot read the store '%s': %s", path,
+				  d.why[0] ? d.why : strerror(-err));
+		database_close(&d);
+	} else if (err) {
+		log_error("out of memory for %zu runs", r->all.nr);
+	}
+	if (!err && nr && may_keep)
+		made_keep(path, made, nr);
+	joining_end(&j);
+	free(made);
+	return err;
+}
+
+/* What the agent keeps is read run by run. */
+static int like_runs_ask(struct like_runs *r, const struct stores *s)
+{
+	char uuid[SIGNED_UUID_BYTES];
+	struct signature g;
+	struct source source;
+	int err = 0;
+
+	progress_begin("reading runs", "lines", 0);
+	for (size_t i = 0; !err && i < r->all.nr; i++) {
+		err = stores_open_run(s, &r->all.runs[i], &source);
+		if (err)
+			break; /* reported already */
+		source.is_coarse = true;
+		err = signed_run_read(&source, &g, uuid);
+		if (!err)
+			err = like_runs_add(r, i, &g);
+		if (err)
+			log_error("cannot read run %s: %s", r->all.runs[i].uuid,
+				  source_why(&source, err));
+		source_close(&source);
+	}
+	progress_end();
+	return err;
+}
+
+static void known_leave_out(struct like_runs *r, const char *uuid)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->known.nr; i++)
+		if (strcmp(r->all.runs[r->known.list[i].of].uuid, uuid) != 0)
+			r->known.list[kept++] = r->known.list[i];
+	r->known.nr = kept;
+}
+
+/*
+ * Reads the runs that pass the filter, but for @uuid, and sorts them. Signatures that a store does
+ * not have yet are worked out, and kept in it if it is the user's own. A negative errno after one
+ * line to the user; like_runs_done() in any case.
+ */
+static int like_runs_read(struct like_runs *r, const struct stores *s, const struct run_filter *f,
+			  const char *uuid)
+{
+	struct run_filter ended = *f;
+	int err;
+
+	if (ended.state == ANY_STATE)
+		ended.state = ONLY_FINISHED;
+	err = stores_query(s, &ended, &r->all);
+	if (err)
+		return err; /* reported already */
+	r->kinds = calloc(r->all.nr + 1, sizeof(*r->kinds));
+	if (!r->kinds) {
+		log_error("out of memory for %zu runs", r->all.nr);
+		return -ENOMEM;
+	}
+	if (s->agent)
+		err = like_runs_ask(r, s);
+	for (size_t i = 0; !err && !s->agent && i < s->nr; i++)
+		err = like_runs_read_store(r, s->path[i], i);
+	if (!err) {
+		known_leave_out(r, uuid);
+		known_sort(&r->known);
+	}
+	return err;
+}
+
+static void like_runs_done(struct like_runs *r)
+{
+	for (size_t i = 0; r->kinds && i < r->all.nr; i++)
+		free(r->kinds[i]);
+	free(r->kinds);
+	known_done(&r->known);
+	stored_runs_done(&r->all);
+}
+
+#define DEFAULT_NEIGHBOURS 5
+
+struct like_options {
+	struct common_options common; /* its word: the run */
+	struct filter_options filter;
+	struct store_options store;
+	unsigned neighbours; /* 0: the default */
+	bool without_programs;
+	enum print_format as;
+};
+
+static int neighbours_parse(void *number, const char *text)
+{
+	return number_parse(text, 1, MAX_NEIGHBOURS, number);
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct like_options, field)
+
+static const struct option_row like_rows[] = {
+	{ "neighbours", 'k', "N", false, "Show the N nearest runs, which vote for the kind (default 5)", neighbours_parse, AT(neighbours), GUARD_NONE },
+	{ "without-programs", 0, NULL, false, "Do not look at which programs ran, only at how", flag_parse, AT(without_programs), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "text (default), or json: one document", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group like_groups[] = {
+	{ like_rows, 0, false },
+	{ filter_rows, AT(filter), false },
+	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
+	{ colour_rows, AT(common), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int like_parse(void *options, int argc, char **argv)
+{
+	int err = options_parse(&subcommand_like, options, argc, argv);
+
+	return err ? err : words_check_run(options);
+}
+
+static void like_help(void)
+{
+	puts("Usage: bpfmon like [OPTIONS] [RUN]\n\n"
+	     "Which of the runs that were kept is RUN like? Compares what does not depend on their "
+	     "size:\n"
+	     "shares of the time, rates of calls, bytes and faults per CPU second, the course of "
+	     "memory,\n"
+	     "the programs that ran. The nearest runs vote for the kind, which is the name of a "
+	     "run, or\n"
+	     "its program; where none is near RUN is of an unknown one. RUN is what show takes; "
+	     "the\n"
+	     "filters choose the runs that it is compared with, of those that have ended.\n");
+	options_print(&subcommand_like);
+	puts("\nExit status: 0; 2 usage, no such run, or none to compare it with.");
+}
+
+static int signature_find(const struct named_runs *named, struct signature *g,
+			  char uuid[SIGNED_UUID_BYTES])
+{
+	struct source s = { 0 };
+	int err = named_runs_open(named, 0, &s);
+
+	if (err)
+		return err; /* reported already */
+	s.is_coarse = true;
+	err = signed_run_read(&s, g, uuid);
+	if (err)
+		log_error("cannot read '%s': %s", named->list[0].label, source_why(&s, err));
+	source_close(&s);
+	return err;
+}
+
+static int like_print(const struct like_shown *s, const struct like_options *o)
+{
+	int err = 0;
+
+	if (o->as == PRINT_JSON)
+		err = like_json(stdout, s);
+	else
+		like_text(stdout, s, terminal_width(stdout));
+	if (err)
+		log_error("out of memory for the answer");
+	else if (fflush(stdout) || ferror(stdout))
+		log_error("cannot write to stdout");
+	else
+		return 0;
+	return -EIO;
+}
+
+static int like_compare(const struct named_runs *named, const struct like_runs *runs,
+			const struct signature *g, const struct like_options *o)
+{
+	size_t k = o->neighbours ? o->neighbours : DEFAULT_NEIGHBOURS;
+	struct like_scale scale;
+	struct like_answer answer;
+	const struct like_shown shown = {
+		.label = named->list[0].label,
+		.signature = g,
+		.known = &runs->known,
+		.runs = &runs->all,
+		.prefixes = (const char *const *)named->stores.prefix,
+		.scale = &scale,
+		.answer = &answer,
+	};
+	int err;
+
+	if (!runs->known.nr) {
+		log_error("there is no other run that has ended, has a name or a command, and "
+			  "passes the filters; see bpfmon list with the same filters");
+		return -ENOENT;
+	}
+	err = like_scale_make(&scale, &runs->known, !o->without_programs);
+	if (!err)
+		err = like_answer_make(&answer, &scale, &runs->known, g, k);
+	if (err) {
+		log_error("out of memory for %zu runs", runs->known.nr);
+		return err;
+	}
+	return like_print(&shown, o);
+}
+
+static int like_do(const struct named_runs *named, const struct like_options *o)
+{
+	struct run_filter filter = filter_get(&o->filter);
+	char uuid[SIGNED_UUID_BYTES];
+	struct like_runs runs = { 0 };
+	struct signature g;
+	int err = signature_find(named, &g, uuid);
+
+	if (!err)
+		err = like_runs_read(&runs, &named->stores, &filter, uuid);
+	if (!err)
+		err = like_compare(named, &runs, &g, o);
+	like_runs_done(&runs);
+	return err;
+}
+
+static int cmd_like(int argc, char **argv)
+{
+	const struct run_word_rules rules = { 0 };
+	struct named_runs named = { 0 };
+	struct like_options o;
+	int go_on = options_begin(&subcommand_like, &o, argc, argv), err;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	err = named_runs_find(&named, &o.store, o.common.words, &rules, NULL);
+	if (!err)
+		err = like_do(&named, &o);
+	named_runs_done(&named);
+	return err ? EXIT_USAGE : 0;
+}
+
+const struct subcommand subcommand_like = {
+	.name = "like",
+	.summary = "the runs that one is most like",
+	.part = PART_READS,
+	.run = cmd_like,
+	.is_paged = true,
+	.groups = like_groups,
+	.options_bytes = sizeof(struct like_options),
+	.parse = like_parse,
+	.help = like_help,
+};

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon [OPTIONS] -- COMMAND: runs it and accounts for it. */
+#include "bpfmon/cmd_run.h"
+
+#include "bpfmon/lent_rights.h"
+#include "bpfmon/mistakes.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/prepare.h"
+#include "bpfmon/settings.h"
+#include "bpfmon/span_attend.h"
+#include "bpfmon/through_agent.h"
+
+#include "base/clock.h"
+#include "base/exit_status.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "bpfmon/roles/launcher.h"
+#include "run/scheduler.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIMIT_GRACE_NS (10 * NSEC_PER_SEC)
+
+static int wait_parse(void *for_tree, const char *text)
+{
+	if (strcmp(text, "tree") != 0 && strcmp(text, "command") != 0)
+		return -EINVAL;
+	*(bool *)for_tree = !strcmp(text, "tree");
+	return 0;
+}
+
+static int limit_grace_parse(void *options, const char *text)
+{
+	struct run_options *o = options;
+
+	o->has_limit_grace = true;
+	return time_parse(text, &o->limit_grace_ns);
+}
+
+static int metrics_udp_parse(void *options, const char *text)
+{
+	struct intake_options *push = options;
+
+	push->metrics_udp = true;
+	return number_parse(text, 0, UINT16_MAX, &push->port);
+}
+
+/* @text is NULL without a name. */
+static int user_parse(void *options, const char *text)
+{
+	struct run_options *o = options;
+
+	if (text && !*text)
+		return -EINVAL;
+	o->switch_user = true;
+	o->user = text;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct run_options, field)
+
+static const struct option_row run_rows[] = {
+	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", wait_parse, AT(wait_tree), GUARD_NONE },
+	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
+	{ "marks", 0, NULL, false, "Give the command a socket for many marks, without answers", flag_parse, AT(push.marks), PROJECT_MAY },
+	{ "span-samples", 0, NULL, false, "At each sample also each span: see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
+	{ "limit", 0, "KEY<VALUE", false, "End the run beyond it: rss<2GiB, wall<1h, process.cpu<10min", limit_hard_parse, AT(limits), GUARD_NONE },
+	{ "soft-limit", 0, "KEY<VALUE", false, "Only say when the run is beyond it; see --on-limit", limit_soft_parse, AT(limits), GUARD_NONE },
+	{ "on-limit", 0, "COMMAND", false, "Execute this by sh when the run is beyond a limit", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
+	{ "limit-grace", 0, "TIME", false, "From SIGTERM to SIGKILL beyond a limit (default 10)", limit_grace_parse, 0, GUARD_NONE },
+	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
+	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group run_groups[] = {
+	RECORDING_GROUPS(struct run_options), { run_rows, 0, true },
+	{ rights_rows, AT(recording), true }, { tracking_rows, AT(recording), true },
+	{ common_rows, AT(common), false },   { 0 },
+};
+
+static int run_parse(void *options, int argc, char **argv)
+{
+	struct run_options *o = options;
+	int err = recording_parse(&subcommand_run, o, &o->recording, argc, argv);
+
+	if (err || !o->common.words)
+		return err;
+	if (!*o->common.words) {
+		log_error("no command was given; try: bpfmon -- sleep 1");
+		return -EINVAL;
+	}
+	if (!o->common.is_after_dashes)
+		return mistaken_command_refuse(argv, o->common.words);
+	err = recording_resolve(&o->recording, o->own_cgroup);
+	return err ? err : limits_resolve(o->limit, &o->limits, &o->recording.wanted);
+}
+
+/* The other subcommands, in parts with their titles. */
+static void subcommands_print(void)
+{
+	static const char *const titles[] = {
+		[PART_RECORDS] = "Record",
+		[PART_READS] = "Read",
+		[PART_INFORMS] = "More",
+	};
+
+	for (enum subcommand_part part = PART_RECORDS; part <= PART_INFORMS; part++) {
+		printf("\n%s:\n", titles[part]);
+		for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+			if ((*sub)->summary && (*sub)->part == part && (*sub)->name)
+				printf("       bpfmon %-10s %s\n", (*sub)->name, (*sub)->summary);
+	}
+}
+
+/* What most calls are, before all that there is. */
+static const char most_needed[] =
+	"  bpfmon -- make -j8                  run a command and account for all it starts\n"
+	"  bpfmon -o run.jsonl -- ./job.sh     the same, with a file of its samples\n"
+	"  bpfmon --name align -- ./align.sh   under a name, to find it again\n"
+	"  bpfmon attach --pid PID             what runs already\n"
+	"  bpfmon list                         the runs that were kept\n"
+	"  bpfmon show [RUN]                   the last of them again, or the one named\n"
+	"  bpfmon report [RUN]                 as a page for a browser\n"
+	"  bpfmon compare NAME                 the last two of that name\n"
+	"  bpfmon help [COMMAND]               the manual\n";
+
+static const struct option_title run_titles[] = {
+	{ sampling_rows, "What a run records, and where to" },
+	{ naming_rows, "How it is called and kept" },
+	{ run_rows, "The command" },
+	{ rights_rows, "Rights" },
+	{ tracking_rows, "Accounting" },
+	{ common_rows, "Help" },
+	{ 0 },
+};
+
+static void run_help(void)
+{
+	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]");
+	fputs(most_needed, stdout);
+	subcommands_print();
+	options_print_titled(&subcommand_run, run_titles);
+	recording_print_variables();
+	puts("Exit status: the command's; 124 a limit ended it, 125 bpfmon failed, 126 not "
+	     "executable, 127 not found.");
+}
+
+static int users_choose(const struct run_options *o, struct user *caller, struct user *run_as,
+			struct launch_options *l)
+{
+	bool was_sudo = recorder_choose(&o->recording, caller, l);
+
+	if (!o->switch_user)
+		return 0;
+	if (!o->user && !was_sudo) {
+		log_error("--user without a name is for a run under sudo; name the user");
+		return -1;
+	}
+	if (!o->user) {
+		*run_as = *caller;
+	} else if (user_find(o->user, run_as)) {
+		log_error("there is no user '%s' to run the command as", o->user);
+		return -1;
+	}
+	l->run_as = run_as;
+	return 0;
+}
+
+/* Each would count its own rank alone, and load the programs once more. */
+static void ranks_warn(void)
+{
+	const char *variable = scheduler_later_rank();
+
+	if (variable)
+		log_warn("%s is not 0: bpfmon was started for each rank; start it once on each "
+			 "node, with "
+			 "the ranks as spans: bpfmon -- mpirun bpfmon span NAME -- COMMAND",
+			 variable);
+}
+
+static void limits_find_origins(const struct limit_texts *t, struct limit_origin *origins)
+{
+	for (unsigned i = 0; i < t->nr; i++)
+		settings_origin(t->text[i], &origins[i].path, &origins[i].line);
+}
+
+static int cmd_run(int argc, char **argv)
+{
+	static struct user caller, run_as; /* static: large for a stack */
+	static struct run_options o;
+	static struct limit_origin origins[MAX_LIMITS];
+	struct launch_options l = { 0 };
+	struct run run = { 0 };
+	int go_on = launch_begin(&subcommand_run, &o, &o.recording, argc, argv);
+
+	if (go_on <= 0)
+		return go_on ? EXIT_BPFMON : 0;
+	if (lent_rights_check_run(&o) || users_choose(&o, &caller, &run_as, &l))
+		return EXIT_BPFMON;
+	if (agent_choose(&l, &o.recording,
+			 o.own_cgroup    ? "--own-cgroup"
+			 : o.switch_user ? "--user"
+					 : NULL,
+			 true))
+		return EXIT_BPFMON;
+	if (l.is_bare)
+		return words_execute(o.common.words); /* as if bpfmon were not there */
+	ranks_warn();
+	launch_prepare(&l, &o.recording, &caller, &run);
+	if (!run.job)
+		run.job = scheduler_job_id();
+	run.command = o.recording.no_args ? NULL : o.common.words;
+	l.argv = o.common.words;
+	l.own_cgroup = o.own_cgroup;
+	l.push = o.push;
+	memcpy(l.request.limits, o.limit, sizeof(o.limit));
+	l.request.nr_limits = o.limits.nr;
+	l.recorder.on_limit.command = o.on_limit;
+	limits_find_origins(&o.limits, origins);
+	l.limit_origins = origins;
+	l.limit_grace_ns = o.has_limit_grace ? o.limit_grace_ns : LIMIT_GRACE_NS;
+	l.request.wait_tree = o.wait_tree;
+	l.request.span_samples = o.span_samples;
+	if (memory_has_failed()) {
+		log_error("out of memory before the command was run");
+		return EXIT_BPFMON;
+	}
+	return launcher_run(&l);
+}
+
+const struct subcommand subcommand_run = {
+	.ends_at_word = true,
+	.loads_programs = true,
+	.run = cmd_run,
+	.groups = run_groups,
+	.options_bytes = sizeof(struct run_options),
+	.parse = run_parse,
+	.help = run_help,
+};

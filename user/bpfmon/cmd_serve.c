@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon serve: the runs as pages for a browser, by bpfmon-web, which it becomes. */
+#include "bpfmon/common_options.h"
+#include "bpfmon/option_values.h"
+
+#include "base/exit_status.h"
+#include "base/agent_socket.h"
+#include "base/log.h"
+#include "base/privilege.h"
+#include "base/user.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRAM "bpfmon-web"
+#define MAX_HOSTS 8
+#define MAX_PORT 65535
+
+struct serve_command {
+	struct common_options common;
+	const char *listen; /* an address without a port */
+	unsigned port;      /* 0: any that is free */
+	const char *hosts[MAX_HOSTS];
+	size_t nr_hosts;
+	const char *agent; /* NULL: the usual socket, if it is there */
+	struct store_options store;
+};
+
+static int serve_port_parse(void *port, const char *text)
+{
+	return number_parse(text, 0, MAX_PORT, port);
+}
+
+static int serve_host_parse(void *options, const char *text)
+{
+	struct serve_command *o = options;
+
+	if (!*text || text[strcspn(text, "/: \t\r\n")] || o->nr_hosts == MAX_HOSTS)
+		return -EINVAL;
+	o->hosts[o->nr_hosts++] = text;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct serve_command, field)
+
+static const struct option_row serve_rows[] = {
+	{ "port", 0, "N", false, "Listen on this port; 0: any that is free (default)", serve_port_parse, AT(port), GUARD_NONE },
+	{ "listen", 0, "ADDRESS", false, "Listen on this address (default 127.0.0.1)", text_parse, AT(listen), GUARD_ENVIRONMENT },
+	{ "host", 0, "NAME", false, "Answer to this name, too; may be repeated", serve_host_parse, 0, GUARD_ENVIRONMENT },
+	{ "agent", 0, "SOCKET", false, "The agent of the node (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group serve_groups[] = {
+	{ serve_rows, 0, false },
+	{ store_rows, AT(store), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int serve_parse(void *options, int argc, char **argv)
+{
+	int err = options_parse(&subcommand_serve, options, argc, argv);
+
+	return err ? err : words_check_none(options);
+}
+
+static void serve_help(void)
+{
+	puts("Usage: bpfmon serve [OPTIONS]\n\n"
+	     "Shows the runs that were kept as pages for a browser, on this machine only: a list\n"
+	     "with a search, each run as `bpfmon report` draws it, those that are under way as\n"
+	     "they go on, comparisons, exports; and the jobs of the node, where an agent follows\n"
+	     "it: your own, or all for root and admins. It prints the address to open, with a\n"
+	     "token that nobody else knows, and ends by Ctrl-C. Only name, tags and note of a run\n"
+	     "can be changed. For Prometheus there is bpfmon-exporter(8), another program.\n");
+	options_print(&subcommand_serve);
+	puts("\nExit status: 0; 2 usage, a port that is taken, no " PROGRAM ".");
+}
+
+/* Beside us as built, or where both are installed; false: there is none. */
+static bool web_find(char *path, char *self)
+{
+	static const char *const places[] = { PROGRAM, "../libexec/bpfmon/" PROGRAM };
+	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
+
+	if (n <= 0)
+		return false;
+	self[n] = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		int folder = (int)(strrchr(self, '/') - self);
+
+		if (snprintf(path, PATH_MAX, "%.*s/%s", folder, self, places[i]) < PATH_MAX &&
+		    !access(path, X_OK))
+			return true;
+	}
+	return false;
+}
+
+/* Pages are made with the rights of the user, whose runs they are. */
+static int serve_leave_rights(void)
+{
+	struct user caller;
+	bool was_sudo;
+	int err = 0;
+
+	user_find_caller(&caller, &was_sudo);
+	if (was_sudo) {
+		privilege_bound(0);
+		err = user_become(&caller);
+	}
+	if (!err && was_sudo)
+		err = user_set_environment(&caller);
+	if (err)
+		log_error("cannot become user %s to serve the runs: %s", caller.name,
+			  strerror(-err));
+	return err;
+}
+
+/* The server is in another folder. What may come later is named by its whole path. */
+static int path_resolve(const char *path, const char *what, char whole[PATH_MAX])
+{
+	if (realpath(path, whole))
+		return 0;
+	log_error("cannot read the %s '%s': %s", what, path, strerror(errno));
+	return -errno;
+}
+
+static int serve_become(const struct serve_command *o)
+{
+	char self[PATH_MAX], path[PATH_MAX], address[300], port[16], store[PATH_MAX],
+		agent[PATH_MAX];
+	const char *words[16 + 2 * MAX_HOSTS] = { PROGRAM, "--program", self, "--listen",
+						  address, "--port",    port };
+	bool has_colon = o->listen && strchr(o->listen, ':') && *o->listen != '[';
+	size_t nr = 7;
+
+	if (!web_find(path, self)) {
+		log_error("there is no %s beside bpfmon or in ../libexec/bpfmon: make builds it, "
+			  "and make install installs it",
+			  PROGRAM);
+		return -ENOENT;
+	}
+	snprintf(port, sizeof(port), "%u", o->port);
+	snprintf(address, sizeof(address), has_colon ? "[%s]" : "%s",
+		 o->listen ? o->listen : "127.0.0.1");
+	for (size_t i = 0; i < o->nr_hosts; i++) {
+		words[nr++] = "--host";
+		words[nr++] = o->hosts[i];
+	}
+	if (o->store.path) {
+		if (path_resolve(o->store.path, "store", store))
+			return -ENOENT;
+		words[nr++] = "--store";
+		words[nr++] = store;
+	}
+	if (o->agent) {
+		if (*o->agent != '/' && path_resolve(o->agent, "socket", agent))
+			return -ENOENT;
+		words[nr++] = "--agent";
+		words[nr++] = *o->agent == '/' ? o->agent : agent;
+	}
+	execv(path, (char *const *)words);
+	log_error("cannot execute %s: %s", path, strerror(errno));
+	return -errno;
+}
+
+static int cmd_serve(int argc, char **argv)
+{
+	struct serve_command o;
+	int go_on = options_begin(&subcommand_serve, &o, argc, argv);
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	return serve_leave_rights() || serve_become(&o) ? EXIT_USAGE : 0;
+}
+
+const struct subcommand subcommand_serve = {
+	.name = "serve",
+	.summary = "all of them as pages for a browser",
+	.part = PART_READS,
+	.run = cmd_serve,
+	.groups = serve_groups,
+	.options_bytes = sizeof(struct serve_command),
+	.parse = serve_parse,
+	.help = serve_help,
+};

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon span NAME -- COMMAND: runs a command as a span of the run around it. */
+#include "bpfmon/common_options.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/run_tags.h"
+#include "bpfmon/span_attend.h"
+
+#include "base/exit_status.h"
+#include "base/log.h"
+#include "base/span_call.h"
+#include "run/span.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct span_options {
+	struct common_options common; /* its words: the name, or begin or end and the name */
+	struct run_tags tags;
+	bool quiet;
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct span_options, field)
+
+static const struct option_row span_rows[] = {
+	{ "tag", 't', "KEY=VALUE", false, "Give the span a tag; may be repeated", run_tags_parse, AT(tags), GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "Say nothing if there is no span, only run the command", flag_parse, AT(quiet), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+/* No variables: BPFMON_QUIET and others are meant for the run, and the command inherits them. */
+static const struct option_group span_groups[] = {
+	{ span_rows, 0, false },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int span_parse(void *options, int argc, char **argv)
+{
+	const struct span_options *o = options;
+	int err = options_parse(&subcommand_span, options, argc, argv);
+
+	if (err || o->tags.nr <= MAX_SPAN_TAGS)
+		return err;
+	log_error("span: there are %zu tags; a span takes no more than %d", o->tags.nr,
+		  MAX_SPAN_TAGS);
+	return -EINVAL;
+}
+
+static void span_help(void)
+{
+	puts("Usage: bpfmon span NAME [OPTIONS] -- COMMAND [ARG...]\n"
+	     "       bpfmon span begin NAME [OPTIONS]\n"
+	     "       bpfmon span end NAME\n\n"
+	     "Inside of a run: COMMAND and all that it starts have totals of their own, beside "
+	     "being\n"
+	     "part of the run's. Outside of one COMMAND is executed, and that is all.\n"
+	     "begin and end: the same for the process that calls bpfmon, from one to the other.\n");
+	options_print(&subcommand_span);
+	puts("\nExit status: that of COMMAND; 126 it cannot be executed, 127 it was not found, 125 "
+	     "usage.\n"
+	     "begin and end: 0; 2 usage, there is no run, or it has refused.");
+}
+
+/* Whether a message went through; else why not, as one line. */
+static int span_send(const struct span_options *o, const struct span_call_words *words,
+		     char answer[SPAN_ANSWER_BYTES])
+{
+	const char *address = getenv(SPAN_VARIABLE), *name = words->name;
+	struct jsonw j = { 0 };
+	int err;
+
+	if (!address || !*address)
+		return -ENOENT;
+	span_call_write(&j, words, o->tags.list, o->tags.nr);
+	err = span_call(address, &j, answer);
+	jsonw_done(&j);
+	if (o->quiet || !err)
+		return err;
+	if (err == -ECONNREFUSED)
+		log_warn("span '%s': the run has ended, or is not to be reached from here", name);
+	else if (err == -EPERM)
+		log_warn("span '%s': %s", name, answer);
+	else if (err == -EAGAIN)
+		log_warn("span '%s': the run does not answer", name);
+	else
+		log_warn("span '%s': cannot ask the run for it: %s", name, strerror(-err));
+	return err;
+}
+
+static int span_execute(const struct span_options *o, char **command)
+{
+	const char *name = o->common.words[0];
+	struct span_call_words words = { .name = name };
+	char answer[SPAN_ANSWER_BYTES];
+
+	if (!name || o->common.words[1] || !*name || strlen(name) >= SPAN_NAME_BYTES || !*command) {
+		log_error(
+			"span: a name of up to %d bytes and a command are needed; try: bpfmon span "
+			"align -- ./align.sh",
+			SPAN_NAME_BYTES - 1);
+		return EXIT_BPFMON;
+	}
+	if (span_send(o, &words, answer) || !span_is_kept(answer))
+		return words_execute(command);
+	words.status = span_attend(command);
+	if (words.status < 0) {
+		log_error("cannot start '%s': %s", command[0], strerror(-words.status));
+		return EXIT_BPFMON;
+	}
+	words.is_end = words.has_status = true;
+	span_send(o, &words, answer);
+	span_end_as(words.status);
+}
+
+static int span_in_place(const struct span_options *o)
+{
+	char *const *words = o->common.words;
+	struct span_call_words said = { .in_place = true, .pid = getppid() };
+	char answer[SPAN_ANSWER_BYTES];
+	int err;
+
+	said.is_end = words[0] && !strcmp(words[0], "end");
+	said.name = words[0] ? words[1] : NULL;
+
+	if (!words[0] || (!said.is_end && strcmp(words[0], "begin") != 0) || !words[1] ||
+	    !*words[1] || strlen(words[1]) >= SPAN_NAME_BYTES || words[2]) {
+		log_error("span: what is to be a span? Try: bpfmon span align -- ./align.sh; or: "
+			  "bpfmon span begin align, and later: bpfmon span end align");
+		return EXIT_USAGE;
+	}
+	err = span_send(o, &said, answer);
+	if (err == -ENOENT && !o->quiet)
+		log_error("span: this is no part of a run: there is no " SPAN_VARIABLE);
+	return err ? EXIT_USAGE : 0;
+}
+
+/* NAME and a command, and no -- between: its options would be taken for those of the span. */
+static bool span_lacks_dashes(int argc, char **argv)
+{
+	return argc > 2 && argv[1][0] != '-' && strcmp(argv[1], "begin") != 0 &&
+	       strcmp(argv[1], "end") != 0 && argv[2][0] != '-';
+}
+
+static int cmd_span(int argc, char **argv)
+{
+	struct span_options o;
+	char **command = NULL;
+	int go_on;
+
+	for (int i = 1; i < argc && !command; i++) {
+		if (strcmp(argv[i], "--") != 0)
+			continue;
+		command = &argv[i + 1];
+		argv[i] = NULL;
+		argc = i;
+	}
+	if (!command && span_lacks_dashes(argc, argv)) {
+		log_error("span: a command comes after --: bpfmon span %s -- %s%s", argv[1],
+			  argv[2], argc > 3 ? " ..." : "");
+		return EXIT_BPFMON;
+	}
+	go_on = options_begin(&subcommand_span, &o, argc, argv);
+	if (go_on <= 0)
+		return !go_on ? 0 : command ? EXIT_BPFMON : EXIT_USAGE;
+	return command ? span_execute(&o, command) : span_in_place(&o);
+}
+
+const struct subcommand subcommand_span = {
+	.name = "span",
+	.summary = "run a part of a run as a span, with totals of its own",
+	.part = PART_RECORDS,
+	.becomes_command = true,
+	.run = cmd_span,
+	.groups = span_groups,
+	.options_bytes = sizeof(struct span_options),
+	.parse = span_parse,
+	.help = span_help,
+};

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon store: what the store takes; prune, check, merge. */
+#include "base/exit_status.h"
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/progress.h"
+#include "bpfmon/changed_runs.h"
+#include "bpfmon/common_options.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/print_format.h"
+#include "store/stores.h"
+#include "store/edit.h"
+#include "store/import.h"
+#include "store/store_writer.h"
+#include "store/source.h"
+#include "store/check.h"
+#include "store/merge.h"
+#include "store/merge_case.h"
+#include "store/prune.h"
+#include "store/remove.h"
+#include "text/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What `bpfmon store` prints of what it has found or done: text, or one object of JSON. */
+
+/* Begins what --json prints of @action. */
+static void store_json_begin(struct jsonw *j, const char *action, const char *path)
+{
+	jsonw_object(j, NULL);
+	jsonw_schema(j, "store");
+	jsonw_string(j, "action", action);
+	jsonw_string(j, "path", path);
+}
+
+static void store_json_end(struct jsonw *j)
+{
+	jsonw_object_end(j);
+	jsonw_newline(j);
+	jsonw_print(j, stdout);
+}
+
+/* @path, here and below: of the store. Without memory nothing is printed, which main() reports. */
+static void store_print_numbers(enum print_format as, const char *path,
+				const struct store_size *size)
+{
+	char file[FORMAT_BYTES], used[FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		printf("%s\n  size       %s, %s of it in use\n  runs       %" PRId64
+		       "\n  samples    %s\n  processes  %s\n",
+		       path, format_bytes(file, size->file_bytes),
+		       format_bytes(used, (uint64_t)size->used_bytes), size->runs,
+		       format_count(a, (uint64_t)size->samples),
+		       format_count(b, (uint64_t)size->processes));
+		return;
+	}
+	store_json_begin(&j, "size", path);
+	jsonw_uint(&j, "file_bytes", size->file_bytes);
+	jsonw_int(&j, "used_bytes", size->used_bytes);
+	jsonw_int(&j, "runs", size->runs);
+	jsonw_int(&j, "samples", size->samples);
+	jsonw_int(&j, "processes", size->processes);
+	store_json_end(&j);
+}
+
+static void store_print_pruned(enum print_format as, const char *path, const struct pruned *gone,
+			       bool dry_run)
+{
+	char bytes[FORMAT_BYTES];
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		printf("%" PRIu64 " runs %s %s\n", gone->runs,
+		       dry_run ? "would be removed, about" : "removed,",
+		       format_bytes(bytes, (uint64_t)gone->bytes));
+		return;
+	}
+	store_json_begin(&j, "prune", path);
+	jsonw_bool(&j, "dry_run", dry_run);
+	jsonw_uint(&j, "runs", gone->runs);
+	jsonw_int(&j, "bytes", gone->bytes);
+	store_json_end(&j);
+}
+
+/* @why: NULL if it is whole. @rows_left: how many belong to no run. */
+static void store_print_checked(enum print_format as, const char *path, const char *why,
+				int64_t rows_left)
+{
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		if (!why)
+			printf("%s is whole\n", path);
+		return;
+	}
+	store_json_begin(&j, "check", path);
+	jsonw_bool(&j, "whole", !why);
+	if (why)
+		jsonw_string(&j, "reason", why);
+	jsonw_int(&j, "rows_left", rows_left);
+	store_json_end(&j);
+}
+
+static void store_print_merged(enum print_format as, const char *path, const struct merged *m)
+{
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		printf("%" PRIu64 " runs added, %" PRIu64
+		       " completed that were there in part, %" PRIu64 " were there already",
+		       m->added, m->renewed, m->known);
+		if (m->edited)
+			printf(", %" PRIu64 " of these with a later edit, which was taken over",
+			       m->edited);
+		putchar('\n');
+		return;
+	}
+	store_json_begin(&j, "merge", path);
+	jsonw_uint(&j, "added", m->added);
+	jsonw_uint(&j, "completed", m->renewed);
+	jsonw_uint(&j, "known", m->known);
+	jsonw_uint(&j, "edited", m->edited);
+	jsonw_uint(&j, "busy", m->busy);
+	store_json_end(&j);
+}
+
+/* bpfmon store merge, file by file: another store, or a run in JSON Lines. */
+
+static bool file_is_database(FILE *f)
+{
+	static const char magic[16] = "SQLite format 3";
+	char text[sizeof(magic)];
+	bool is = fread(text, 1, sizeof(text), f) == sizeof(text) &&
+		  !memcmp(text, magic, sizeof(magic));
+
+	rewind(f);
+	return is;
+}
+
+/* First opens the other store by itself, to check that it is one, that its schema is known and that
+ * its values are valid. */
+static int store_merge_database(struct store_writer *w, const char *path, struct merged *m)
+{
+	struct database other;
+	int err = database_open(&other, path, DATABASE_READ);
+	bool is_unchanging = other.is_unchanging;
+
+	if (!err)
+		err = store_check_source(&other);
+	if (err)
+		log_error("cannot read the store '%s': %s", path,
+			  other.why[0] ? other.why : strerror(-err));
+	database_close(&other);
+	progress_begin("merging a store", "runs", 0);
+	if (!err && (err = merge_store(&w->d, path, is_unchanging, store_take_words, m)))
+		log_error("cannot merge all of the store '%s': %s", path, w->d.why);
+	return err;
+}
+
+static int store_merge_lines(struct store_writer *w, FILE *f, const char *path, struct merged *m)
+{
+	struct import i = { .w = w, .merged = m };
+	int err;
+
+	progress_begin("merging a file", "lines", 0);
+	err = import_lines(&i, f);
+
+	if (err)
+		log_error("cannot merge '%s': %s", path,
+			  err == -EBADMSG || !w->d.why[0] ? source_error(err) : w->d.why);
+	if (i.unreadable)
+		log_warn("'%s': %" PRIu64 " lines cannot be read, and were left out", path,
+			 i.unreadable);
+	return err;
+}
+
+static bool file_is_store(FILE *f, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fileno(f), &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/*
+ * Adds the runs of the file @path to the store at @store, which @w has open, and counts them in @m.
+ * The store itself is passed over. A negative errno after one line to the user.
+ */
+static int store_merge_file(struct store_writer *w, const char *store, const char *path,
+			    struct merged *m)
+{
+	__cleanup(fclosep) FILE *f = fopen(path, "re");
+
+	if (!f || fseek(f, 0, SEEK_SET)) {
+		log_error("cannot read '%s': %s", path, strerror(errno));
+		return -errno;
+	}
+	if (file_is_store(f, store)) { /* with *.sqlite of its folder as arguments */
+		log_warn("'%s' is the store itself, and was passed over", path);
+		return 0;
+	}
+	return file_is_database(f) ? store_merge_database(w, path, m)
+				   : store_merge_lines(w, f, path, m);
+}
+
+#define EXIT_DAMAGED 1
+#define MAX_KEEP 1000000000
+
+struct store_command_options {
+	struct common_options common; /* its words: what to do, and files */
+	struct store_options store;
+	struct prune_limits prune;
+	bool dry_run;
+	enum print_format as;
+};
+
+static int keep_parse(void *limits, const char *text)
+{
+	struct prune_limits *prune = limits;
+	unsigned nr;
+
+	if (number_parse(text, 0, MAX_KEEP, &nr))
+		return -EINVAL;
+	prune->keep = nr;
+	prune->has_keep = true;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct store_command_options, field)
+
+static const struct option_row prune_rows[] = {
+	{ "older-than", 0, "WHEN", false, "prune: runs begun before: 30d, 12h, or 2025-12-24", moment_parse, AT(prune.before_ns), GUARD_ENVIRONMENT },
+	{ "keep", 0, "N", false, "prune: all but the newest N runs", keep_parse, AT(prune), GUARD_ENVIRONMENT },
+	{ "max-size", 0, "SIZE", false, "prune: the oldest, until the rest takes 500MiB, 2GiB, ...", size_parse, AT(prune.max_bytes), GUARD_ENVIRONMENT },
+	{ "dry-run", 0, NULL, false, "prune: only say what would go", flag_parse, AT(dry_run), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+/* clang-format on */
+
+/* clang-format off */
+static const struct option_row store_print_rows[] = {
+	{ "format", 'f', "FORMAT", false, "text (default), or json: one object", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group store_groups[] = {
+	{ prune_rows, 0, false },
+	{ store_print_rows, 0, false },
+	{ store_rows, AT(store), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int store_parse_options(void *options, int argc, char **argv)
+{
+	return options_parse(&subcommand_store, options, argc, argv);
+}
+
+static void store_help(void)
+{
+	puts("Usage: bpfmon store [OPTIONS]\n"
+	     "       bpfmon store prune [--older-than WHEN] [--keep N] [--max-size SIZE] "
+	     "[--dry-run]\n"
+	     "       bpfmon store remove RUN...\n"
+	     "       bpfmon store check\n"
+	     "       bpfmon store merge FILE...\n\n"
+	     "Says what the store of this user and host takes; removes the oldest runs, or those "
+	     "named; "
+	     "reads\n"
+	     "all of it to see whether it is whole; takes over the runs of other stores or of "
+	     "files\n"
+	     "of JSON Lines, those that are there already left out.\n");
+	options_print(&subcommand_store);
+	puts("Exit status: 0; 1 check: the store is damaged; 2 usage, not found, not permitted.");
+}
+
+static int store_report_error(const char *path, const struct database *d, int err)
+{
+	log_error("the store '%s': %s", path, d->why[0] ? d->why : strerror(-err));
+	return EXIT_USAGE;
+}
+
+static int store_run_size(const struct store_command_options *o, const char *path)
+{
+	struct store_size size = { 0 };
+	struct database d;
+	int err = database_open(&d, path, DATABASE_READ);
+
+	if (err == -ENOENT && !o->store.path) {
+		if (o->as == PRINT_JSON)
+			store_print_numbers(o->as, path, &size);
+		else
+			printf("no runs: nothing has been kept in '%s' yet\n", path);
+		return 0;
+	}
+	if (!err)
+		err = store_size(&d, path, &size);
+	if (!err)
+		store_print_numbers(o->as, path, &size);
+	else
+		store_report_error(path, &d, err);
+	database_close(&d);
+	return err ? EXIT_USAGE : 0;
+}
+
+static int store_run_prune(const struct store_command_options *o, const char *path)
+{
+	struct pruned gone;
+	struct database d;
+	int err;
+
+	if (!o->prune.before_ns && !o->prune.has_keep && !o->prune.max_bytes) {
+		log_error("nothing says which runs to prune; try --older-than 30d, --keep 1000, or "
+			  "--max-size 2GiB");
+		return EXIT_USAGE;
+	}
+	err = database_open(&d, path, o->dry_run ? DATABASE_READ : DATABASE_CHANGE);
+	progress_begin("pruning", "runs", 0);
+	if (!err)
+		err = store_prune(&d, &o->prune, o->dry_run, &gone);
+	progress_end();
+	if (!err)
+		store_print_pruned(o->as, path, &gone, o->dry_run);
+	else
+		store_report_error(path, &d, err);
+	database_close(&d);
+	return err ? EXIT_USAGE : 0;
+}
+
+static int store_run_check(const struct store_command_options *o, const char *path)
+{
+	struct database d;
+	int err = database_open(&d, path, DATABASE_READ), status;
+	int64_t rows_left = 0;
+
+	if (!err)
+		err = store_check(&d, &rows_left);
+	if (rows_left)
+		log_warn("the store '%s': %" PRId64 " rows belong to no run: a prune goes on, or "
+			 "was killed; the next 'bpfmon store prune' or 'merge' removes them",
+			 path, rows_left);
+	status = !err ? 0 : err == -EFBIG || err == -EUCLEAN ? EXIT_DAMAGED : EXIT_USAGE;
+	if (status != EXIT_USAGE)
+		store_print_checked(o->as, path, err ? d.why : NULL, rows_left);
+	if (status == EXIT_DAMAGED)
+		log_error("the store '%s': %s; what can be read of it: sqlite3 '%s' .recover", path,
+			  d.why, path);
+	else if (err)
+		store_report_error(path, &d, err);
+	database_close(&d);
+	return status;
+}
+
+static int store_run_merge(const struct store_command_options *o, const char *path)
+{
+	struct merged m = { 0 };
+	struct store_writer w;
+	int err = 0;
+
+	if (!o->common.words[1]) {
+		log_error("no file to merge was named: another store, or JSON Lines");
+		return EXIT_USAGE;
+	}
+	err = store_writer_open(&w, path);
+	if (err)
+		return store_report_error(path, &w.d, err);
+	err = store_remove_left(&w.d); /* rows that a killed prune has left */
+	if (err) {
+		store_report_error(path, &w.d, err);
+		store_writer_close(&w);
+		return EXIT_USAGE;
+	}
+	for (char **file = o->common.words + 1; *file; file++)
+		err |= store_merge_file(&w, path, *file, &m);
+	store_writer_close(&w);
+	progress_end();
+	store_print_merged(o->as, path, &m);
+	if (m.busy)
+		log_warn("%" PRIu64 " runs are being recorded, and were left as they are", m.busy);
+	return err ? EXIT_USAGE : 0;
+}
+
+static int run_remove(struct database *d, int64_t id, const void *context)
+{
+	int err = remove_run(d, id);
+
+	(void)context;
+	return err ? err : store_return_space(d);
+}
+
+/* It finds the runs' stores itself: they may be those of other hosts. */
+static int store_run_remove(const struct store_command_options *o)
+{
+	char *const *words = o->common.words + 1;
+	size_t nr;
+	int err;
+
+	if (!*words || !strcmp(*words, "~all")) {
+		log_error(
+			"which runs are to be removed? Try: bpfmon store remove 42, or a name; all "
+			"but the newest: bpfmon store prune --keep 1");
+		return EXIT_USAGE;
+	}
+	err = changed_runs_each(&o->store, words, "remove", run_remove, NULL, &nr);
+	if (!err || nr)
+		printf("%zu run%s removed\n", nr, nr == 1 ? "" : "s");
+	return err ? EXIT_USAGE : 0;
+}
+
+static const struct {
+	const char *name;
+	int (*act)(const struct store_command_options *o, const char *path);
+	bool takes_words;
+} acts[] = {
+	{ "prune", store_run_prune, false },
+	{ "check", store_run_check, false },
+	{ "merge", store_run_merge, true },
+};
+
+static int store_run_action(const struct store_command_options *o, const char *path)
+{
+	const char *word = o->common.words[0];
+	struct nearest n;
+
+	if (!word)
+		return store_run_size(o, path);
+	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
+		if (strcmp(word, acts[i].name) != 0)
+			continue;
+		if (acts[i].takes_words || !o->common.words[1])
+			return acts[i].act(o, path);
+		log_error("there is a word too many, '%s'; see --help", o->common.words[1]);
+		return EXIT_USAGE;
+	}
+	nearest_begin(&n, word, strlen(word));
+	nearest_offer(&n, "remove");
+	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++)
+		nearest_offer(&n, acts[i].name);
+	if (n.word)
+		log_error("store does not know '%s'; did you mean '%s'?", word, n.word);
+	else
+		log_error("store does not know '%s': prune, remove, check, or merge", word);
+	return EXIT_USAGE;
+}
+
+static int cmd_store(int argc, char **argv)
+{
+	struct stores s = { 0 };
+	struct store_command_options o;
+	int go_on = options_begin(&subcommand_store, &o, argc, argv), status = EXIT_USAGE;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	if (o.common.words[0] && !strcmp(o.common.words[0], "remove"))
+		status = store_run_remove(&o);
+	else if (!stores_find(&s, &o.store))
+		status = store_run_action(&o, s.path[0]);
+	stores_done(&s);
+	if (!status && (fflush(stdout) || ferror(stdout))) {
+		log_error("cannot write to stdout");
+		status = EXIT_USAGE;
+	}
+	return status;
+}
+
+const struct subcommand subcommand_store = {
+	.name = "store",
+	.summary = "their store: size, prune, remove, check, merge",
+	.part = PART_READS,
+	.run = cmd_store,
+	.groups = store_groups,
+	.options_bytes = sizeof(struct store_command_options),
+	.parse = store_parse_options,
+	.help = store_help,
+};

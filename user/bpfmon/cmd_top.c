@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * bpfmon top: finds the run that is meant, and executes bpfmon-top, which shows it: with the rights
+ * of the calling user, and without any capability.
+ */
+#include "base/exit_status.h"
+#include "base/agent_socket.h"
+#include "base/cgroup_mount.h"
+#include "base/log.h"
+#include "bpfmon/common_options.h"
+#include "bpfmon/named_feed.h"
+#include "store/named_run.h"
+#include "bpfmon/option_values.h"
+#include "store/stores.h"
+#include "bpfmon/top_command.h"
+#include "store/live_look.h"
+#include "store/node_jobs.h"
+#include "text/terminal.h"
+#include "waits/task.h"
+#include "run/agent_call.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* One of both. */
+struct followed {
+	pid_t pid;          /* 0: the cgroup */
+	const char *cgroup; /* a folder of a mounted hierarchy, or the path of one in it */
+};
+
+/* What follows a process or a cgroup now: a run that goes on, or a job of the node's agent. */
+
+#define HAS_IT 1 /* no errno */
+#define MOST_ANCESTORS 256
+
+/* A process and those above it. */
+struct ancestry {
+	pid_t pids[MOST_ANCESTORS];
+	size_t nr, nr_asked; /* of the first, what a run must have */
+};
+
+/* Of the meta line of a run. */
+struct run_of_feed {
+	char live_socket[FEED_NAME_BYTES];
+	char cgroup[PATH_MAX]; /* that it was attached to, in its hierarchy; "": to none */
+};
+
+/* The path of a cgroup in its hierarchy, from a folder of that, or from such a path without its
+ * '/'. */
+static void cgroup_path_read(const char *word, char path[PATH_MAX])
+{
+	FILE *f = cgroup_mounts_open("/proc/self");
+	struct cgroup_mount m;
+	size_t longest = 0;
+	int n;
+
+	while (f && cgroup_mount_next(f, &m)) {
+		const char *below = cgroup_path_below(word, m.point);
+
+		if (below && strlen(m.point) > longest)
+			longest = strlen(m.point);
+	}
+	if (f)
+		fclose(f);
+	word += longest;
+	n = snprintf(path, PATH_MAX, "/%s", word + strspn(word, "/"));
+	while (n > 1 && n < PATH_MAX && path[n - 1] == '/')
+		path[--n] = '\0';
+}
+
+static int run_take_meta(void *context, struct line *l)
+{
+	const json_t *attached = json_object_get(l->tree, "attached");
+	const char *name = json_string_value(json_object_get(l->tree, "live_socket")),
+		   *cgroup = json_string_value(json_object_get(attached, "cgroup"));
+	struct run_of_feed *r = context;
+
+	snprintf(r->live_socket, sizeof(r->live_socket), "%s", name ? name : "");
+	if (cgroup)
+		cgroup_path_read(cgroup, r->cgroup);
+	return 1;
+}
+
+static int run_take_process(void *context, const struct process_sample *p)
+{
+	const struct ancestry *a = context;
+
+	for (size_t i = 0; i < a->nr_asked; i++)
+		if (p->pid == a->pids[i])
+			return HAS_IT;
+	return 0;
+}
+
+static void ancestry_read(struct ancestry *a, pid_t pid)
+{
+	struct task_stat stat;
+
+	a->nr = 0;
+	while (pid > 0 && a->nr < MOST_ANCESTORS) {
+		a->pids[a->nr++] = pid;
+		pid = task_stat_read(pid, 0, &stat) ? 0 : stat.parent;
+	}
+}
+
+/*
+ * @path: of the cgroup, in its hierarchy, if @a is NULL. A process that began after the last sample
+ * of a tree is followed as the one that started it. Not inlined: the paths of both are 8 KiB of
+ * stack.
+ */
+static __attribute__((noinline)) bool run_follows(const struct stores *s,
+						  const struct stored_run *run, struct ancestry *a,
+						  const char *path)
+{
+	struct run_of_feed r = { 0 };
+	struct source source = { 0 };
+	char why[256];
+
+	if (stores_open_run(s, run, &source))
+		return false;
+	source_each(&source, PART(LINE_META), run_take_meta, &r);
+	source_close(&source);
+	if (a)
+		a->nr_asked = *r.cgroup ? 1 : a->nr;
+	if (a)
+		return live_look(r.live_socket, run_take_process, a, why, sizeof(why)) == HAS_IT;
+	return !strcmp(r.cgroup, path);
+}
+
+/*
+ * The newest of the @running runs that has the process among its live ones, or one that it descends
+ * from, or that was attached to the cgroup. Its place in the list; -ENOENT: none has.
+ */
+static int followed_find_run(const struct followed *f, const struct stores *s,
+			     const struct stored_runs *running)
+{
+	char path[PATH_MAX] = "";
+	struct ancestry a;
+
+	if (f->pid)
+		ancestry_read(&a, f->pid);
+	else
+		cgroup_path_read(f->cgroup, path);
+	for (size_t i = 0; i < running->nr; i++)
+		if (run_follows(s, &running->runs[i], f->pid ? &a : NULL, path))
+			return (int)i;
+	return -ENOENT;
+}
+
+/* Keeps the job that holds the cgroup @path and is the innermost so far. */
+static void jobs_match(const struct node_job_rows *jobs, const char *path,
+		       const struct node_job_row **best)
+{
+	for (size_t i = 0; i < jobs->nr; i++) {
+		const struct node_job_row *job = &jobs->all[i];
+
+		if (job->cgroup && cgroup_path_below(path, job->cgroup) &&
+		    (!*best || strlen(job->cgroup) > strlen((*best)->cgroup)))
+			*best = job;
+	}
+}
+
+/* The cgroups of the process, one of each hierarchy. */
+static int jobs_match_process(const struct node_job_rows *jobs, pid_t pid,
+			      const struct node_job_row **best)
+{
+	char path[64], *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while ((n = getline(&line, &room, f)) > 0) {
+		char *cgroup = strchr(line, ':');
+
+		if (line[n - 1] == '\n')
+			line[n - 1] = '\0';
+		cgroup = cgroup ? strchr(cgroup + 1, ':') : NULL;
+		if (cgroup)
+			jobs_match(jobs, cgroup + 1, best);
+	}
+	free(line);
+	fclose(f);
+	return 0;
+}
+
+static int jobs_read_now(struct agent_call *call, struct node_job_rows *jobs)
+{
+	FILE *f = fdopen(call->stream_fd, "r");
+	int err = f ? 0 : -errno;
+
+	if (f) {
+		call->stream_fd = -1;
+		err = node_jobs_read(jobs, f, NULL);
+		fclose(f);
+	}
+	return err;
+}
+
+/*
+ * The innermost job of the agent at the socket @agent that the process or the cgroup is in. 0, and
+ * *@id is its id, the caller's to free; -ENOENT: it is in none that the user may see; or another
+ * negative errno, and @why is a sentence without a full stop.
+ */
+static int followed_find_job(const struct followed *f, const char *agent, char **id, char *why,
+			     size_t size)
+{
+	const struct node_job_row *best = NULL;
+	struct node_job_rows jobs = { 0 };
+	struct agent_call call;
+	char path[PATH_MAX];
+	int err = agent_call_node(&call, agent, true, why, size);
+
+	if (err)
+		return err;
+	err = jobs_read_now(&call, &jobs);
+	agent_call_done(&call);
+	if (err)
+		snprintf(why, size, "the list of the agent is not whole: %s", strerror(-err));
+	if (!err && f->pid) {
+		jobs_match_process(&jobs, f->pid, &best);
+	} else if (!err) {
+		cgroup_path_read(f->cgroup, path);
+		jobs_match(&jobs, path, &best);
+	}
+	if (best) {
+		*id = strdup(best->id);
+		err = *id ? 0 : -ENOMEM;
+		snprintf(why, size, "%s", strerror(ENOMEM));
+	}
+	node_jobs_done(&jobs);
+	return err || best ? err : -ENOENT;
+}
+
+/* One line to the user: nothing does. @has_asked: the agent, too. Returns the exit status. */
+static int followed_report_none(const struct followed *f, bool has_asked)
+{
+	const char *more = has_asked ? " and no job of the agent" : "";
+
+	if (!f->pid)
+		log_error("no run that goes on%s follows the cgroup '%s'; begin with: bpfmon "
+			  "attach --cgroup %s",
+			  more, f->cgroup, f->cgroup);
+	else if (kill(f->pid, 0) && errno == ESRCH)
+		log_error("there is no process %d", f->pid);
+	else
+		log_error("no run that goes on%s follows the process %d; begin with: bpfmon "
+			  "attach --pid %d",
+			  more, f->pid, f->pid);
+	return EXIT_USAGE;
+}
+
+struct top_options {
+	struct common_options common; /* its word: the run, or a file */
+	struct store_options store;
+	const char *job, *agent;
+	struct followed target;
+};
+
+static int target_pid_parse(void *options, const char *text)
+{
+	struct top_options *o = options;
+
+	return process_parse(text, &o->target.pid);
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct top_options, field)
+
+static const struct option_row top_rows[] = {
+	{ "job", 0, "ID", false, "The run of this job that goes on, else the job of the node", text_parse, AT(job), GUARD_NONE },
+	{ "pid", 'p', "PID", false, "What follows this process, which is then selected", target_pid_parse, 0, GUARD_ENVIRONMENT },
+	{ "cgroup", 0, "PATH", false, "What follows this cgroup", text_parse, AT(target.cgroup), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+
+static const struct option_row agent_rows[] = {
+	{ "agent", 0, "SOCKET", false, "Ask the agent at SOCKET (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group top_groups[] = {
+	{ top_rows, 0, false },
+	{ agent_rows, 0, true },
+	{ store_rows, AT(store), true },
+	{ colour_rows, AT(common), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int top_parse(void *options, int argc, char **argv)
+{
+	const struct top_options *o = options;
+	int err = options_parse(&subcommand_top, options, argc, argv);
+
+	int nr_targets = !!o->job + !!o->target.pid + !!o->target.cgroup;
+
+	if (!err && nr_targets > 1)
+		return options_refuse("only one of them:", "--job, --pid, --cgroup");
+	if (!err && nr_targets && o->common.words && *o->common.words)
+		return options_refuse("beside --job, --pid or --cgroup there is no",
+				      *o->common.words);
+	return err ? err : words_check_run(options);
+}
+
+static void top_help(void)
+{
+	puts("Usage: bpfmon top [OPTIONS] [RUN]\n\n"
+	     "Shows a run while it goes on: its processes as a tree, each with what it uses "
+	     "itself\n"
+	     "and the sum of all that it started, ended ones included. RUN is a number of `bpfmon\n"
+	     "list`, a name, or a file of JSON Lines, whole or still growing (-: stdin). Without "
+	     "RUN\n"
+	     "it is the list of the runs that go on, and with an agent of the jobs of this node:\n"
+	     "your own, for an admin all. One that has ended is shown again: the arrows left and\n"
+	     "right go through its time. ? in it has all keys. It signals nothing.\n\n"
+	     "--pid and --cgroup show the newest run that goes on and follows it, else the\n"
+	     "innermost job of the agent that it is in.\n");
+	options_print(&subcommand_top);
+	puts("Exit status: 0; 2 usage, no such run, no terminal; 128 + N, ended by the signal N.");
+}
+
+static void top_begin(struct top_command *c, const struct top_options *o)
+{
+	static const char *const colours[] = {
+		[COLOUR_AUTO] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never"
+	};
+
+	top_command_add(c, "bpfmon-top");
+	top_command_add(c, "--color");
+	top_command_add(c, colours[o->common.colour]);
+}
+
+static int top_show_stored(struct top_command *c, const struct stores *s,
+			   const struct stored_run *run, const char *label)
+{
+	char number[32];
+
+	snprintf(number, sizeof(number), "%" PRId64, run->id);
+	top_command_add(c, "--store");
+	top_command_add(c, s->path[run->source]);
+	top_command_add(c, "--run");
+	top_command_add(c, number);
+	top_command_add(c, "--label");
+	top_command_add(c, label);
+	if (run->state == RUN_RUNNING)
+		top_command_add(c, "--running");
+	return top_command_execute(c);
+}
+
+static int top_show_named(struct top_command *c, const struct top_options *o)
+{
+	static const struct run_word_rules rules;
+	struct named_runs n;
+	int status = EXIT_USAGE;
+
+	if (!named_runs_find(&n, &o->store, o->common.words, &rules, NULL)) {
+		if (n.list[0].file) {
+			top_command_add(c, "--");
+			top_command_add(c, n.list[0].file);
+			status = top_command_execute(c);
+		} else {
+			status = top_show_stored(c, &n.stores, &n.list[0].run, n.list[0].label);
+		}
+	}
+	named_runs_done(&n);
+	return status;
+}
+
+static bool top_has_agent(const struct top_options *o)
+{
+	return o->agent || agent_socket_is_there();
+}
+
+static void top_add_agent(struct top_command *c, const struct top_options *o)
+{
+	top_command_add(c, "--agent");
+	top_command_add(c, o->agent ? o->agent : AGENT_SOCKET);
+}
+
+static int top_show_list(struct top_command *c, const struct top_options *o)
+{
+	struct stores s;
+	int status;
+
+	if (stores_find(&s, &o->store))
+		return EXIT_USAGE;
+	for (size_t i = 0; i < s.nr; i++) {
+		top_command_add(c, "--store");
+		top_command_add(c, s.path[i]);
+	}
+	if (top_has_agent(o))
+		top_add_agent(c, o);
+	status = top_command_execute(c);
+	stores_done(&s);
+	return status;
+}
+
+static int top_show_job_of_node(struct top_command *c, const struct top_options *o, const char *id)
+{
+	top_add_agent(c, o);
+	top_command_add(c, "--job");
+	top_command_add(c, id);
+	top_command_add(c, "--label");
+	top_command_add(c, id);
+	return top_command_execute(c);
+}
+
+/* The runs that go on, of @job unless it is NULL, the newest first. */
+static int top_find_running(const struct top_options *o, const char *job, struct stores *s,
+			    struct stored_runs *running)
+{
+	const struct run_filter filter = { .job = job, .state = ONLY_RUNNING };
+	int err = stores_find(s, &o->store);
+
+	if (!err)
+		err = stores_query(s, &filter, running);
+	if (!err)
+		stored_runs_sort(running, BY_START);
+	return err;
+}
+
+static int top_show_job(struct top_command *c, const struct top_options *o, const struct stores *s,
+			const struct stored_runs *running)
+{
+	char label[RUN_LABEL_BYTES];
+
+	if (running->nr) {
+		snprintf(label, sizeof(label), "job %s", o->job);
+		return top_show_stored(c, s, &running->runs[0], label);
+	}
+	if (top_has_agent(o))
+		return top_show_job_of_node(c, o, o->job);
+	log_error("no run of the job '%s' goes on, and there is no agent, which would know the "
+		  "jobs of this node; see bpfmon agent --help",
+		  o->job);
+	return EXIT_USAGE;
+}
+
+static int top_show_job_of_target(struct top_command *c, const struct top_options *o)
+{
+	const char *agent = o->agent ? o->agent : AGENT_SOCKET;
+	char *id = NULL, why[256];
+	int err = -ENOENT, status;
+
+	if (!top_has_agent(o))
+		return followed_report_none(&o->target, false);
+	err = followed_find_job(&o->target, agent, &id, why, sizeof(why));
+	if (err == -ENOENT)
+		return followed_report_none(&o->target, true);
+	if (err) {
+		log_error("no run that goes on follows it, and %s", why);
+		return EXIT_USAGE;
+	}
+	status = top_show_job_of_node(c, o, id);
+	free(id);
+	return status;
+}
+
+/* What follows a process or a cgroup: the run if there is one, since that was meant to. */
+static int top_show_target(struct top_command *c, const struct top_options *o,
+			   const struct stores *s, const struct stored_runs *running)
+{
+	int at = followed_find_run(&o->target, s, running);
+	char label[RUN_LABEL_BYTES], pid[16];
+
+	if (o->target.pid) {
+		snprintf(pid, sizeof(pid), "%d", o->target.pid);
+		top_command_add(c, "--select");
+		top_command_add(c, pid);
+	}
+	if (at < 0)
+		return top_show_job_of_target(c, o);
+	snprintf(label, sizeof(label), "%s%" PRId64, s->prefix[running->runs[at].source],
+		 running->runs[at].id);
+	return top_show_stored(c, s, &running->runs[at],
+			       running->runs[at].name ? running->runs[at].name : label);
+}
+
+static int top_show_running(struct top_command *c, const struct top_options *o)
+{
+	struct stored_runs running = { 0 };
+	struct stores s = { 0 };
+	int status = EXIT_USAGE;
+
+	if (!top_find_running(o, o->job, &s, &running))
+		status = o->job ? top_show_job(c, o, &s, &running)
+				: top_show_target(c, o, &s, &running);
+	stored_runs_done(&running);
+	stores_done(&s);
+	return status;
+}
+
+static int cmd_top(int argc, char **argv)
+{
+	struct top_command c = { 0 };
+	struct top_options o;
+	int go_on = options_begin(&subcommand_top, &o, argc, argv);
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	if (!isatty(STDOUT_FILENO)) {
+		log_error("top needs a terminal, and stdout is none; see bpfmon show, or bpfmon "
+			  "jobs");
+		return EXIT_USAGE;
+	}
+	top_begin(&c, &o);
+	if (o.job || o.target.pid || o.target.cgroup)
+		return top_show_running(&c, &o);
+	return *o.common.words ? top_show_named(&c, &o) : top_show_list(&c, &o);
+}
+
+const struct subcommand subcommand_top = {
+	.name = "top",
+	.summary = "a run while it goes on, or again: its processes",
+	.part = PART_READS,
+	.run = cmd_top,
+	.groups = top_groups,
+	.options_bytes = sizeof(struct top_options),
+	.parse = top_parse,
+	.help = top_help,
+};

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon why: what live processes wait for, and the one that holds up the others. */
+#include "bpfmon/common_options.h"
+#include "bpfmon/named_feed.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/print_format.h"
+#include "bpfmon/why_notes.h"
+
+#include "base/exit_status.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "store/live_look.h"
+#include "waits/waits.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct why_options {
+	struct common_options common;
+	struct store_options store;
+	const char *run; /* NULL: only the words say what */
+	enum print_format as;
+	bool is_run; /* a run is among what is asked about */
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct why_options, field)
+
+static const struct option_row why_rows[] = {
+	{ "run", 0, "RUN", false, "The live processes of RUN: of a number that is also a PID", text_parse, AT(run), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "text (default), or json", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group why_groups[] = {
+	{ why_rows, 0, true },
+	{ store_rows, AT(store), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+/* 0: it is no number of a process. */
+static pid_t why_pid(const char *word)
+{
+	char *end;
+	long pid;
+
+	errno = 0;
+	pid = strtol(word, &end, 10);
+	return *word >= '1' && *word <= '9' && !*end && !errno && pid <= INT_MAX ? (pid_t)pid : 0;
+}
+
+static int why_parse(void *options, int argc, char **argv)
+{
+	const struct why_options *o = options;
+	int err = options_parse(&subcommand_why, options, argc, argv);
+
+	if (err || o->common.help || o->common.version || o->run || o->common.words[0])
+		return err;
+	log_error("why: which process or run? Give its PID or name, as in: bpfmon why 4711");
+	return -EINVAL;
+}
+
+static void why_help(void)
+{
+	puts("Usage: bpfmon why [OPTIONS] PID|RUN...\n\n"
+	     "Says what live processes wait for: which lock, pipe, socket, child or futex, and\n"
+	     "which process holds it; then what these wait for, and at the end the one that\n"
+	     "holds up the others. It reads /proc with the rights of its user: of processes of\n"
+	     "others root sees more. RUN is a run that goes on, as bpfmon show takes it (a name,\n"
+	     "the beginning of a UUID, a number that is no PID): all its live processes.\n");
+	options_print(&subcommand_why);
+	puts("Exit status: 0; 2 usage, or none of the processes lives, or no such run goes on.");
+}
+
+static void wait_print(const struct wait *wait, bool is_followed)
+{
+	char text[WAIT_TEXT];
+
+	wait_text(wait, text, sizeof(text));
+	printf("%s%-7d %-15s %s\n", is_followed ? "  " : "", wait->pid,
+	       *wait->comm ? wait->comm : "-", text);
+}
+
+static void notes_print(const struct waits *w, const struct wait_reason *reason, bool is_run)
+{
+	struct outside_note outside;
+	struct stack_note stack;
+
+	outside_note_find(&outside, w);
+	if (outside.client)
+		printf("outside: %d %s waits for %d (%s), which is %s\n", outside.client->pid,
+		       outside.client->comm, outside.pid, outside.comm,
+		       is_run ? "outside this run" : "no descendant of it");
+	stack_note_find(&stack, w, reason);
+	if (!stack.pid)
+		return;
+	printf("stack: %s", stack.command);
+	if (stack.is_installed)
+		puts("");
+	else
+		printf(" (%s is not installed)\n", stack.tool);
+}
+
+static void why_print(const struct waits *w, bool is_run)
+{
+	struct wait_reason reason;
+	char text[WAIT_TEXT];
+
+	for (size_t i = 0; i < waits_number(w); i++)
+		wait_print(waits_get(w, i), i >= waits_given(w));
+	waits_reason(w, &reason);
+	if (reason.is_found && (waits_number(w) > 1 || reason.is_idle)) {
+		waits_reason_text(w, &reason, text, sizeof(text));
+		printf("reason: %s\n", text);
+	}
+	notes_print(w, &reason, is_run);
+}
+
+/* What is not known is absent. */
+static void text_put(struct jsonw *j, const char *key, const char *text)
+{
+	if (*text)
+		jsonw_string(j, key, text);
+}
+
+static void peers_put(struct jsonw *j, const struct wait *wait)
+{
+	jsonw_uint(j, "peers", wait->peers);
+	jsonw_array(j, "peer");
+	for (unsigned i = 0; i < wait->peers && i < WAIT_PEERS; i++) {
+		char state[2] = { wait->peer[i].state, '\0' };
+
+		jsonw_object(j, NULL);
+		jsonw_int(j, "pid", wait->peer[i].pid);
+		text_put(j, "comm", wait->peer[i].comm);
+		text_put(j, "state", state);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+static void unread_put(struct jsonw *j, unsigned unread)
+{
+	static const char *const words[] = { "channel", "call", "files", "others", "threads" };
+
+	if (!unread)
+		return;
+	jsonw_array(j, "unread");
+	for (unsigned i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (unread & 1u << i)
+			jsonw_string(j, NULL, words[i]);
+	jsonw_array_end(j);
+}
+
+static void wait_put(struct jsonw *j, const struct wait *wait, bool is_followed)
+{
+	char text[WAIT_TEXT], state[2] = { wait->state, '\0' };
+
+	wait_text(wait, text, sizeof(text));
+	jsonw_object(j, NULL);
+	jsonw_int(j, "pid", wait->pid);
+	text_put(j, "comm", wait->comm);
+	if (wait->start_epoch_ns)
+		jsonw_decimal(j, "start_time", wait->start_epoch_ns, 9);
+	text_put(j, "state", state);
+	jsonw_bool(j, "asked", !is_followed);
+	jsonw_string(j, "wait", wait_kind_name(wait->kind));
+	jsonw_string(j, "text", text);
+	if (wait->tid)
+		jsonw_int(j, "tid", wait->tid);
+	if (wait->threads)
+		jsonw_uint(j, "threads", wait->threads);
+	text_put(j, "call", wait->call);
+	text_put(j, "channel", wait->channel);
+	if (wait->fd >= 0)
+		jsonw_int(j, "fd", wait->fd);
+	text_put(j, "object", wait->object);
+	text_put(j, "lock", wait->lock);
+	text_put(j, "mount", wait->mount);
+	text_put(j, "file_system", wait->mount_type);
+	if (wait->holder_tid)
+		jsonw_int(j, "holder_tid", wait->holder_tid);
+	if (wait->peers || wait->has_other_end)
+		peers_put(j, wait);
+	unread_put(j, wait->unread);
+	jsonw_object_end(j);
+}
+
+static void outside_put(struct jsonw *j, const struct waits *w)
+{
+	struct outside_note n;
+
+	outside_note_find(&n, w);
+	if (!n.client)
+		return;
+	jsonw_object(j, "outside");
+	jsonw_int(j, "client", n.client->pid);
+	jsonw_int(j, "pid", n.pid);
+	text_put(j, "comm", n.comm);
+	jsonw_object_end(j);
+}
+
+static void stack_put(struct jsonw *j, const struct waits *w, const struct wait_reason *reason)
+{
+	struct stack_note n;
+
+	stack_note_find(&n, w, reason);
+	if (!n.pid)
+		return;
+	jsonw_object(j, "stack");
+	jsonw_int(j, "pid", n.pid);
+	jsonw_string(j, "command", n.command);
+	jsonw_bool(j, "installed", n.is_installed);
+	jsonw_object_end(j);
+}
+
+static void reason_put(struct jsonw *j, const struct waits *w)
+{
+	struct wait_reason reason;
+	char text[WAIT_TEXT];
+
+	waits_reason(w, &reason);
+	outside_put(j, w);
+	stack_put(j, w, &reason);
+	if (!reason.is_found)
+		return;
+	waits_reason_text(w, &reason, text, sizeof(text));
+	jsonw_object(j, "reason");
+	jsonw_string(j, "text", text);
+	jsonw_bool(j, "runs", reason.runs);
+	jsonw_bool(j, "deadlock", reason.is_deadlock);
+	jsonw_bool(j, "idle", reason.is_idle);
+	jsonw_array(j, "chain");
+	for (size_t i = 0; i < reason.links; i++)
+		jsonw_int(j, NULL, waits_get(w, reason.link[i])->pid);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+static int why_print_json(const struct waits *w)
+{
+	struct jsonw j = { 0 };
+
+	jsonw_object(&j, NULL);
+	jsonw_schema(&j, "why");
+	jsonw_array(&j, "processes");
+	for (size_t i = 0; i < waits_number(w); i++)
+		wait_put(&j, waits_get(w, i), i >= waits_given(w));
+	jsonw_array_end(&j);
+	reason_put(&j, w);
+	jsonw_object_end(&j);
+	jsonw_newline(&j);
+	return jsonw_print(&j, stdout);
+}
+
+static bool some_live(const struct waits *w)
+{
+	for (size_t i = 0; i < waits_given(w); i++)
+		if (waits_get(w, i)->kind != WAIT_ENDED)
+			return true;
+	return false;
+}
+
+static int why_take_process(void *context, const struct process_sample *p)
+{
+	/* where it runs in the run itself */
+	if (p->pid == getpid())
+		return 0;
+	return waits_add(context, p->pid, p->start_epoch_ns) < 0 ? -ENOMEM : 0;
+}
+
+/* The processes that the run has now. 0; -ENOENT: there is none of that number; or another negative
+ * errno after one line. */
+static int why_add_run(const struct why_options *o, struct waits *w, const char *word)
+{
+	char name[FEED_NAME_BYTES], why[256];
+	size_t before = waits_given(w);
+	int err = named_feed_find(&o->store, word, name);
+
+	if (err)
+		return err;
+	err = live_look(name, why_take_process, w, why, sizeof(why));
+	if (!err && waits_given(w) > before)
+		return 0;
+	log_error("cannot look at the run '%s': %s", word, err ? why : "it has no live process");
+	return -ESRCH;
+}
+
+static int why_add_pid(struct waits *w, pid_t pid)
+{
+	int at = waits_add(w, pid, 0);
+
+	if (at < 0)
+		log_error("why: %s", strerror(-at));
+	return at < 0 ? at : 0;
+}
+
+/* A number is that of a process, if there is one. */
+static int why_add(struct why_options *o, struct waits *w, const char *word)
+{
+	pid_t pid = why_pid(word), command = pid ? launcher_command(pid) : 0;
+	int err;
+
+	/* that of bpfmon itself means what it has started */
+	if (pid && (!kill(pid, 0) || errno == EPERM))
+		return why_add_pid(w, command ? command : pid);
+	err = why_add_run(o, w, word);
+	o->is_run = o->is_run || !err;
+	return err == -ENOENT && pid ? why_add_pid(w, pid) : err;
+}
+
+static int why_add_all(struct why_options *o, struct waits *w)
+{
+	int err = o->run ? why_add_run(o, w, o->run) : 0;
+
+	o->is_run = o->run != NULL;
+	if (err == -ENOENT)
+		log_error("there is no run %s in the store; see bpfmon list", o->run);
+	for (char **word = o->common.words; *word && !err; word++)
+		err = why_add(o, w, *word);
+	return err;
+}
+
+static int why_answer(const struct why_options *o, struct waits *w)
+{
+	int err = waits_read(w, true);
+
+	/* what could not be allocated is not the same as what is not there */
+	if (!err && memory_has_failed())
+		err = -ENOMEM;
+	if (!err && o->as == PRINT_JSON)
+		err = why_print_json(w);
+	else if (!err)
+		why_print(w, o->is_run);
+	if (err)
+		log_error("why: %s", strerror(-err));
+	else if (fflush(stdout) || ferror(stdout))
+		log_error("cannot write to stdout");
+	else
+		return some_live(w) ? 0 : EXIT_USAGE;
+	return EXIT_USAGE;
+}
+
+static int cmd_why(int argc, char **argv)
+{
+	struct why_options o;
+	int go_on = options_begin(&subcommand_why, &o, argc, argv), status;
+	struct waits *w;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	w = waits_new();
+	if (!w) {
+		log_error("why: %s", strerror(ENOMEM));
+		return EXIT_USAGE;
+	}
+	status = why_add_all(&o, w) ? EXIT_USAGE : why_answer(&o, w);
+	waits_free(w);
+	return status;
+}
+
+const struct subcommand subcommand_why = {
+	.name = "why",
+	.summary = "what processes wait for",
+	.part = PART_READS,
+	.run = cmd_why,
+	.is_paged = true,
+	.groups = why_groups,
+	.options_bytes = sizeof(struct why_options),
+	.parse = why_parse,
+	.help = why_help,
+};

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* main(): dispatches to the subcommands, with the rights that each needs. */
+#include "bpfmon/pager.h"
+#include "bpfmon/subcommand.h"
+
+#include "base/exit_status.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/privilege.h"
+#include "base/stack.h"
+#include "base/user.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Output that lacks something because an allocation failed is no success, whatever @status says. */
+static int status_after_memory(int status)
+{
+	if (!memory_has_failed())
+		return status;
+	if (log_has_unreported_failure())
+		log_error("out of memory: what was printed may not be all of it");
+	return EXIT_USAGE;
+}
+
+static int main_run(int argc, char **argv)
+{
+	const struct subcommand *sub;
+	int err = memory_init(), status;
+	bool is_paged;
+
+	if (err) {
+		log_error("cannot watch the memory: %s", strerror(-err));
+		return EXIT_BPFMON;
+	}
+	if (user_borrows_rights())
+		privilege_protect();
+	sub = argc > 1 ? subcommand_find(argv[1]) : NULL;
+	if (!sub)
+		return subcommand_run.run(argc, argv);
+	/* only loading programs needs the capabilities that bpfmon's file may have */
+	if (sub->becomes_command && user_borrows_rights())
+		privilege_return();
+	else if (!sub->loads_programs && !sub->becomes_command && geteuid())
+		privilege_keep(0);
+	is_paged = sub->is_paged && pager_begin();
+	status = sub->run(argc - 1, argv + 1);
+	if (is_paged)
+		pager_end();
+	return status_after_memory(status);
+}
+
+int main(int argc, char **argv)
+{
+	return stack_run(main_run, argc, argv);
+}

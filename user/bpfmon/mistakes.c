@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bpfmon/mistakes.h"
+
+#include "base/log.h"
+#include "base/nearest.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_BYTES 400 /* of what to type; what is longer is cut with "..." */
+
+/* What other programs call a thing, and what it is called here. */
+static const struct {
+	const char *typed, *meant;
+} other_names[] = {
+	{ "ls", "list" },
+	{ "ps", "jobs" },
+	{ "top", "jobs" },
+	{ "history", "list" },
+	{ "log", "list" },
+	{ "runs", "list" },
+	{ "info", "show" },
+	{ "summary", "show" },
+	{ "stat", "show" },
+	{ "diff", "compare" },
+	{ "plot", "report" },
+	{ "html", "report" },
+	{ "rm", "store remove" },
+	{ "delete", "store remove" },
+	{ "remove", "store remove" },
+	{ "prune", "store prune" },
+	{ "merge", "store merge" },
+	{ "import", "store merge" },
+	{ "rename", "edit" },
+	{ "tag", "edit" },
+	{ "note", "edit" },
+	{ "phase", "mark" },
+	{ "begin", "span begin" },
+	{ "end", "span end" },
+	{ "version", "--version" },
+	{ "man", "help" },
+	{ "watch", "jobs" },
+};
+
+/* They are left out in bpfmon: what follows them is the command. */
+static const char *const words_for_a_run[] = { "run", "exec", "record", "monitor" };
+
+/* A command line that grows in a buffer. */
+struct shown_line {
+	char text[LINE_BYTES];
+	size_t used;
+	bool is_cut;
+};
+
+static void shown_put(struct shown_line *l, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (l->is_cut)
+		return;
+	l->is_cut = l->used + n + sizeof(" ...") > sizeof(l->text);
+	if (l->is_cut)
+		text = "...", n = strlen(text);
+	memcpy(l->text + l->used, text, n + 1);
+	l->used += n;
+}
+
+/* With a blank before it, quoted as a shell needs it. */
+static void shown_put_word(struct shown_line *l, const char *word)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				    "0123456789%+,-./:=@_~";
+	char letter[] = " ";
+
+	shown_put(l, " ");
+	if (*word && !word[strspn(word, plain)] && *word != '~') {
+		shown_put(l, word);
+		return;
+	}
+	shown_put(l, "'");
+	for (; *word && !l->is_cut; word++) {
+		letter[0] = *word;
+		shown_put(l, *word == '\'' ? "'\\''" : letter);
+	}
+	shown_put(l, "'");
+}
+
+static void shown_put_words(struct shown_line *l, char **from, char **to)
+{
+	for (; to ? from < to : *from != NULL; from++)
+		shown_put_word(l, *from);
+}
+
+/* The whole line, with "--" before the command @word. */
+static void shown_put_run(struct shown_line *l, char **argv, char **word)
+{
+	shown_put(l, "bpfmon");
+	shown_put_words(l, argv + 1, word);
+	shown_put(l, " --");
+	shown_put_words(l, word, NULL);
+}
+
+/* The subcommand that was meant, by its own name, another one, or a mistyped one; NULL: none. */
+static const char *subcommand_guess(const char *typed)
+{
+	struct nearest n;
+
+	for (size_t i = 0; i < sizeof(other_names) / sizeof(*other_names); i++)
+		if (!strcmp(typed, other_names[i].typed))
+			return other_names[i].meant;
+	nearest_begin(&n, typed, strlen(typed));
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+		if ((*sub)->name)
+			nearest_offer(&n, (*sub)->name);
+	return n.word;
+}
+
+static bool word_means_a_run(const char *typed)
+{
+	for (size_t i = 0; i < sizeof(words_for_a_run) / sizeof(*words_for_a_run); i++)
+		if (!strcmp(typed, words_for_a_run[i]))
+			return true;
+	return false;
+}
+
+static const struct option_row *option_of_name(const struct subcommand *sub, const char *name,
+					       size_t length)
+{
+	const struct option_group *group;
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = option_at(sub, i, &group)); i++)
+		if (strlen(row->name) == length && !memcmp(row->name, name, length) &&
+		    row->guard != GUARD_TEST)
+			return row;
+	return NULL;
+}
+
+/* Whether it has all of the words that look like options: their values are not told apart. */
+static bool subcommand_has_options(const struct subcommand *sub, char **from, char **to)
+{
+	const struct option_group *group;
+	const struct option_row *row;
+	bool has = true;
+
+	for (; has && from < to; from++) {
+		const char *word = *from;
+
+		if (word[0] != '-')
+			continue;
+		if (word[1] == '-') {
+			has = option_of_name(sub, word + 2, strcspn(word + 2, "=")) != NULL;
+			continue;
+		}
+		has = false;
+		for (size_t i = 0; !has && (row = option_at(sub, i, &group)); i++)
+			has = row->key && row->key == word[1];
+	}
+	return has;
+}
+
+/* A subcommand that stands behind options; it takes them behind its name, if at all. */
+static int subcommand_refuse_behind(const struct subcommand *sub, char **argv, char **word)
+{
+	struct shown_line run = { 0 }, line = { 0 };
+
+	shown_put(&line, "bpfmon");
+	shown_put_word(&line, sub->name);
+	if (!subcommand_has_options(sub, argv + 1, word)) {
+		shown_put_words(&line, word + 1, NULL);
+		shown_put_run(&run, argv, word);
+		log_error("the subcommand '%s' comes first and does not take these options; try: "
+			  "%s. To run a program of that name: %s",
+			  sub->name, line.text, run.text);
+		return -EINVAL;
+	}
+	shown_put_words(&line, argv + 1, word);
+	shown_put_words(&line, word + 1, NULL);
+	log_error("options come after the subcommand: %s", line.text);
+	return -EINVAL;
+}
+
+int mistaken_command_refuse(char **argv, char **word)
+{
+	const struct subcommand *sub = subcommand_find(*word);
+	bool is_first = word == argv + 1;
+	const char *guess = subcommand_guess(*word);
+	struct shown_line line = { 0 };
+
+	if (sub)
+		return subcommand_refuse_behind(sub, argv, word);
+	if (is_first && word_means_a_run(*word) && word[1]) {
+		shown_put(&line, "bpfmon --");
+		shown_put_words(&line, word + 1 + !strcmp(word[1], "--"), NULL);
+		log_error("no subcommand '%s'; a run is only: %s", *word, line.text);
+		return -EINVAL;
+	}
+	shown_put_run(&line, argv, word);
+	if (guess)
+		log_error("no subcommand '%s'; did you mean '%s'? To run it: %s", *word, guess,
+			  line.text);
+	else if (is_first)
+		log_error("no subcommand '%s'; to run it: %s", *word, line.text);
+	else
+		log_error("a command comes after --: %s", line.text);
+	return -EINVAL;
+}
+
+int mistaken_subcommand_refuse(const char *word)
+{
+	const char *guess = subcommand_guess(word);
+
+	if (guess)
+		log_error("no subcommand '%s'; did you mean '%s'?", word, guess);
+	else
+		log_error("no subcommand '%s'; bpfmon --help lists all", word);
+	return -EINVAL;
+}
+
+/* Another subcommand that has the option; NULL: none has. A run is one without a name. */
+static const struct subcommand *subcommand_with_option(const struct subcommand *but,
+						       const char *name, size_t length)
+{
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+		if (*sub != but && option_of_name(*sub, name, length))
+			return *sub;
+	return NULL;
+}
+
+static const char *option_guess(const struct subcommand *sub, const char *name, size_t length)
+{
+	const struct option_group *group;
+	const struct option_row *row;
+	struct nearest n;
+
+	nearest_begin(&n, name, length);
+	for (size_t i = 0; (row = option_at(sub, i, &group)); i++)
+		if (row->guard != GUARD_TEST)
+			nearest_offer(&n, row->name);
+	return n.word;
+}
+
+int mistaken_option_refuse(const struct subcommand *sub, const char *word)
+{
+	const char *name = word + strspn(word, "-"), *guess;
+	size_t length = strcspn(name, "=");
+	const struct subcommand *other;
+
+	guess = option_guess(sub, name, length);
+	if (guess) {
+		log_error("there is no option '%s'; did you mean '--%s'?", word, guess);
+		return -EINVAL;
+	}
+	other = subcommand_with_option(sub, name, length);
+	if (!other)
+		return options_refuse("there is no option", word);
+	if (other->name)
+		log_error("there is no option '%s' here; 'bpfmon %s' has one", word, other->name);
+	else
+		log_error(
+			"there is no option '%s' here; a run has one: bpfmon [OPTIONS] -- COMMAND",
+			word);
+	return -EINVAL;
+}
+
+int mistaken_letter_refuse(const struct subcommand *sub, const char *letter, const char *word)
+{
+	const char *guess = NULL;
+
+	if (word[0] == '-' && word[1] && word[2])
+		guess = option_guess(sub, word + 1, strcspn(word + 1, "="));
+	if (!guess)
+		return options_refuse("there is no option", letter);
+	log_error("there is no option '%s'; did you mean '--%s'?", word, guess);
+	return -EINVAL;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bpfmon/option_values.h"
+
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PID (1U << 22) /* the largest of any Linux */
+
+#define MAX_TIME_SECONDS (7 * 24 * 3600.0)
+#define MAX_SIZE_NUMBER (1UL << 22) /* before its unit: 4 EiB */
+
+int flag_parse(void *value, const char *text)
+{
+	(void)text;
+	*(bool *)value = true;
+	return 0;
+}
+
+int text_parse(void *value, const char *text)
+{
+	if (!*text)
+		return -EINVAL;
+	*(const char **)value = text;
+	return 0;
+}
+
+/* A whole number that ends at *@end. */
+static int digits_parse(const char *text, unsigned long max, unsigned long *number, char **end)
+{
+	unsigned long v;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	v = strtoul(text, end, 10);
+	if (errno || v > max)
+		return -EINVAL;
+	*number = v;
+	return 0;
+}
+
+int number_parse(const char *text, unsigned long min, unsigned long max, unsigned *number)
+{
+	unsigned long v;
+	char *end;
+
+	if (digits_parse(text, max, &v, &end) || *end || v < min)
+		return -EINVAL;
+	*number = (unsigned)v;
+	return 0;
+}
+
+int process_parse(const char *text, pid_t *pid)
+{
+	unsigned number;
+	int err = number_parse(text, 1, MAX_PID, &number);
+
+	if (!err)
+		*pid = (pid_t)number;
+	return err;
+}
+
+int size_parse(void *value, const char *text)
+{
+	static const char letters[] = "KMGT";
+	unsigned long v;
+	const char *unit;
+	char *end;
+
+	if (digits_parse(text, MAX_SIZE_NUMBER, &v, &end) || !v)
+		return -EINVAL;
+	unit = *end ? strchr(letters, *end) : NULL;
+	if (!unit || (end[1] && strcmp(end + 1, "iB") != 0))
+		return -EINVAL;
+	*(uint64_t *)value = (uint64_t)v << (10 * (unit - letters + 1));
+	return 0;
+}
+
+int decimal_parse(const char *text, double *number, char **end)
+{
+	if ((!isdigit((unsigned char)*text) && *text != '.') ||
+	    (*text == '0' && (text[1] | 0x20) == 'x'))
+		return -EINVAL;
+	*number = strtod(text, end);
+	return *end == text ? -EINVAL : 0;
+}
+
+int time_parse(const char *text, uint64_t *ns)
+{
+	char *end;
+	double v;
+
+	if (decimal_parse(text, &v, &end))
+		return -EINVAL;
+	if (!strcmp(end, "ms"))
+		v /= 1000;
+	else if (*end && strcmp(end, "s") != 0)
+		return -EINVAL;
+	if (!isfinite(v) || v > MAX_TIME_SECONDS)
+		return -EINVAL;
+	*ns = (uint64_t)llround(v * 1e9);
+	return 0;
+}
+
+int duration_parse(void *value, const char *text)
+{
+	uint64_t ns;
+
+	if (time_parse(text, &ns) || !ns)
+		return -EINVAL;
+	*(uint64_t *)value = ns;
+	return 0;
+}
+
+int word_find(const char *const *words, size_t nr, const char *text)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(words[i], text))
+			return (int)i;
+	return -EINVAL;
+}

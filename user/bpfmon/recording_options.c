@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bpfmon/recording_options.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/task_delays.h"
+#include "bpfmon/option_values.h"
+#include "bpfmon/recording_values.h"
+#include "run/template.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STALLED_AFTER_S 60
+#define STALLED_BELOW_PPM 5000
+
+/* clang-format off */
+#define AT(field) offsetof(struct recording_options, field)
+
+const struct option_row sampling_rows[] = {
+	{ "interval", 'i', "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, at least 10ms)", interval_parse, AT(interval_ns), GUARD_NONE },
+	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", output_parse, 0, GUARD_ENVIRONMENT },
+	{ "format", 'f', "FORMAT", false, "Of outputs: text, jsonl, csv; or a summary, as '%e %M %C'", format_parse, 0, GUARD_NONE },
+	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", metrics_parse, 0, GUARD_NONE },
+	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", pss_parse, AT(pss_ppm), GUARD_NONE },
+	{ "net", 0, NULL, false, "Count what sockets move, and TCP connections", flag_parse, AT(net), GUARD_NONE },
+	{ "net-peers", 0, "N", true, "--net, and the N heaviest peers, by address (default 20)", net_peers_parse, AT(net_peers), GUARD_NONE },
+	{ "io-kinds", 0, NULL, false, "Split read and written bytes: files, sockets, pipes, others", flag_parse, AT(io_kinds), GUARD_NONE },
+	{ "process-samples", 0, "N", false, "At each sample also the N heaviest processes (up to 1000)", process_samples_parse, AT(process_samples), GUARD_NONE },
+	{ "stalled-after", 0, "TIME", false, "Stalled is what does nothing for so long (default 60, 0: never)", stalled_after_parse, AT(stalled_after_ns), GUARD_NONE },
+	{ "stalled-below", 0, "PERCENT", false, "Stalled is what uses less of a core (default 0.5)", stalled_below_parse, AT(stalled_below_ppm), GUARD_NONE },
+	{ "on-stall", 0, "COMMAND", false, "Execute this by sh when nothing was done for so long", text_parse, AT(on_stall), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+
+const struct option_row naming_rows[] = {
+	{ "name", 0, "NAME", false, "Name the run, to find it again", run_word_parse, AT(name), PROJECT_MAY_AS_ROOT },
+	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", run_word_parse, AT(job), PROJECT_MAY_AS_ROOT },
+	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", run_tags_parse, AT(tags), PROJECT_MAY_AS_ROOT },
+	{ "note", 'm', "TEXT", false, "A note for people, which bpfmon list shows and searches", text_parse, AT(note), PROJECT_MAY_AS_ROOT },
+	{ 0 }
+};
+
+const struct option_row showing_rows[] = {
+	{ "no-store", 0, NULL, false, "Do not keep the run in the store", flag_parse, AT(store.is_off), GUARD_NONE },
+	{ "live", 0, NULL, false, "A status line while it runs, if stderr is a terminal", flag_parse, AT(live), GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "No summary on stderr", flag_parse, AT(quiet), GUARD_NONE },
+	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", flag_parse, AT(verbose), GUARD_NONE },
+	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", flag_parse, AT(no_args), GUARD_NONE },
+	{ 0 }
+};
+
+const struct option_row rights_rows[] = {
+	{ "agent", 0, "SOCKET", false, "Go through the agent at SOCKET, even where it is not needed", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", record_as_parse, AT(record_as_root), GUARD_USER },
+	{ "if-unavailable", 0, "WHAT", false, "Without BPF and agent: 'procfs' (default), run 'bare', or 'fail'", if_unavailable_parse, 0, GUARD_NONE },
+	{ "require", 0, "exact", false, "The same as --if-unavailable fail", require_parse, 0, GUARD_NONE },
+	{ 0 }
+};
+
+const struct option_row tracking_rows[] = {
+	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", flag_parse, AT(exact_peak), GUARD_NONE },
+	{ "block-io", 0, NULL, false, "Count the block I/O of the cgroup, by device, with latencies", flag_parse, AT(block_io), GUARD_NONE },
+	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192 to 32768, or more)", max_tasks_parse, AT(max_tasks), GUARD_NONE },
+	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", inject_misses_parse, AT(inject_misses), GUARD_TEST },
+	{ "inject-free-misses", 0, "N", false, "For tests: ignore N of 1000 last events of tasks", inject_misses_parse, AT(inject_free_misses), GUARD_TEST },
+	{ "inject-slow-pss", 0, "MS", false, "For tests: each read of PSS takes MS milliseconds longer", inject_slow_pss_parse, AT(slow_pss_ms), GUARD_TEST },
+	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
+	{ 0 }
+};
+/* clang-format on */
+
+/* Takes out the tags of files and of BPFMON_TAG, until --tag has had its room. */
+static struct run_tags recording_take_default_tags(struct recording_options *r)
+{
+	struct run_tags tags = r->tags;
+
+	r->tags.nr = 0;
+	return tags;
+}
+
+static void recording_add_tags(struct recording_options *r, const struct run_tags *defaults)
+{
+	size_t left_out = run_tags_add_defaults(&r->tags, defaults);
+
+	if (left_out)
+		log_warn("a run has %d tags at most, each of less than %d bytes; left out of those "
+			 "in the environment (BPFMON_TAG_...): %zu",
+			 MAX_TAGS, RUN_WORD_BYTES, left_out);
+}
+
+int recording_parse(const struct subcommand *sub, void *options, struct recording_options *r,
+		    int argc, char **argv)
+{
+	const struct common_options *common = options;
+	struct run_tags defaults;
+
+	memset(options, 0, sub->options_bytes);
+	r->interval_ns = NSEC_PER_SEC;
+	r->stalled_below_ppm = STALLED_BELOW_PPM;
+	r->stalled_after_ns = STALLED_AFTER_S * NSEC_PER_SEC;
+	metric_set_default(&r->wanted);
+	if (task_delays_are_kept())
+		metric_set_put_source(&r->wanted, SOURCE_DELAY);
+	if (options_from_files(sub, options) || options_from_environment(sub, options))
+		return -EINVAL;
+	defaults = recording_take_default_tags(r);
+	r->default_format = r->format;
+	r->default_template = r->template;
+	r->outputs_are_defaults = r->nr_outputs > 0;
+	if (options_from_line(sub, options, argc, argv))
+		return -EINVAL;
+	if (common->words)
+		recording_add_tags(r, &defaults);
+	return 0;
+}
+
+/* Refuses what looks like a format that there is not: JSON Lines in run.xlsx would be a surprise.
+ */
+static int output_refuse_extension(const char *path)
+{
+	const struct observer_ops *ops;
+	char known[100] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; (ops = observer_at(i)); i++)
+		if (ops->extension && n < sizeof(known))
+			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s (%s)",
+					      n ? ", " : "", ops->name, ops->extension);
+	log_error(
+		"--output does not take '%s': no format has that extension; there are %s; or name "
+		"one before the path, as in jsonl:%s",
+		path, known, path);
+	return -EINVAL;
+}
+
+/* FORMAT:PATH, where FORMAT is known; else --format, else the extension, else jsonl. */
+static int outputs_resolve(struct recording_options *r)
+{
+	for (size_t i = 0; i < r->nr_outputs; i++) {
+		struct recorder_output *out = &r->outputs[i];
+		const char *text = r->output_text[i], *colon = strchr(text, ':');
+
+		out->path = text;
+		out->format = colon ? observer_find(text, (size_t)(colon - text)) : NULL;
+		if (out->format)
+			out->path = colon + 1;
+		else if (r->format)
+			out->format = observer_find(r->format, strlen(r->format));
+		else
+			out->format = observer_for_path(text);
+		if (!out->format && path_extension(text))
+			return output_refuse_extension(text);
+		if (!out->format)
+			out->format = &jsonl_observer;
+		if (!*out->path)
+			return options_refuse("a path is missing in --output", text);
+	}
+	return 0;
+}
+
+static bool outputs_have_text(const struct recording_options *r)
+{
+	for (size_t i = 0; i < r->nr_outputs; i++)
+		if (r->outputs[i].format == &text_observer)
+			return true;
+	return false;
+}
+
+static int template_resolve(const struct recording_options *r)
+{
+	char why[TEMPLATE_WHY_BYTES];
+
+	if (!r->template)
+		return 0;
+	if (template_check(r->template, why)) {
+		log_error("--format does not take '%s': %s", r->template, why);
+		return -EINVAL;
+	}
+	if (!r->quiet || r->template == r->default_template || outputs_have_text(r))
+		return 0;
+	log_error(
+		"--format '%s' says what the summary is to be, but --quiet shows none; leave that "
+		"out, or add -o text:FILE",
+		r->template);
+	return -EINVAL;
+}
+
+/* A metric of PSS in --metrics turns on its reading; --pss alone asks for all metrics of PSS. */
+static void pss_resolve(struct recording_options *r)
+{
+	bool is_named = metric_set_has_source(&r->wanted, SOURCE_PROCFS);
+
+	if (r->pss_ppm && !is_named)
+		metric_set_put_source(&r->wanted, SOURCE_PROCFS);
+	else if (is_named && !r->pss_ppm)
+		r->pss_ppm = PSS_PPM_DEFAULT;
+}
+
+/* As for PSS; without a cgroup nothing is loaded, and a default of files is no error. */
+static void block_io_resolve(struct recording_options *r, bool has_cgroup)
+{
+	bool is_named = metric_set_has_source(&r->wanted, SOURCE_BLOCK);
+
+	if (r->block_io && !has_cgroup)
+		log_warn("--block-io has no effect: block I/O is counted by cgroup; see "
+			 "--own-cgroup and attach --cgroup");
+	else if (r->block_io && !is_named)
+		metric_set_put_source(&r->wanted, SOURCE_BLOCK);
+}
+
+int recording_resolve(struct recording_options *r, bool has_cgroup)
+{
+	int err;
+
+	if (has_cgroup && !r->chooses_metrics)
+		metric_set_put_source(&r->wanted, SOURCE_CGROUP);
+	block_io_resolve(r, has_cgroup);
+	if (r->format != r->default_format &&
+	    !r->nr_outputs) { /* one of the environment may be unused */
+		log_error("--format says how, but no --output says where; try -o run.%s",
+			  r->format);
+		return -EINVAL;
+	}
+	if (r->net || r->net_peers)
+		metric_set_put_source(&r->wanted, SOURCE_NET);
+	if ((r->net || r->net_peers) && has_cgroup)
+		metric_set_put_source(&r->wanted, SOURCE_WIRE);
+	if (r->io_kinds)
+		metric_set_put_source(&r->wanted, SOURCE_KINDS);
+	pss_resolve(r);
+	err = outputs_resolve(r);
+	return err ? err : template_resolve(r);
+}
+
+void recording_print_variables(void)
+{
+	puts("\nEvery option has an environment variable: BPFMON_INTERVAL, "
+	     "BPFMON_NO_ARGS=1, ... Under\nsudo those that choose users, paths, targets "
+	     "or rights are ignored.");
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The role with privileges: follows, samples, writes the stream; opens no file of the user. */
+#ifndef ROLES_COLLECTOR_H
+#define ROLES_COLLECTOR_H
+
+#include "measure/optional.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Where what is recorded comes from. */
+enum collector_source {
+	FROM_BPF,
+	FROM_BPF_OR_PROC, /* the latter if the kernel refuses the former */
+	FROM_PROC,
+};
+
+/* What is set for the machine, not for a job: that comes as a request. */
+struct collector_options {
+	int control_fd;              /* to the launcher */
+	pid_t recorder;              /* its cost is reported with the run */
+	bool verbose;                /* report on stderr why a program does not load */
+	unsigned max_tasks;          /* entries of the maps; 0: the default */
+	unsigned inject_misses;      /* thousandths of the events to ignore, for tests */
+	unsigned inject_free_misses; /* the same, of the last event of a task */
+	unsigned slow_pss_ms;        /* that each read of PSS takes longer, for tests */
+	struct refusals refusals;
+	enum collector_source source;
+};
+
+/*
+ * Receives the request for a job and runs it to its end. 0, or a negative errno, which has been
+ * reported to the launcher.
+ */
+int collector_run(const struct collector_options *o);
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bpfmon/roles/limit_end.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pidfd.h"
+#include "base/procstat.h"
+#include "bpfmon/roles/own_cgroup.h"
+#include "bpfmon/roles/sweep.h"
+#include "text/format.h"
+#include "text/limit_text.h"
+#include "run/limits.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define KILLS_TAKE_NS (10 * NSEC_PER_SEC) /* what SIGKILL has not ended then, nothing will */
+#define STEP_MS 2
+#define LOOK_MS 50
+#define NAMED 8 /* of those that are left */
+
+bool limit_end_has_begun(const struct limit_end *e)
+{
+	return e->since_ns;
+}
+
+/* The file that has set the limit, which the user may not have in mind; "" if there is none. */
+static void limit_say_origin(const struct limit_end *e, const struct limit_hit *hit, bool is_soft,
+			     char *out, size_t size)
+{
+	out[0] = '\0';
+	for (size_t i = 0; e->origins && i < MAX_LIMITS; i++)
+		if (e->origins[i].path && e->limits[i].is_soft == is_soft &&
+		    !strcmp(e->limits[i].text, hit->text))
+			snprintf(out, size, "; that limit is of %s:%u", e->origins[i].path,
+				 e->origins[i].line);
+}
+
+static void limit_say(const struct limit_end *e, const struct control *c)
+{
+	struct limit_hit hit = { .text = "a limit" };
+	json_t *o = json_loads(c->text, 0, NULL);
+	char grace[FORMAT_BYTES], origin[4600], *text;
+	const char *beyond;
+
+	if (!limit_hit_read(&hit, o))
+		hit = (struct limit_hit){ .text = "a limit" };
+	json_decref(o);
+	text = limit_text_make(&hit);
+	beyond = text ? text : hit.text;
+	limit_say_origin(e, &hit, !c->value, origin, sizeof(origin));
+	if (c->value)
+		log_warn("beyond the limit %s: ending the run (SIGKILL after %s)%s", beyond,
+			 format_seconds(grace, e->grace_ns), origin);
+	else
+		log_warn("beyond the limit %s%s", beyond, origin);
+	free(text);
+}
+
+static struct limit_target *target_find(struct limit_end *e, pid_t pid, uint64_t serial)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		if (e->targets[i].pid == pid && e->targets[i].serial == serial)
+			return &e->targets[i];
+	return NULL;
+}
+
+/* NULL: it has ended, or is to be opened in a later round, when others have ended. */
+static struct limit_target *target_add(struct limit_end *e, pid_t pid, uint64_t serial)
+{
+	struct limit_target *all = e->targets;
+	int fd;
+
+	if (e->nr == e->room) {
+		all = reallocarray(all, e->room * 2 + 16, sizeof(*all));
+		if (!all)
+			return NULL;
+		e->targets = all;
+		e->room = e->room * 2 + 16;
+	}
+	fd = pidfd_make(pid);
+	if (fd < 0)
+		return NULL;
+	e->targets[e->nr] = (struct limit_target){ .pid = pid,
+						   .serial = serial,
+						   .fd = fd,
+						   .opened_ns = clock_ns(CLOCK_BOOTTIME),
+						   .is_named = true };
+	return &e->targets[e->nr++];
+}
+
+static void target_signal(struct limit_end *e, struct limit_target *t, int sig)
+{
+	if (!syscall(SYS_pidfd_send_signal, t->fd, sig, NULL, 0) || errno == ESRCH)
+		return;
+	t->is_refused = true;
+	if (!e->was_refused)
+		log_warn("process %d is of another user, and cannot be ended: %s", t->pid,
+			 strerror(errno));
+	e->was_refused = true;
+}
+
+static void target_end(struct limit_end *e, struct limit_target *t, uint64_t drain_ns, bool is_hard)
+{
+	t->is_named = true;
+	if (drain_ns <= t->opened_ns && t->pid != e->command)
+		return; /* it may have ended in between, and its number be another's */
+	if (is_hard) {
+		target_signal(e, t, SIGKILL);
+	} else if (!t->is_asked) {
+		t->is_asked = true;
+		target_signal(e, t, SIGTERM);
+		target_signal(e, t, SIGCONT); /* what is stopped could not act on it */
+	}
+}
+
+/* What forks faster than it is found is ended by others: see limit_end.h. */
+static void limit_kill_all(struct limit_end *e, bool may_tell)
+{
+	if (e->keeper_fd >= 0)
+		own_cgroup_kill(e->keeper_fd);
+	if (may_tell && !e->has_told)
+		e->has_told = !control_send(e->collector_fd, CONTROL_KILL, 0, 0, NULL);
+}
+
+static void limit_forget_unnamed(struct limit_end *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		if (!e->targets[i].is_named) {
+			close(e->targets[i].fd);
+			continue;
+		}
+		e->targets[kept] = e->targets[i];
+		e->targets[kept++].is_named = false;
+	}
+	e->nr = kept;
+}
+
+static void limit_end_processes(struct limit_end *e, const char *text, uint64_t drain_ns,
+				bool is_hard)
+{
+	uint64_t serial;
+	pid_t pid;
+	int n;
+
+	for (; sscanf(text, "%d:%" SCNx64 " %n", &pid, &serial, &n) == 2; text += n) {
+		struct limit_target *t = target_find(e, pid, serial);
+
+		if (!t && pid > 1)
+			t = target_add(e, pid, serial);
+		if (t)
+			target_end(e, t, drain_ns, is_hard);
+		if (t && t->is_refused)
+			e->has_refused = true;
+		else
+			e->may_end_more = true;
+	}
+}
+
+static bool limit_end_is_hard(struct limit_end *e)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!e->killed_ns && (e->is_urgent || now_ns - e->since_ns >= e->grace_ns))
+		e->killed_ns = now_ns;
+	e->has_given_up |= e->killed_ns && now_ns - e->killed_ns > KILLS_TAKE_NS;
+	return e->killed_ns;
+}
+
+/* Names those that the last round has named and that are there still; some of them. */
+static void limit_end_say_left(const struct limit_end *e)
+{
+	char text[NAMED * 64] = "";
+	struct proc_stat s;
+	size_t n = 0, nr = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		if (proc_stat_read(e->targets[i].pid, &s) || strchr("ZX", s.state))
+			continue;
+		if (nr++ < NAMED)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%d (%s)",
+					      nr > 1 ? ", " : "", e->targets[i].pid, s.comm);
+	}
+	if (nr)
+		log_warn("not all processes of the run have ended; left running: %s%s", text,
+			 nr > NAMED ? " and more" : "");
+}
+
+void limit_end_finish(struct limit_end *e)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	char took[FORMAT_BYTES];
+
+	if (!e->since_ns || e->is_over)
+		return;
+	e->is_over = true;
+	/* the collector, which looks at /proc from time to time, may have missed what moves fast */
+	while (e->spared && sweep_run(e->spared) &&
+	       clock_ns(CLOCK_MONOTONIC) - now_ns < KILLS_TAKE_NS)
+		poll(NULL, 0, STEP_MS);
+	format_seconds(took, clock_ns(CLOCK_MONOTONIC) - e->since_ns);
+	log_warn("the run was ended in %s: %" PRIu64 " process%s%s", took, e->nr_ended,
+		 e->nr_ended == 1 ? "" : "es", e->killed_ns ? ", the last of them by SIGKILL" : "");
+	if (e->has_given_up) /* else what is there still has passed its last event */
+		limit_end_say_left(e);
+}
+
+static void limit_end_take_living(struct limit_end *e, const struct control *c)
+{
+	const bool is_hard = limit_end_is_hard(e);
+
+	if (c->value == LIVING_SOME) {
+		limit_end_processes(e, c->text, c->when_ns, is_hard);
+		return;
+	}
+	sscanf(c->text, "%" SCNu64, &e->nr_ended);
+	if (c->value == LIVING_OVER) {
+		limit_end_finish(e);
+		return;
+	}
+	if (is_hard)
+		limit_kill_all(e,
+			       *c->text); /* an agent of an earlier version has no number there */
+	e->has_given_up |= is_hard && e->has_refused && !e->may_end_more;
+	e->has_refused = e->may_end_more = false;
+	limit_forget_unnamed(e);
+}
+
+static void limit_end_begin(struct limit_end *e)
+{
+	struct rlimit files; /* of which each process that is ended takes one */
+
+	e->since_ns = clock_ns(CLOCK_MONOTONIC);
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return;
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
+void limit_end_take(struct limit_end *e, const struct control *c)
+{
+	if (c->type == CONTROL_LIMIT) {
+		limit_say(e, c);
+		if (c->value && !e->since_ns)
+			limit_end_begin(e);
+	}
+	if (c->type == CONTROL_LIVING && e->since_ns)
+		limit_end_take_living(e, c);
+}
+
+void limit_end_advance(struct limit_end *e, bool has_collector)
+{
+	if (!e->since_ns || !limit_end_is_hard(e) || e->is_over)
+		return;
+	if (e->spared)
+		sweep_run(e->spared);
+	else if (!has_collector && e->command) /* what else there is, nobody knows any more */
+		kill(e->command, SIGKILL);
+}
+
+int limit_end_wait(const struct limit_end *e, int wait_ms)
+{
+	return e->since_ns && (wait_ms < 0 || wait_ms > LOOK_MS) ? LOOK_MS : wait_ms;
+}
+
+bool limit_end_hurry(struct limit_end *e)
+{
+	if (!e->since_ns || e->is_over || e->has_given_up)
+		return false;
+	if (!e->is_urgent && !e->killed_ns)
+		log_warn("asked again to end: SIGKILL now");
+	e->is_urgent = true;
+	return true;
+}
+
+void limit_end_done(struct limit_end *e)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		close(e->targets[i].fd);
+	free(e->targets);
+	e->targets = NULL;
+	e->nr = e->room = 0;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Text: the summary for people, or what a template makes of it, in a file or on the terminal. */
+#include "base/log.h"
+#include "bpfmon/roles/observe_file.h"
+#include "bpfmon/roles/recorder.h"
+#include "text/meta_text.h"
+#include "text/summary_text.h"
+#include "text/terminal.h"
+#include "run/template.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the summary's first lines, or a template, have beside the summary. */
+struct text {
+	struct output out;    /* the first, for the shared hooks */
+	const char *template; /* NULL: the summary as usual; not owned */
+	json_t *meta;         /* owned; NULL: there was none */
+	struct phase_times times;
+};
+
+static int text_line(struct observer *o, const struct line *l, const char *text, size_t length)
+{
+	struct text *t = o->own;
+	uint64_t elapsed_ns;
+	const char *mark;
+	size_t bytes;
+
+	(void)text, (void)length;
+	if (l->kind == LINE_META) {
+		json_decref(t->meta);
+		t->meta = json_incref(l->tree);
+	} else if (l->kind == LINE_EVENT) {
+		mark = line_get_mark(l, &bytes, &elapsed_ns);
+		if (mark)
+			phase_times_add(&t->times, mark, bytes, elapsed_ns);
+	}
+	return 0;
+}
+
+/* @f: of the terminal; NULL: for a file, with all bounds. */
+static int text_put_summary(struct text *t, const struct summary *total, FILE *f)
+{
+	char *what = t->meta ? meta_made(t->meta, meta_what) : NULL, *text;
+	struct answer answer;
+
+	answer_of_run(&answer, total, t->meta, &t->times);
+	text = summary_text(
+		total, &(struct summary_view){ .answer = &answer, .what = what, .has_bounds = !f },
+		f ? terminal_limit(f) : 0);
+	free(what);
+	if (f)
+		text = terminal_paint(text, f);
+	if (!text)
+		return -ENOMEM;
+	output_put(&t->out, text, strlen(text));
+	free(text);
+	return 0;
+}
+
+static int text_put_template(struct text *t, const struct summary *total)
+{
+	struct buffer b = { 0 };
+	int err = template_write(&b, t->template, total, json_object_get(t->meta, "command"));
+
+	if (!err)
+		output_put(&t->out, b.text, b.used);
+	buffer_done(&b);
+	return err;
+}
+
+static int text_open(struct observer *o, const struct recorder_options *options)
+{
+	struct text *t = o->own;
+
+	t->template = options->template;
+	return file_observer_open(o, options);
+}
+
+static int text_end(struct observer *o, struct summary *total)
+{
+	struct text *t = o->own;
+
+	return t->template ? text_put_template(t, total) : text_put_summary(t, total, NULL);
+}
+
+static int text_close(struct observer *o)
+{
+	struct text *t = o->own;
+
+	json_decref(t->meta);
+	phase_times_done(&t->times);
+	return file_observer_close(o);
+}
+
+static const char *terminal_target(const struct recorder_options *options)
+{
+	return options->quiet ? NULL : "stderr";
+}
+
+static int terminal_open(struct observer *o, const struct recorder_options *options)
+{
+	struct text *t = o->own;
+
+	t->template = options->template;
+	output_open_fd(&t->out, STDERR_FILENO);
+	t->out.patience = o->patience;
+	return 0;
+}
+
+/* What the summary would warn of: a template does not say it. */
+static void terminal_warn(const struct summary *total)
+{
+	if (!total->complete)
+		log_warn("the account of the run is INCOMPLETE: %s%s", total->reason,
+			 total->reason[0]   ? ""
+			 : total->nr_losses ? "-o run.jsonl has what was lost, as \"losses\""
+					    : "not known why");
+	if (total->not_kept[0])
+		log_warn("the run is not kept in the store: %s", total->not_kept);
+}
+
+static int terminal_end(struct observer *o, struct summary *total)
+{
+	struct text *t = o->own;
+
+	if (!t->template)
+		return text_put_summary(t, total, stderr);
+	terminal_warn(total);
+	return text_put_template(t, total);
+}
+
+const struct observer_ops text_observer = {
+	.name = "text",
+	.extension = ".txt",
+	.own_bytes = sizeof(struct text),
+	.open = text_open,
+	.begin = file_observer_begin,
+	.line = text_line,
+	.flush = file_observer_flush,
+	.end = text_end,
+	.close = text_close,
+};
+
+const struct observer_ops terminal_observer = {
+	.name = "terminal",
+	.own_bytes = sizeof(struct text),
+	.target = terminal_target,
+	.open = terminal_open,
+	.line = text_line,
+	.flush = file_observer_flush,
+	.end = terminal_end,
+	.close = text_close,
+};

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bpfmon/roles/recorder.h"
+
+#include "base/control.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/oom_count.h"
+#include "bpfmon/roles/observers.h"
+#include "text/limit_text.h"
+#include "waits/idle.h"
+#include "waits/waits.h"
+#include "run/limits.h"
+#include "run/reader.h"
+#include "run/writer.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Why a run is stalled: what its processes wait for, looked at when the event comes. */
+
+#define MAX_PIDS 64 /* as many as a collector names */
+
+static const struct timespec second_look = { .tv_nsec = 100000000 };
+
+/* Whether it is the event of a run that has stalled; and the reason that it has, or "". */
+static bool line_is_stall(const struct line *l)
+{
+	const char *event = json_string_value(json_object_get(l->tree, "event"));
+
+	return l->kind == LINE_EVENT && event && !strcmp(event, "stalled");
+}
+
+static const char *stall_reason_of(const struct line *l)
+{
+	const char *reason = json_string_value(json_object_get(l->tree, "reason"));
+
+	return reason ? reason : "";
+}
+
+static bool pids_are_idle(const json_t *list)
+{
+	int32_t pids[MAX_PIDS];
+	const json_t *pid;
+	size_t i, nr = 0;
+
+	json_array_foreach(list, i, pid)
+		if (nr < MAX_PIDS)
+			pids[nr++] = (int32_t)json_integer_value(pid);
+	if (processes_are_idle(pids, nr))
+		return true;
+	nanosleep(&second_look, NULL); /* a single look may meet a server at a page fault */
+	return processes_are_idle(pids, nr);
+}
+
+/*
+ * Whether the event of a stall or of its end is to be recorded; true of all other lines. Not of a
+ * server that is idle, nor of a stall a second time: a collector repeats it, for the case that
+ * something hangs by now. *@is_known: such an event was recorded, and not its end.
+ */
+static bool stall_is_news(const struct line *l, bool *is_known)
+{
+	const char *event = json_string_value(json_object_get(l->tree, "event"));
+	bool was_known = *is_known;
+
+	if (l->kind != LINE_EVENT || !event)
+		return true;
+	if (!strcmp(event, "resumed")) {
+		*is_known = false;
+		return was_known;
+	}
+	if (strcmp(event, "stalled") != 0)
+		return true;
+	*is_known = was_known || !pids_are_idle(json_object_get(l->tree, "pids"));
+	return *is_known && !was_known;
+}
+
+static bool reason_find(struct waits *w, const json_t *pids, char *out, size_t size)
+{
+	struct wait_reason reason;
+	const json_t *pid;
+	size_t i;
+
+	json_array_foreach(pids, i, pid)
+		if (json_integer_value(pid) > 0)
+			waits_add(w, (pid_t)json_integer_value(pid), 0);
+	if (!waits_number(w) || waits_read(w, true))
+		return false;
+	waits_reason(w, &reason);
+	if (!reason.is_found ||
+	    waits_get(w, reason.cause)->kind <= WAIT_IDLE) /* or it is not known */
+		return false;
+	waits_reason_text(w, &reason, out, size);
+	return *out;
+}
+
+/* Up to the brace that ends the object. */
+static size_t line_members(const char *text, size_t length)
+{
+	while (length && text[length - 1] != '}')
+		length--;
+	return length ? length - 1 : 0;
+}
+
+/*
+ * Writes into @j the line @text, which was read as @l, with "reason" as far as the rights of this
+ * process show it. False: it is no event of a run that has stalled, or nothing can be said.
+ */
+static bool stall_reason_write(struct jsonw *j, const struct line *l, const char *text,
+			       size_t length)
+{
+	struct waits *w = line_is_stall(l) ? waits_new() : NULL;
+	size_t members = line_members(text, length);
+	char why[WAIT_TEXT];
+	bool is_found =
+		w && members && reason_find(w, json_object_get(l->tree, "pids"), why, sizeof(why));
+
+	waits_free(w);
+	if (!is_found)
+		return false;
+	jsonw_raw(j, text, members);
+	jsonw_raw(j, ",\"reason\":", strlen(",\"reason\":"));
+	jsonw_string(j, NULL, why);
+	jsonw_object_end(j);
+	jsonw_newline(j);
+	return !j->failed;
+}
+
+#define READ_BYTES (64UL << 10)
+
+static const char out_of_memory[] = "the recorder ran out of memory: lines are missing";
+
+struct recorder {
+	struct observers observers;
+	const struct event_command *on_stall, *on_limit; /* not owned */
+	struct line line;
+	struct summary folded; /* of the lines so far, in case no summary arrives */
+	bool has_begun, has_summary, is_of_agent;
+	bool is_stalled; /* as was recorded */
+	uint64_t lost;   /* lines that were not parsed for lack of memory */
+	char *text;      /* owned; received, not yet parsed */
+	size_t used, room;
+	struct patience with_readers, with_collector; /* limits that run from the launcher's end */
+};
+
+/* Adds the lost lines to the collector's summary. False: without memory it is lost as well. */
+static bool recorder_add_lost(struct recorder *r, struct jsonw *j)
+{
+	struct summary *s = &r->line.summary;
+
+	s->complete = false;
+	snprintf(s->reason, sizeof(s->reason), "%s", out_of_memory);
+	write_summary(j, s);
+	return !j->failed;
+}
+
+static void recorder_end_observers(struct recorder *r)
+{
+	observers_flush(&r->observers); /* before the store's end, which may take seconds */
+	observers_end(&r->observers, &r->line.summary);
+}
+
+/* Without memory for the whole text it gets that of the limit. */
+static void recorder_note_limit(struct recorder *r)
+{
+	const char *event = line_get_event(&r->line);
+	struct limit_hit hit;
+	char *text;
+
+	if (!event || strcmp(event, "limit") != 0 || !limit_hit_read(&hit, r->line.tree))
+		return;
+	text = limit_text_make(&hit);
+	event_command_execute(r->on_limit, text ? text : hit.text);
+	free(text);
+}
+
+static void recorder_give_line(struct recorder *r, const char *text, size_t length)
+{
+	if (!r->has_begun) {
+		r->has_begun = true;
+		observers_begin(&r->observers);
+	}
+	observers_line(&r->observers, &r->line, text, length);
+	if (line_is_stall(&r->line))
+		event_command_execute(r->on_stall, stall_reason_of(&r->line));
+	else if (r->on_limit->command)
+		recorder_note_limit(r);
+	if (r->line.kind == LINE_SAMPLE)
+		summary_add_sample(&r->folded, &r->line.sample);
+	else if (r->line.kind == LINE_PROCESS)
+		summary_add_process(&r->folded, &r->line.process);
+	if (r->line.kind == LINE_SUMMARY) {
+		r->has_summary = true;
+		recorder_end_observers(r);
+	}
+}
+
+/* Adds to the event of a stall why the run is stalled, if that is found, and reads the new line. */
+static bool recorder_add_reason(struct recorder *r, struct jsonw *j, const char *text,
+				size_t length)
+{
+	return stall_reason_write(j, &r->line, text, length) &&
+	       !line_read(&r->line, j->text, j->used);
+}
+
+static void recorder_take_line(struct recorder *r, const char *text, size_t length)
+{
+	int err = line_read_quick(&r->line, text, length);
+	struct jsonw j = { 0 };
+	bool is_other;
+
+	if (err) {
+		r->lost += err == -ENOMEM;
+		return;
+	}
+	if (!stall_is_news(&r->line, &r->is_stalled))
+		return;
+	if (r->line.kind == LINE_SUMMARY && r->lost)
+		is_other = recorder_add_lost(r, &j);
+	else
+		is_other = recorder_add_reason(r, &j, text, length);
+	if (is_other)
+		recorder_give_line(r, j.text, j.used);
+	else if (r->line.kind != LINE_SUMMARY || !r->lost)
+		recorder_give_line(r, text, length);
+	jsonw_done(&j);
+}
+
+static void recorder_take_lines(struct recorder *r)
+{
+	char *at = r->text, *stop = r->text + r->used, *newline;
+
+	while ((newline = memchr(at, '\n', (size_t)(stop - at)))) {
+		recorder_take_line(r, at, (size_t)(newline + 1 - at));
+		at = newline + 1;
+	}
+	r->used = (size_t)(stop - at);
+	memmove(r->text, at, r->used);
+	observers_flush(&r->observers);
+}
+
+/* Grows the buffer to hold the next read. */
+static int recorder_make_room(struct recorder *r)
+{
+	size_t room = r->used + READ_BYTES * 2;
+	char *text;
+
+	if (r->used + READ_BYTES <= r->room)
+		return 0;
+	text = realloc(r->text, room);
+	if (!text)
+		return -ENOMEM;
+	r->text = text;
+	r->room = room;
+	return 0;
+}
+
+/* 1: text was received; 0: the end of the stream; else a negative errno. */
+static int recorder_read(struct recorder *r, int fd)
+{
+	int err = recorder_make_room(r);
+	ssize_t n;
+
+	if (!err)
+		err = patience_wait(&r->with_collector, fd, POLLIN);
+	if (err)
+		return err;
+	n = read(fd, r->text + r->used, r->room - r->used);
+	if (n < 0)
+		return errno == EINTR ? 1 : -errno;
+	r->used += (size_t)n;
+	return n > 0;
+}
+
+/* Makes the summary that the collector did not write, from the lines received. */
+static void recorder_make_summary(struct recorder *r)
+{
+	struct summary *s = &r->line.summary;
+
+	summary_done(s);
+	*s = r->folded;
+	r->folded = (struct summary){ 0 };
+	r->line.kind = LINE_SUMMARY;
+	s->complete = false;
+	if (memory_failures_of_thread())
+		snprintf(s->reason, sizeof(s->reason), "%s", out_of_memory);
+	else
+		snprintf(s->reason, sizeof(s->reason), "the %s%s: the account ends there",
+			 r->is_of_agent ? "agent ended or hangs" : "collector was killed",
+			 r->is_of_agent ? "" : oom_count_text());
+	summary_finish(s);
+}
+
+static void recorder_complete_run(struct recorder *r)
+{
+	struct jsonw j = { 0 };
+
+	if (!r->has_begun || r->has_summary)
+		return;
+	recorder_make_summary(r);
+	write_summary(&j, &r->line.summary);
+	if (!j.failed)
+		observers_line(&r->observers, &r->line, j.text, j.used);
+	jsonw_done(&j);
+	recorder_end_observers(r);
+	observers_flush(&r->observers);
+}
+
+static struct recorder *recorder_make(int control_fd)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->with_readers =
+		(struct patience){ .watched_fd = control_fd, .limit_ns = PATIENCE_WITH_READER_NS };
+	r->with_collector = (struct patience){ .watched_fd = control_fd,
+					       .limit_ns = PATIENCE_WITH_COLLECTOR_NS };
+	return r;
+}
+
+static int recorder_open(struct recorder *r, const struct recorder_options *o)
+{
+	if (!r || recorder_make_room(r) || memory_failures_of_thread())
+		return -ENOMEM;
+	r->is_of_agent = o->is_of_agent;
+	r->on_stall = &o->on_stall;
+	r->on_limit = &o->on_limit;
+	return observers_open(&r->observers, o, &r->with_readers);
+}
+
+/* Until the end of the stream. An error is reported here: the collector, which may have sent all of
+ * it, does not notice. */
+static void recorder_record(struct recorder *r, int stream_fd)
+{
+	int got;
+
+	while ((got = recorder_read(r, stream_fd)) > 0)
+		recorder_take_lines(r);
+	if (got < 0 && got != -ETIMEDOUT && got != -ENOMEM)
+		log_warn("the recorder cannot read from the collector: %s; lines are missing",
+			 strerror(-got));
+	recorder_complete_run(r);
+}
+
+int recorder_run(const struct recorder_options *o)
+{
+	struct recorder *r = recorder_make(o->control_fd);
+	int err = recorder_open(r, o);
+
+	if (err == -ENOMEM)
+		control_send(o->control_fd, CONTROL_FAILED, err, 0,
+			     "the recorder is out of memory; nothing was run");
+	if (!err) /* a launcher that does not receive it would wait for ever */
+		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
+	if (!err)
+		recorder_record(r, o->stream_fd);
+	if (r)
+		observers_close(&r->observers);
+	if (!err && log_has_unreported_failure())
+		log_warn("the recorder failed to allocate memory %zu times; %llu lines were lost",
+			 memory_failures(), r ? (unsigned long long)r->lost : 0);
+	if (r) {
+		line_done(&r->line);
+		summary_done(&r->folded);
+		free(r->text);
+	}
+	free(r);
+	return err;
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bpfmon/whole_file.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "bpfmon/stop_signals.h"
+#include "bpfmon/roles/output.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PIECE_BYTES (1UL << 20) /* signals are looked at between pieces */
+
+static int whole_file_put(struct output *out, const char *text, size_t length)
+{
+	size_t piece;
+	int err = 0;
+
+	for (size_t at = 0; !err && at < length && !stop_signals_came(); at += piece) {
+		piece = length - at < PIECE_BYTES ? length - at : PIECE_BYTES;
+		output_put(out, text + at, piece);
+		err = output_flush(out);
+	}
+	if (!err && stop_signals_came())
+		err = -EINTR;
+	if (!err && memory_has_failed()) /* part of the text may be missing */
+		err = -ENOMEM;
+	/* a full disk may show only here */
+	if (!err && out->is_regular && fsync(out->fd))
+		err = -errno;
+	return err ? err : output_commit(out);
+}
+
+static int whole_file_report(const char *what, const char *path, int err, const char *why)
+{
+	if (err == -EEXIST)
+		log_error("'%s' exists and is not overwritten; --force replaces it", path);
+	else if (err)
+		log_error("cannot write the %s to '%s': %s", what, path,
+			  why ? why : strerror(-err));
+	return err;
+}
+
+int whole_file_write(const char *what, const char *path, bool force, const char *text,
+		     size_t length)
+{
+	struct output out;
+	int err = output_open_whole(&out, path, force), closed;
+	const char *why = out.why;
+
+	if (!err) {
+		if (out.is_regular) /* for a pipe the signal may end us at once */
+			stop_signals_catch();
+		err = whole_file_put(&out, text, length);
+		closed = output_close(&out);
+		err = err ? err : closed;
+		stop_signals_release();
+	}
+	return whole_file_report(what, path, err, why);
+}
+
+int whole_file_check(const char *what, const char *path, bool force)
+{
+	struct output out;
+	struct stat st;
+	int err;
+
+	/* who reads a pipe would take its closing for the end */
+	if (!strcmp(path, "-") || (!stat(path, &st) && S_ISFIFO(st.st_mode)))
+		return 0;
+	err = output_open_whole(&out, path, force);
+	if (!err)
+		output_close(&out); /* without its commit no file is there, and none replaced */
+	return whole_file_report(what, path, err, out.why);
+}
+
+void whole_file_announce(const char *what, const char *path, const char *also)
+{
+	if (also)
+		log_note("the %s is in '%s' and '%s'", what, path, also);
+	else if (strcmp(path, "-") != 0)
+		log_note("the %s is in '%s'", what, path);
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "exporter/exporter_http.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/http_request.h"
+#include "exporter/exposition.h"
+#include "exporter/exporter_page.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXTS 8            /* that are being sent: each may be large */
+#define SILENCE_SECONDS 60 /* of a connection */
+#define REQUEST_BYTES (16 << 10)
+
+static uint64_t http_now(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+/* Takes the text. NULL without memory. */
+static struct MHD_Response *response_take(char *text, size_t length, const char *type)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
+
+	if (!r) {
+		free(text);
+		return NULL;
+	}
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	return r;
+}
+
+/* A text that lives as long as the program. */
+static struct MHD_Response *response_fixed(const char *text)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
+
+	if (r)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
+					"text/plain; charset=utf-8");
+	return r;
+}
+
+static struct MHD_Response *http_make_metrics(struct http *h, struct MHD_Connection *c,
+					      bool is_scrape)
+{
+	enum exposition as = exposition_choose(
+		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+	struct MHD_Response *r;
+	struct buffer t = { 0 };
+
+	pthread_mutex_lock(&h->board->lock);
+	if (board_prepare(h->board, http_now()))
+		t.failed = true; /* counters would fall, rather than be there later */
+	else
+		exposition_write(&t, h->board, as);
+	if (is_scrape && !t.failed)
+		board_count_scrape(h->board);
+	pthread_mutex_unlock(&h->board->lock);
+	if (t.failed) {
+		buffer_done(&t);
+		return NULL;
+	}
+	r = response_take(t.text, t.used, exposition_content_type(as));
+	if (r)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
+	return r;
+}
+
+static struct MHD_Response *http_make_page(struct http *h)
+{
+	struct MHD_Response *r;
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	int err;
+
+	if (!f)
+		return NULL;
+	pthread_mutex_lock(&h->board->lock);
+	board_tick(h->board, http_now());
+	err = jobs_page_write(f, h->board, h->host);
+	pthread_mutex_unlock(&h->board->lock);
+	if (fclose(f) || err) {
+		free(text);
+		return NULL;
+	}
+	r = response_take(text, length, "text/html; charset=utf-8");
+	if (r)
+		MHD_add_response_header(
+			r, "Content-Security-Policy",
+			"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+	return r;
+}
+
+/*
+ * A page of any site can make its own name lead here, and so read what its visitors may read. It
+ * cannot do so with a number, nor has it a password. What sends no name is no browser.
+ */
+static bool http_knows_host(const struct http *h, const char *header)
+{
+	struct host host;
+
+	if (h->passwords.nr || !header)
+		return true;
+	return host_parse(header, &host) &&
+	       (host_is(&host, "localhost") || host_is(&host, h->host) ||
+		host_is_of(&host, h->hosts) || host_is_address(&host));
+}
+
+static bool http_may(struct http *h, struct MHD_Connection *c)
+{
+	char *password = NULL, *user;
+	bool may;
+
+	if (!h->passwords.nr)
+		return true;
+	user = MHD_basic_auth_get_username_password(c, &password);
+	may = user && password && passwords_check(&h->passwords, user, password);
+	MHD_free(user);
+	MHD_free(password);
+	if (may)
+		connections_trust(&h->connections, request_socket(c));
+	return may;
+}
+
+static enum MHD_Result http_send(struct MHD_Connection *c, unsigned status, struct MHD_Response *r)
+{
+	enum MHD_Result result;
+
+	if (!r)
+		return MHD_NO; /* without memory: the connection is closed */
+	result = MHD_queue_response(c, status, r);
+	MHD_destroy_response(r);
+	return result;
+}
+
+/* A refusal, with one header more. */
+static enum MHD_Result http_refuse(struct MHD_Connection *c, unsigned status, const char *text,
+				   const char *header, const char *value)
+{
+	struct MHD_Response *r = response_fixed(text);
+
+	if (r && header)
+		MHD_add_response_header(r, header, value);
+	return http_send(c, status, r);
+}
+
+static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, const char *url,
+				   bool is_get)
+{
+	bool is_metrics = !strcmp(url, "/metrics"), is_page = !strcmp(url, "/");
+	struct MHD_Response *r;
+
+	if (request_has_two_hosts(c))
+		return http_refuse(c, MHD_HTTP_BAD_REQUEST, "There is more than one Host.\n", NULL,
+				   NULL);
+	if (!http_knows_host(h, request_header(c, MHD_HTTP_HEADER_HOST)))
+		return http_refuse(c, MHD_HTTP_MISDIRECTED_REQUEST,
+				   "This is no name of bpfmon-exporter; see --host.\n", NULL, NULL);
+	if (!http_may(h, c))
+		return http_refuse(c, MHD_HTTP_UNAUTHORIZED, "A user and a password are needed.\n",
+				   MHD_HTTP_HEADER_WWW_AUTHENTICATE,
+				   "Basic realm=\"bpfmon\", charset=\"UTF-8\"");
+	if (!strcmp(url, "/-/healthy"))
+		return http_send(c, MHD_HTTP_OK, response_fixed("bpfmon-exporter is healthy.\n"));
+	if (!is_metrics && !is_page)
+		return http_refuse(c, MHD_HTTP_NOT_FOUND, "There are / and /metrics.\n", NULL,
+				   NULL);
+	if (!connections_send(&h->connections, request_socket(c), TEXTS, clock_ns(CLOCK_MONOTONIC)))
+		r = NULL;
+	else
+		r = is_metrics ? http_make_metrics(h, c, is_get) : http_make_page(h);
+	if (!r)
+		return http_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE,
+				   "Too many answers are being sent, or memory is short.\n",
+				   MHD_HTTP_HEADER_RETRY_AFTER, "1");
+	return http_send(c, MHD_HTTP_OK, r);
+}
+
+/* Called once the headers are there, and again when the request is. */
+static enum MHD_Result http_handle(void *context, struct MHD_Connection *c, const char *url,
+				   const char *method, const char *version, const char *data,
+				   size_t *data_size, void **state)
+{
+	static char headers_seen;
+	bool is_get = !strcmp(method, MHD_HTTP_METHOD_GET);
+
+	(void)version;
+	(void)data;
+	if (!is_get && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return http_refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "There are GET and HEAD.\n",
+				   MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	if (!*state) {
+		*state = &headers_seen;
+		return MHD_YES;
+	}
+	if (*data_size) { /* the body of a GET, which is not needed */
+		*data_size = 0;
+		return MHD_YES;
+	}
+	return http_answer(context, c, url, is_get);
+}
+
+static void http_watch(void *context, struct MHD_Connection *c, void **state,
+		       enum MHD_ConnectionNotificationCode what)
+{
+	struct http *h = context;
+
+	(void)state;
+	if (what == MHD_CONNECTION_NOTIFY_STARTED)
+		connections_begin(&h->connections, request_socket(c));
+	else
+		connections_close(&h->connections, request_socket(c));
+}
+
+static void http_complete(void *context, struct MHD_Connection *c, void **state,
+			  enum MHD_RequestTerminationCode how)
+{
+	struct http *h = context;
+
+	(void)state;
+	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
+		connections_answer(&h->connections, request_socket(c), clock_ns(CLOCK_MONOTONIC));
+}
+
+static void http_log(void *context, const char *format, va_list args)
+{
+	char text[256];
+
+	(void)context;
+	vsnprintf(text, sizeof(text), format, args);
+	text[strcspn(text, "\r\n")] = '\0';
+	log_info("HTTP: %s", text);
+}
+
+/* The door has bounded their number. */
+static bool http_take(void *context, int fd, const struct sockaddr *from, socklen_t length)
+{
+	struct http *h = context;
+
+	return MHD_add_connection(h->daemon, fd, from, length) == MHD_YES;
+}
+
+int http_start(struct http *h)
+{
+	const struct MHD_OptionItem tls[] = {
+		{ MHD_OPTION_HTTPS_MEM_CERT, 0, h->certificate },
+		{ MHD_OPTION_HTTPS_MEM_KEY, 0, h->key },
+		{ MHD_OPTION_END, 0, NULL },
+	};
+	/* by epoll, 0.9.75 keeps a client that has gone in its request until the time is over */
+	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
+			 MHD_USE_ERROR_LOG | (h->key ? MHD_USE_TLS : 0);
+
+	h->daemon = MHD_start_daemon(
+		flags, 0, NULL, NULL, http_handle, h, MHD_OPTION_EXTERNAL_LOGGER, http_log, NULL,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_OF_LIBRARY,
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+		MHD_OPTION_NOTIFY_CONNECTION, http_watch, h, MHD_OPTION_NOTIFY_COMPLETED,
+		http_complete, h, MHD_OPTION_ARRAY, h->key ? tls : tls + 2, MHD_OPTION_END);
+	if (!h->daemon)
+		return -EIO;
+	h->door.connections = &h->connections;
+	h->door.take = http_take;
+	h->door.context = h;
+	return door_start(&h->door);
+}
+
+void http_tick(struct http *h)
+{
+	size_t nr = connections_end_slow(&h->connections, clock_ns(CLOCK_MONOTONIC));
+
+	if (nr)
+		log_info("%zu slow connections were ended", nr);
+}
+
+void http_done(struct http *h)
+{
+	door_stop(&h->door);
+	if (h->daemon)
+		MHD_stop_daemon(h->daemon);
+	door_done(&h->door);
+	passwords_done(&h->passwords);
+	if (h->key)
+		explicit_bzero(h->key, strlen(h->key));
+	free(h->key);
+	free(h->certificate);
+	connections_done(&h->connections);
+}

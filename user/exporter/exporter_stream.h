@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The stream of the agent: where it comes from, and its lines. */
+#ifndef EXPORTER_EXPORTER_STREAM_H
+#define EXPORTER_EXPORTER_STREAM_H
+
+#include "base/line_stream.h"
+#include "exporter/exporter_options.h"
+
+#define STREAM_LINE_BYTES (4 << 20) /* the longest line that is taken */
+
+/*
+ * Opens the stream. A descriptor to read lines from, which does not block if it is a socket and is
+ * to be closed by the caller; or a negative errno, and @why is what failed and why.
+ */
+int stream_open(const struct exporter_options *o, char *why, size_t size);
+/* Whether it can be opened again after its end. */
+bool stream_is_socket(const struct exporter_options *o);
+
+#endif

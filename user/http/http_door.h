@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Accepts clients, in a thread of its own, which refuses those that there is no room for at once:
+ * however many come, they do not wait in the kernel's queue before others.
+ */
+#ifndef HTTP_HTTP_DOOR_H
+#define HTTP_HTTP_DOOR_H
+
+#include "http/connections.h"
+#include "http/listen.h"
+
+struct door {
+	struct http_ports ports; /* owned */
+	int diagnosis, stop_fd;  /* owned; of peer_open(), and an eventfd */
+	struct connections *connections;
+	/* Takes @fd, which was admitted, to be served; also if that fails. Called by the thread. */
+	bool (*take)(void *context, int fd, const struct sockaddr *from, socklen_t length);
+	void *context;
+	bool has_thread;
+	pthread_t thread;
+};
+
+#define DOOR_NONE ((struct door){ .ports.fds = { -1, -1 }, .diagnosis = -1, .stop_fd = -1 })
+
+/* What needs rights: @ports are open. 0, or a negative errno; door_done() is needed in any case. */
+int door_init(struct door *d, const struct http_ports *ports);
+/* Begins to accept, for the set members. 0, or a negative errno. */
+int door_start(struct door *d);
+/* Nobody is accepted any more. */
+void door_stop(struct door *d);
+void door_done(struct door *d);
+
+#endif

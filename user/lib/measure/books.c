@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "measure/books.h"
+
+#include "base/clock.h"
+#include "measure/running.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETIRE_TRIES 1000 /* one in a millisecond */
+
+const struct account_key account_of_none;
+
+static int ownership_compare(const void *key, const void *item)
+{
+	return account_key_compare(key, &((const struct ownership *)item)->account);
+}
+
+static struct account_key key_to_own(const struct books *b, const struct account_key *key)
+{
+	return b->whole_node ? (struct account_key){ .tree = key->tree } : *key;
+}
+
+static struct ownership *ownership_find(const struct books *b, const struct account_key *key)
+{
+	const struct account_key owned = key_to_own(b, key);
+
+	if (!b->nr_owners)
+		return NULL;
+	return bsearch(&owned, b->owners, b->nr_owners, sizeof(*b->owners), ownership_compare);
+}
+
+void *books_owner(const struct books *b, const struct account_key *key)
+{
+	const struct ownership *o = ownership_find(b, key);
+
+	if (o)
+		return o->owner;
+	return account_key_compare(key, &account_of_none) ? b->rest : NULL;
+}
+
+bool books_find_owned(const struct books *b, const void *owner, struct account_key *key)
+{
+	for (size_t i = 0; i < b->nr_owners; i++) {
+		if (b->owners[i].owner != owner)
+			continue;
+		*key = b->owners[i].account;
+		return true;
+	}
+	return false;
+}
+
+uint64_t books_new_tree(struct books *b)
+{
+	return (1ULL << 32) + b->nr_trees++; /* the first trees are named by a PID */
+}
+
+int books_own(struct books *b, const struct account_key *key, void *owner)
+{
+	struct ownership *o = ownership_find(b, key);
+	size_t at;
+
+	if (o) {
+		o->owner = owner;
+		return 0;
+	}
+	o = reallocarray(b->owners, b->nr_owners + 1, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	b->owners = o;
+	for (at = b->nr_owners; at && account_key_compare(&o[at - 1].account, key) > 0; at--)
+		o[at] = o[at - 1];
+	o[at] = (struct ownership){ key_to_own(b, key), owner };
+	b->nr_owners++;
+	return 0;
+}
+
+void books_disown(struct books *b, const struct account_key *key)
+{
+	struct ownership *o = ownership_find(b, key);
+
+	if (!o)
+		return;
+	tracker_end_over(&b->tracker, o->account.tree);
+	b->nr_owners--;
+	memmove(o, o + 1, (size_t)(b->owners + b->nr_owners - o) * sizeof(*o));
+}
+
+/* Where the hook has only a pid: fills in the followed process that has it. */
+static void find_pid(void *context, const struct process_record *r)
+{
+	struct oom_event *e = context;
+
+	if (e->serial || r->tgid != e->pid || r->flags & PROCESS_ENDED)
+		return;
+	e->serial = r->serial;
+	e->account = r->account;
+	e->pid = r->pid;
+	memcpy(e->comm, r->comm, sizeof(e->comm));
+}
+
+static void oom_report(struct books *b, struct oom_event e)
+{
+	void *owner;
+
+	if (!e.serial)
+		tracker_each_process(&b->tracker, find_pid, &e);
+	owner = e.serial ? books_owner(b, &e.account) : NULL;
+	if (owner)
+		b->ops->oom(owner, &e);
+	if (e.serial && b->ops->node_oom)
+		b->ops->node_oom(b->context, &e);
+}
+
+static void process_report(struct books *b, const struct process_record *r)
+{
+	void *owner = books_owner(b, &r->account);
+
+	if (owner)
+		b->ops->process(owner, r);
+}
+
+/* Without call_counters it is shorter. */
+static void process_take(struct books *b, const void *data, size_t size)
+{
+	struct process_event e = { 0 };
+
+	memcpy(&e, data, size < sizeof(e) ? size : sizeof(e));
+	process_report(b, &e.rec);
+}
+
+static int event_take(void *context, void *data, size_t size)
+{
+	struct books *b = context;
+	const __u32 *kind = data;
+
+	switch (*kind) {
+	case EVENT_PROCESS:
+		process_take(b, data, size);
+		break;
+	case EVENT_OOM:
+		oom_report(b, *(struct oom_event *)data);
+		break;
+	case EVENT_TARGET:
+		b->ops->cgroup(b->context, data);
+		break;
+	case EVENT_EXEC:
+		b->unnamed += images_add(&b->images, data, clock_ns(CLOCK_MONOTONIC)) != 0;
+		break;
+	case EVENT_BEGUN:
+		if (b->ops->node_begun)
+			b->ops->node_begun(b->context, &((struct account_event *)data)->account);
+		break;
+	case EVENT_MEMORY:
+		if (b->ops->memory)
+			b->ops->memory(b->context);
+		break;
+	case EVENT_EMPTY: /* without a callback the event wakes the loop, which checks */
+		if (b->ops->node_empty)
+			b->ops->node_empty(b->context, &((struct account_event *)data)->account);
+		break;
+	case EVENT_CGROUP_NEWS:
+		b->ops->node_cgroup(b->context, data);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+void books_consume(struct books *b)
+{
+	tracker_consume(&b->tracker);
+}
+
+/* It has had no exec event. */
+void books_name_process(struct books *b, uint32_t pid, uint64_t image)
+{
+	struct exec_event e;
+
+	if (image_of_running((pid_t)pid, b->wants_args, &e))
+		return;
+	e.image = image;
+	b->unnamed += images_add(&b->images, &e, clock_ns(CLOCK_MONOTONIC)) != 0;
+}
+
+static void name_seeded(void *context, const struct process_record *r)
+{
+	if (r->image == r->serial)
+		books_name_process(context, r->pid, r->image);
+}
+
+void books_name_seeded(struct books *b)
+{
+	tracker_each_process(&b->tracker, name_seeded, b);
+}
+
+void books_name_row(struct books *b, const struct drain_row *row)
+{
+	if (row->image == row->serial && !row->end_boot_ns && !images_find(&b->images, row->image))
+		books_name_process(b, row->pid, row->image);
+}
+
+int books_retire(struct books *b, const struct account_key *key, const struct account_key *heir,
+		 void (*record)(void *context, const struct process_record *r), void *context)
+{
+	const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
+	int moved = 1;
+
+	/* a pass may miss an entry while others are deleted: the last one finds none */
+	for (int i = 0; moved && i < RETIRE_TRIES; i++) {
+		moved = tracker_retire(&b->tracker, key, heir, record, context);
+		books_consume(b);
+		if (moved == -EAGAIN) /* another CPU is about to send a record */
+			nanosleep(&pause, NULL);
+		else if (moved < 0)
+			break;
+	}
+	return moved < 0 ? moved : 0;
+}
+
+/* Processes that were left in it have been retired, and are counted in the account of its heir. */
+static void account_empty(struct account *a)
+{
+	account_untear(a);
+	a->moved_out += a->processes;
+	a->processes = a->threads = 0;
+}
+
+int books_remove(struct books *b, const struct account_key *key, struct account *total)
+{
+	const struct accounts *all = &b->tracker.accounts;
+	struct account one;
+	int err = -ENOENT;
+
+	if (!b->whole_node)
+		return tracker_remove_account(&b->tracker, key, total);
+	memset(total, 0, sizeof(*total));
+	for (size_t i = 0; i < all->nr; i++) {
+		if (all->keys[i].tree != key->tree ||
+		    tracker_remove_account(&b->tracker, &all->keys[i], &one))
+			continue;
+		account_empty(&one);
+		account_add(total, &one);
+		b->ops->node_removed(b->context, &all->keys[i], &one);
+		err = 0;
+	}
+	return err;
+}
+
+int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,
+	       void *context, char *why, size_t size)
+{
+	int err;
+
+	memset(b, 0, sizeof(*b));
+	b->ops = ops;
+	b->context = context;
+	b->wants_args = !o->no_args;
+	b->by_cgroup = o->cgroup && !o->whole_node;
+	b->whole_node = o->whole_node;
+	err = images_init(&b->images);
+	if (!err)
+		err = tracker_open(&b->tracker, o, why, size);
+	if (err)
+		return err;
+	err = tracker_listen(&b->tracker, event_take, b);
+	if (!err)
+		return 0;
+	snprintf(why, size, "the ring buffer cannot be mapped: %s", strerror(-err));
+	return err;
+}
+
+void books_close(struct books *b)
+{
+	tracker_close(&b->tracker);
+	images_done(&b->images);
+	rows_done(&b->rows);
+	free(b->owners);
+	free(b->unread);
+	memset(b, 0, sizeof(*b));
+}

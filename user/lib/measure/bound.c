@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "measure/bound.h"
+
+#include "base/clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void holdings_put(struct memory_bound *b, struct holdings *to, const struct holding *h)
+{
+	size_t room = to->room ? to->room * 2 : 64;
+	struct holding *all = to->all;
+
+	if (to->nr == to->room) {
+		all = reallocarray(all, room, sizeof(*all));
+		if (!all) {
+			b->is_unknown = true;
+			return;
+		}
+		to->all = all;
+		to->room = room;
+	}
+	all[to->nr++] = *h;
+}
+
+static void holding_add(struct memory_bound *b, const struct holding *h)
+{
+	holdings_put(b, &b->held, h);
+}
+
+/* Carries over what had its record before the drain was read, and was freed after it had begun. */
+static void holdings_carry(struct memory_bound *b, uint64_t drain_ns)
+{
+	for (size_t i = 0; i < b->held.nr; i++) {
+		struct holding h = b->held.all[i];
+
+		h.is_carried = true;
+		if (h.is_told && h.end_ns >= drain_ns)
+			holdings_put(b, &b->carried, &h);
+	}
+}
+
+/* The next interval begins with what was carried over. */
+static void holdings_begin_with_carried(struct memory_bound *b)
+{
+	struct holdings spare = b->held;
+
+	b->held = b->carried;
+	b->carried = spare;
+	b->carried.nr = 0;
+}
+
+/* It holds memory until that is known to be freed, which is later than its exit. */
+static uint64_t end_of(uint64_t released_ns)
+{
+	return released_ns ? released_ns : UINT64_MAX;
+}
+
+/* In a time namespace, processes that are older than its clock have times before 0. */
+static uint64_t start_of(uint64_t born_ns, uint64_t joined_ns)
+{
+	uint64_t start_ns = joined_ns ? joined_ns : born_ns;
+
+	return is_earlier(start_ns, 0) ? 0 : start_ns;
+}
+
+static uint64_t later_of(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
+void memory_bound_ended(struct memory_bound *b, const struct process_record *r)
+{
+	const struct holding h = {
+		.start_ns = start_of(r->start_boot_ns, r->joined_boot_ns),
+		.end_ns = end_of(r->released_boot_ns),
+		.pages = r->rss_bound_pages,
+		.serial = r->serial,
+		.mm = r->mm,
+		.shares = r->flags & PROCESS_SHARES,
+		.is_told = true,
+	};
+
+	b->mark_fell |= r->mark_fell;
+	holding_add(b, &h);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct holding *p = a, *q = b;
+
+	return p->start_ns < q->start_ns ? -1 : p->start_ns > q->start_ns;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct holding *const *p = a, *const *q = b;
+
+	return (*p)->end_ns < (*q)->end_ns ? -1 : (*p)->end_ns > (*q)->end_ns;
+}
+
+/* The largest sum of holdings at the same time. 0: no memory for it. */
+static uint64_t largest_sum(struct holding *h, size_t n)
+{
+	const struct holding **ends = reallocarray(NULL, n, sizeof(*ends));
+	uint64_t sum = 0, largest = 0;
+
+	if (!ends)
+		return 0;
+	qsort(h, n, sizeof(*h), by_start);
+	for (size_t i = 0; i < n; i++)
+		ends[i] = &h[i];
+	qsort(ends, n, sizeof(*ends), by_end);
+	for (size_t i = 0, gone = 0; i < n; i++) {
+		for (; gone < n && ends[gone]->end_ns < h[i].start_ns; gone++)
+			sum -= ends[gone]->pages;
+		sum += h[i].pages;
+		if (sum > largest)
+			largest = sum;
+	}
+	free(ends);
+	return largest;
+}
+
+void memory_bound_drain(struct memory_bound *b)
+{
+	b->nr_before = b->held.nr;
+}
+
+/* True if its record came during the drain, which may have met it before. */
+static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_t serial)
+{
+	for (size_t i = b->nr_before; i < nr_told; i++)
+		if (b->held.all[i].serial == serial)
+			return true;
+	return false;
+}
+
+static void holding_add_row(struct memory_bound *b, const struct drain_row *r)
+{
+	const struct holding h = {
+		.start_ns = start_of(r->start_boot_ns, r->joined_boot_ns),
+		.end_ns = end_of(r->released_boot_ns),
+		.pages = r->bound_pages,
+		.serial = r->serial,
+		.mm = r->used_mm,
+		.shares = r->flags & ROW_SHARES,
+	};
+
+	b->mark_fell |= r->flags & ROW_MARK_FELL;
+	holding_add(b, &h);
+}
+
+/*
+ * Adds what the drain before this interval should have met and did not to the sums of the intervals
+ * before, which lack it. Leaves out what had been freed before this interval began.
+ */
+static void holdings_sort_out(struct memory_bound *b, const struct rows *drain)
+{
+	uint64_t missed_last = 0, missed_ever = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->held.nr; i++) {
+		const struct holding *h = &b->held.all[i];
+
+		if (h->start_ns < b->since_ns && !h->is_carried &&
+		    !rows_met_before(drain, h->serial))
+			*(h->start_ns < b->before_ns ? &missed_ever : &missed_last) += h->pages;
+		if (h->pages && h->end_ns >= b->since_ns)
+			b->held.all[n++] = *h;
+	}
+	b->held.nr = n;
+	b->peak_pages += missed_ever;
+	if (b->last_pages + missed_last + missed_ever > b->peak_pages)
+		b->peak_pages = b->last_pages + missed_last + missed_ever;
+}
+
+/* Sorts holdings by address space; in each the process that did not borrow it comes first. */
+static int by_space(const void *a, const void *b)
+{
+	const struct holding *p = a, *q = b;
+
+	if (p->mm != q->mm)
+		return p->mm < q->mm ? -1 : 1;
+	if (p->shares != q->shares)
+		return p->shares - q->shares;
+	return p->start_ns < q->start_ns ? -1 : p->start_ns > q->start_ns;
+}
+
+static void holding_unite(struct holding *to, const struct holding *h)
+{
+	if (h->start_ns < to->start_ns)
+		to->start_ns = h->start_ns;
+	to->end_ns = later_of(to->end_ns, h->end_ns);
+	if (h->pages > to->pages)
+		to->pages = h->pages;
+}
+
+/*
+ * Unites the @nr holdings at one address if they are one address space: those born into it, and the
+ * one that has it from fork or exec, hold it once, and no more than the largest of them. Not
+ * united: where two have it from fork or exec, one after the other, as it is not known which one
+ * the rest shared it with; and where one is older than the origin: it shared it with another.
+ */
+static size_t unite_sharers(struct holding *h, size_t nr)
+{
+	size_t origins = 0;
+
+	while (origins < nr && !h[origins].shares)
+		origins++;
+	if (!h->mm || origins > 1)
+		return nr;
+	for (size_t i = origins; origins && i < nr; i++)
+		if (h[i].start_ns < h->start_ns)
+			return nr;
+	for (size_t i = 1; i < nr; i++)
+		holding_unite(h, &h[i]);
+	return 1;
+}
+
+static size_t merge_sharers(struct holding *h, size_t nr)
+{
+	size_t n = 0, left;
+
+	if (nr)
+		qsort(h, nr, sizeof(*h), by_space);
+	for (size_t i = 0, next; i < nr; i = next) {
+		for (next = i + 1; next < nr && h[next].mm == h[i].mm; next++)
+			;
+		left = unite_sharers(&h[i], next - i);
+		memmove(&h[n], &h[i], left * sizeof(*h));
+		n += left;
+	}
+	return n;
+}
+
+/*
+ * The sum that a sample of these rows has. The drain has read one after the other: they may not
+ * have been there at the same time, and a mark that its process has read meanwhile may be a batch
+ * below what the drain has found.
+ */
+static uint64_t rows_resident(const struct drain_row *const *rows, size_t nr)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i]->mm && !(i && rows[i]->mm == rows[i - 1]->mm))
+			sum += row_resident_pages(rows[i]);
+	return sum;
+}
+
+void memory_bound_interval(struct memory_bound *b, const struct drain_row *const *rows,
+			   size_t nr_rows, const struct rows *drain, uint64_t drain_ns)
+{
+	size_t nr_told = b->held.nr, n;
+	uint64_t largest = 0, sampled = rows_resident(rows, nr_rows);
+
+	for (size_t i = 0; i < nr_rows; i++)
+		if (!came_meanwhile(b, nr_told, rows[i]->serial))
+			holding_add_row(b, rows[i]);
+	holdings_sort_out(b, drain);
+	holdings_carry(b, drain_ns);
+	n = merge_sharers(b->held.all, b->held.nr);
+	if (n) {
+		largest = largest_sum(b->held.all, n);
+		b->is_unknown |= !largest;
+	}
+	if (sampled > largest)
+		largest = sampled;
+	if (largest > b->peak_pages)
+		b->peak_pages = largest;
+	b->last_pages = largest;
+	b->nr_before = 0;
+	b->before_ns = b->since_ns;
+	b->since_ns = drain_ns;
+	holdings_begin_with_carried(b);
+}
+
+void memory_bound_report(const struct memory_bound *b, bool reads_rss, struct summary *sum)
+{
+	sum->marks_reset = b->mark_fell;
+	if (!reads_rss || b->is_unknown || b->mark_fell)
+		return;
+	sum->has_rss_peak_upper = true;
+	sum->rss_peak_upper_bytes = b->peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void memory_bound_done(struct memory_bound *b)
+{
+	free(b->held.all);
+	free(b->carried.all);
+	*b = (struct memory_bound){ 0 };
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "measure/images.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PRUNE_FROM 1024
+/* The record of an ended process comes when it is freed, and a drain under churn may miss one. */
+#define KEEP_NS (10 * NSEC_PER_SEC)
+
+int images_init(struct images *all)
+{
+	*all = (struct images){ .nr_slots = 4096, .prune_at = PRUNE_FROM };
+	all->slots = calloc(all->nr_slots, sizeof(struct image *));
+	return all->slots ? 0 : -ENOMEM;
+}
+
+static void images_prune_now(struct images *all, uint64_t before_ns)
+{
+	for (size_t i = 0; i < all->nr_slots; i++) {
+		struct image **at = &all->slots[i];
+
+		while (*at) {
+			struct image *image = *at;
+
+			if (image->seen_ns >= before_ns) {
+				at = &image->next;
+				continue;
+			}
+			*at = image->next;
+			free(image);
+			all->used--;
+		}
+	}
+}
+
+void images_done(struct images *all)
+{
+	if (all->slots)
+		images_prune_now(all, UINT64_MAX);
+	free(all->slots);
+	*all = (struct images){ 0 };
+}
+
+static struct image **slot_of(const struct images *all, uint64_t id)
+{
+	return &all->slots[(id * 0x9e3779b97f4a7c15ULL >> 32) % all->nr_slots];
+}
+
+/* Joins the components, which come leaf first, to a path. */
+static size_t path_join(char *out, const char *text, size_t length)
+{
+	size_t used = 0;
+
+	for (size_t end = length; end > 0;) {
+		size_t start = end - 1; /* on the NUL that ends the component */
+
+		while (start > 0 && text[start - 1])
+			start--;
+		out[used++] = '/';
+		memcpy(out + used, text + start, end - 1 - start);
+		used += end - 1 - start;
+		end = start;
+	}
+	out[used++] = '\0';
+	return used;
+}
+
+int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns)
+{
+	struct image **slot = slot_of(all, e->image);
+	struct image *image = calloc(1, sizeof(*image) + e->path_bytes + 2 + e->args_bytes);
+	size_t used;
+
+	if (!image)
+		return -ENOMEM;
+	image->id = e->image;
+	image->seen_ns = now_ns;
+	image->uid = e->uid;
+	image->has_mixed_ids = e->flags & EXEC_MIXED_IDS;
+	used = path_join(image->text, e->text, e->path_bytes);
+	if (e->path_bytes && !(e->flags & EXEC_PATH_CUT))
+		image->exe = image->text;
+	image->has_args = !(e->flags & EXEC_ARGS_UNREAD) && e->args_bytes;
+	image->args = image->text + used;
+	image->args_length = e->args_bytes;
+	image->args_cut = e->flags & EXEC_ARGS_CUT;
+	memcpy(image->text + used, e->text + e->path_bytes, e->args_bytes);
+	image->next = *slot;
+	*slot = image;
+	all->used++;
+	return 0;
+}
+
+static struct image *image_slot_find(const struct images *all, uint64_t id)
+{
+	struct image *image = *slot_of(all, id);
+
+	while (image && image->id != id)
+		image = image->next;
+	return image;
+}
+
+const struct image *images_find(const struct images *all, uint64_t id)
+{
+	return image_slot_find(all, id);
+}
+
+void images_touch(struct images *all, uint64_t id, uint64_t now_ns)
+{
+	struct image *image = image_slot_find(all, id);
+
+	if (image)
+		image->seen_ns = now_ns;
+}
+
+void images_prune(struct images *all, uint64_t now_ns)
+{
+	if (all->used < all->prune_at || now_ns < KEEP_NS)
+		return;
+	images_prune_now(all, now_ns - KEEP_NS);
+	all->prune_at = all->used * 2 > PRUNE_FROM ? all->used * 2 : PRUNE_FROM;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How a sample gets its PSS: it is held while a thread reads it, and nothing else waits. */
+#include "base/clock.h"
+#include "base/smaps.h"
+#include "measure/job.h"
+#include "measure/live.h"
+#include "run/writer.h"
+
+#include <errno.h>
+
+#define HOLD_NS NSEC_PER_SEC /* for so long a line may wait for its PSS */
+/* Without --pss it is read for the memory that the run needs: in a hundredth of the time, which may
+ * be spent before it has passed, and saved up. */
+#define NEEDED_PPM 10000
+#define NEEDED_AT_ONCE_NS (100 * NSEC_PER_MSEC)
+#define NEEDED_SAVED_NS NSEC_PER_SEC
+
+void job_init_pss(struct job *job)
+{
+	const struct job_spec *spec = job->spec;
+	struct pss *p = &job->pss;
+
+	pss_init(p, spec->pss_ppm ? spec->pss_ppm : NEEDED_PPM, job->run->interval_ns);
+	if (spec->pss_ppm)
+		return;
+	p->budget_ns = NEEDED_AT_ONCE_NS;
+	p->capacity_ns = NEEDED_SAVED_NS;
+}
+
+/* It is asked for, in samples. */
+static bool job_puts_pss(const struct job *job)
+{
+	return metric_set_has_source(&job->run->usable, SOURCE_PROCFS);
+}
+
+int job_start_pss(struct job *job)
+{
+	int err;
+
+	if (!job_puts_pss(job) && (!metric_has(&job->run->usable, M_rss) || job->spec->is_view))
+		return 0;
+	err = pss_reader_make(&job->pss_reader, smaps_read, job->spec->pss_delay_ns);
+	return err || !job_puts_pss(job) ? err : pss_reader_start(job->pss_reader);
+}
+
+int job_pss_fd(const struct job *job)
+{
+	return job->pss_reader ? pss_reader_fd(job->pss_reader) : -1;
+}
+
+/* True: the reader is idle. */
+static bool reading_take(struct job *job)
+{
+	size_t nr_done;
+	struct pss_list *list = pss_reader_look(job->pss_reader, &nr_done);
+
+	pss_take(&job->pss, list, nr_done);
+	return nr_done == list->nr;
+}
+
+/* False: there is nothing to read, or no budget for it. */
+static bool reading_begin(struct job *job)
+{
+	struct pss_list list;
+
+	if (pss_plan(&job->pss, &list))
+		job->forgone++;
+	if (!list.nr)
+		return false;
+	pss_reader_hand(job->pss_reader, &list);
+	return true;
+}
+
+/*
+ * False: the sample has nothing to wait for. What is still being read for an earlier one may take
+ * long, and is waited for at the end of the run alone.
+ */
+static bool sample_begin_pss(struct job *job)
+{
+	struct held_sample *held = &job->held;
+	bool is_idle = reading_take(job);
+
+	held->has_spaces =
+		!pss_begin(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns);
+	job->forgone += !held->has_spaces;
+	held->wants_list = !is_idle && job->state == JOB_LEAVES && job->pss.nr_spaces;
+	return held->wants_list || (is_idle && held->has_spaces && reading_begin(job));
+}
+
+bool job_read_all_pss(struct job *job, bool is_urgent)
+{
+	struct pss_list list;
+
+	if (!reading_take(job) ||
+	    pss_begin(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns))
+		return false;
+	if (pss_reader_start(job->pss_reader) || !pss_plan_all(&job->pss, &list, is_urgent))
+		return false;
+	pss_reader_hand(job->pss_reader, &list);
+	return true;
+}
+
+static void sample_put_pss(struct job *job)
+{
+	struct held_sample *held = &job->held;
+	uint64_t pss;
+
+	reading_take(job);
+	if (!held->has_spaces)
+		return;
+	pss_sum(&job->pss, &job->run->usable, &held->smp);
+	if (sample_has(&held->smp, M_rss) && pss_sum_whole(&job->pss, &pss))
+		needed_see_pss(&job->summary.seen, pss, held->smp.value[M_rss],
+			       held->smp.elapsed_ns);
+}
+
+/* Writes the sample that is held, if there is one, with the PSS that is known now. */
+static void job_release_sample(struct job *job)
+{
+	struct held_sample *held = &job->held;
+	const uint64_t processes_total = job->summary.processes_total;
+
+	if (!held->is_waiting)
+		return;
+	held->is_waiting = false;
+	if (job->pss_reader && job_puts_pss(job))
+		sample_put_pss(job);
+	summary_add_sample(&job->summary, &held->smp);
+	job->summary.processes_total = processes_total; /* not the forks alone */
+	write_sample(&job->json, job->run, &held->smp);
+	feeds_put(&job->feeds, &job->json);
+	if (job->spec->process_samples && job->heaviest.nr)
+		feeds_put_spare(&job->feeds, &held->heaviest, job->heaviest.nr);
+	job_put_processes(job);
+}
+
+void job_hold_sample(struct job *job)
+{
+	job->held.is_waiting = true;
+	job->held.until_ns = clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
+	if (!job->pss_reader || !job_puts_pss(job) || !sample_begin_pss(job))
+		job_release_sample(job);
+}
+
+/* Limits of PSS have waited for it. */
+void job_release_held(struct job *job)
+{
+	if (!job->held.is_waiting)
+		return;
+	job_release_sample(job);
+	limit_watch_check(job);
+}
+
+void job_take_pss(struct job *job)
+{
+	struct held_sample *held = &job->held;
+
+	if (!reading_take(job))
+		return;
+	needed_watch_take(job);
+	if (held->is_waiting && held->wants_list) {
+		held->wants_list = false;
+		if (reading_begin(job))
+			return;
+	}
+	job_release_held(job);
+	feeds_flush(&job->feeds);
+}
+
+uint64_t job_samples_made(const struct job *job)
+{
+	return job->summary.samples + job->held.is_waiting;
+}
+
+void job_release_overdue(struct job *job)
+{
+	if (!job->held.is_waiting || clock_ns(CLOCK_MONOTONIC) < job->held.until_ns)
+		return;
+	job_release_held(job);
+	feeds_flush(&job->feeds);
+}
+
+int job_pss_wait(const struct job *job, int wait_ms)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), until_ns = job->held.until_ns;
+	int left_ms = now_ns < until_ns ? (int)((until_ns - now_ns) / NSEC_PER_MSEC) + 1 : 0;
+
+	if (!job->held.is_waiting || (wait_ms >= 0 && wait_ms < left_ms))
+		return wait_ms;
+	return left_ms;
+}
+
+struct pss_cost job_pss_cost(const struct job *job)
+{
+	struct pss_cost cost = job->pss.cost;
+	uint64_t busy_ns = job->pss_reader ? pss_reader_busy_ns(job->pss_reader) : 0;
+
+	cost.ns_total += busy_ns;
+	if (busy_ns > cost.ns_max)
+		cost.ns_max = busy_ns;
+	return cost;
+}

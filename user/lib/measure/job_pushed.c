@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What programs push, as a part of the run: which may, when to sample for it, and its lines. */
+#include "base/clock.h"
+#include "base/mark.h"
+#include "measure/job.h"
+#include "run/writer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define LINE_NS (NSEC_PER_SEC / PUSHED_PER_SECOND)
+#define LINES_NS (LINE_NS * PUSHED_BURST)
+#define BYTE_NS (NSEC_PER_SEC / PUSHED_BYTES_PER_SECOND)
+#define BYTES_NS (BYTE_NS * PUSHED_BYTES_BURST)
+#define SAMPLE_NS (NSEC_PER_SEC / 20) /* on average one sample for marks in that time */
+#define SAMPLES_NS NSEC_PER_SEC
+#define SAMPLE_SHARE 20          /* they take no more than this part of the time: 1/20 */
+#define PATIENCE_NS NSEC_PER_SEC /* a sender that two samples did not show by then is refused */
+#define LOOK_AGAIN_MS 10
+
+static uint64_t elapsed_of(const struct job *job, const struct datagram *l)
+{
+	return l->sent_ns > job->start_ns ? l->sent_ns - job->start_ns : 0;
+}
+
+/* Offers the line that has been written to the feeds, and counts it in @taken or as dropped: bytes
+ * are limited by time, and by the room that the run's own lines need in the queues. */
+static void pushed_line_put(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
+{
+	struct jsonw *j = &job->json;
+
+	if (rate_take(&a->bytes, now_ns, BYTE_NS * j->used, BYTES_NS) &&
+	    feeds_offer(&job->feeds, j, a->queue_bytes))
+		++*taken;
+	else
+		job->pushed.counts.dropped++;
+	jsonw_reset(j);
+}
+
+static void mark_take(struct job *job, const struct datagram *l, uint64_t now_ns)
+{
+	struct pushed_counts *counts = &job->pushed.counts;
+	const char *text = l->text + strlen(MARK_PREFIX);
+	size_t length = l->length - strlen(MARK_PREFIX);
+
+	if (length && text[length - 1] == '\n')
+		length--;
+	if (!length || length > MARK_BYTES) {
+		counts->malformed++;
+	} else if (!rate_take(&job->pushed.marks.lines, now_ns, LINE_NS, LINES_NS)) {
+		counts->dropped++;
+	} else {
+		write_mark(&job->json, job->run, elapsed_of(job, l), (int32_t)l->pid, text, length);
+		pushed_line_put(job, &job->pushed.marks, now_ns, &counts->marks);
+	}
+}
+
+static void metrics_take(struct job *job, struct datagram *l, uint64_t now_ns)
+{
+	struct pushed_counts *counts = &job->pushed.counts;
+	char *at = l->text, *end = l->text + l->length;
+	struct point point;
+
+	counts->malformed += !l->length;
+	while (at < end) {
+		int got;
+
+		if (!rate_take(&job->pushed.metrics.lines, now_ns, LINE_NS, LINES_NS)) {
+			counts->dropped += point_lines(at, (size_t)(end - at));
+			return;
+		}
+		got = point_parse(&point, &at, end);
+		if (!got)
+			continue;
+		if (got < 0) {
+			counts->malformed++;
+			continue;
+		}
+		write_point(&job->json, job->run, elapsed_of(job, l), (int32_t)l->pid, &point);
+		pushed_line_put(job, &job->pushed.metrics, now_ns, &counts->metrics);
+	}
+}
+
+enum verdict { WAIT, TAKE, REFUSE };
+
+static bool is_mark(const struct datagram *l)
+{
+	return !l->is_udp && mark_is_one(l->text, l->length);
+}
+
+/* No sample has been made since it came. */
+static bool lacks_a_sample(const struct job *job, const struct datagram *l)
+{
+	return l->samples == job_samples_made(job);
+}
+
+/* None of these has been written yet. */
+static bool lacks_a_line(const struct job *job, const struct datagram *l)
+{
+	return l->samples >= job->summary.samples;
+}
+
+static bool was_looked_for(const struct job *job, const struct datagram *l)
+{
+	return job_samples_made(job) - l->samples >= 2;
+}
+
+static bool is_overdue(const struct datagram *l, uint64_t now_ns)
+{
+	return now_ns > l->sent_ns && now_ns - l->sent_ns >= PATIENCE_NS;
+}
+
+/* @is_last: the run has ended, all its processes are known. */
+static enum verdict datagram_judge(const struct job *job, const struct datagram *l, uint64_t now_ns,
+				   bool is_last)
+{
+	if (l->is_udp)
+		return TAKE;
+	if (is_mark(l) && lacks_a_line(job, l) && !is_last)
+		return WAIT;
+	if (l->is_known || senders_know(&job->pushed.senders, l->pid, l->sent_boot_ns))
+		return TAKE;
+	return is_last || (was_looked_for(job, l) && is_overdue(l, now_ns)) ? REFUSE : WAIT;
+}
+
+/* A mark needs the totals at its time, for the phases; of metrics only the sender must be known. */
+static bool sample_is_due(const struct job *job, uint64_t now_ns)
+{
+	for (const struct datagram *l = job->pushed.waiting; l; l = l->next)
+		if ((is_mark(l) && lacks_a_sample(job, l)) ||
+		    (is_overdue(l, now_ns) && !was_looked_for(job, l)))
+			return true;
+	return false;
+}
+
+static void sample_for_datagrams(struct job *job)
+{
+	struct rate *rate = &job->pushed.samples;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
+
+	if (!sample_is_due(job, now_ns) || !rate_take(rate, now_ns, SAMPLE_NS, SAMPLES_NS))
+		return;
+	job_sample(job);
+	cost_ns = (clock_ns(CLOCK_MONOTONIC) - now_ns) * SAMPLE_SHARE;
+	if (cost_ns > SAMPLE_NS)
+		rate_charge(rate, cost_ns - SAMPLE_NS);
+}
+
+static void senders_refresh(struct job *job)
+{
+	const struct rows *rows = &job->books->rows;
+	struct pushed *p = &job->pushed;
+
+	if (p->is_on && p->drains != job->books->tracker.drains)
+		job->forgone += senders_set_alive(&p->senders, rows->all, rows->nr) != 0;
+	p->drains = job->books->tracker.drains;
+}
+
+/* False: the feeds are not empty yet, call it again. */
+static bool datagrams_settle(struct job *job, bool is_last)
+{
+	struct pushed *p = &job->pushed;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct datagram **at = &p->waiting, *l;
+
+	senders_refresh(job);
+	while ((l = *at)) {
+		enum verdict verdict = datagram_judge(job, l, now_ns, is_last);
+
+		if (verdict == WAIT) {
+			at = &l->next;
+			continue;
+		}
+		if (is_last && !feeds_are_empty(&job->feeds)) /* listeners first catch up */
+			return false;
+		if (verdict == REFUSE)
+			p->counts.refused += datagram_count_lines(l);
+		else if (is_mark(l))
+			mark_take(job, l, now_ns);
+		else
+			metrics_take(job, l, now_ns);
+		pushed_remove(p, at);
+		if (is_last)
+			feeds_flush(&job->feeds);
+	}
+	return true;
+}
+
+int job_push(struct job *job, const char *text, size_t length, pid_t pid)
+{
+	struct datagram *l = datagram_new(text, length, (uint32_t)pid);
+
+	if (!l)
+		return -ENOMEM;
+	l->is_known = true;
+	job->pushed.has_come = true;
+	pushed_put(&job->pushed, l, job_samples_made(job));
+	return 0;
+}
+
+void job_take_pushed(struct job *job)
+{
+	struct datagram *came = job->pushed.is_on ? inbox_take(&job->pushed.inbox) : NULL;
+
+	if (!came && !job->pushed.nr_waiting)
+		return;
+	senders_refresh(job);
+	pushed_put(&job->pushed, came, job_samples_made(job));
+	books_consume(job->books);
+	sample_for_datagrams(job);
+	datagrams_settle(job, false);
+	feeds_flush(&job->feeds);
+}
+
+int job_pushed_wait(const struct job *job, int wait_ms)
+{
+	if (!job->pushed.nr_waiting || (wait_ms >= 0 && wait_ms < LOOK_AGAIN_MS))
+		return wait_ms;
+	return LOOK_AGAIN_MS;
+}
+
+bool job_close_pushed(struct job *job)
+{
+	if (!job->pushed.is_on && !job->pushed.has_come)
+		return true;
+	if (!datagrams_settle(job, true))
+		return false;
+	job->summary.has_pushed = true;
+	job->summary.pushed = job->pushed.counts;
+	return true;
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How a job begins and ends in the books of a whole node, where its processes are counted already.
+ */
+#include "measure/job.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOIN_PASSES 64
+
+/* A process that is there, as its record has it. */
+struct there {
+	uint32_t pid, ppid;
+	uint64_t start_boot_ns;
+	struct account_key account;
+	bool is_member;
+};
+
+struct census {
+	struct there *all; /* owned */
+	size_t nr, room;
+	uint64_t forgone;
+};
+
+uint64_t processes_born(const struct account *sum)
+{
+	const uint64_t came = sum->forks + sum->roots + sum->moved_in;
+
+	return came > sum->moved_out ? came - sum->moved_out : 0;
+}
+
+bool job_has(const struct job *job, const struct account_key *key)
+{
+	const struct job *owner = books_owner(job->books, key);
+
+	while (owner && owner != job)
+		owner = owner->above;
+	return owner;
+}
+
+static int joiner_find(struct job *job, uint32_t pid, struct process_record *r)
+{
+	struct tracker *t = &job->books->tracker;
+	int err = tracker_find(t, (pid_t)pid, r);
+
+	if (err == -ESRCH && !tracker_adopt(t))
+		err = tracker_find(t, (pid_t)pid, r);
+	return err;
+}
+
+static void baseline_note(struct job *job, const struct process_record *r)
+{
+#define TASK_METRIC(base, ...) job->baseline.base += r->counters.base;
+#include "bpfmon/metrics.def"
+	job->baseline.user += r->user;
+	job->baseline.system += r->system;
+	job->baseline.threads += r->threads_total;
+}
+
+static int joiner_move(struct job *job, uint32_t pid, uint32_t flags)
+{
+	struct account_key to = { .tree = job->account.tree, .cgroup = 0 };
+	struct process_record r;
+	int err = joiner_find(job, pid, &r);
+
+	if (err || r.account.tree == to.tree)
+		return err;
+	to.cgroup = r.account.cgroup;
+	err = tracker_move_anew(&job->books->tracker, (pid_t)pid, &to, flags);
+	if (err || !(flags & PROCESS_SEEDED))
+		return err;
+	baseline_note(job, &r);
+	books_name_process(job->books, r.pid, r.serial);
+	return 0;
+}
+
+static void process_note(void *context, const struct process_record *r)
+{
+	struct census *c = context;
+	struct there *all = c->all;
+	size_t room = c->room ? c->room * 2 : 1024;
+
+	if (r->flags & PROCESS_ENDED || !r->pid)
+		return;
+	if (c->nr == c->room) {
+		all = reallocarray(all, room, sizeof(*all));
+		if (!all) {
+			c->forgone++;
+			return;
+		}
+		c->all = all;
+		c->room = room;
+	}
+	all[c->nr++] = (struct there){ .pid = r->pid,
+				       .ppid = r->ppid,
+				       .start_boot_ns = r->start_boot_ns,
+				       .account = r->account };
+}
+
+static int there_compare(const void *a, const void *b)
+{
+	const struct there *p = a, *q = b;
+
+	return p->pid < q->pid ? -1 : p->pid > q->pid;
+}
+
+static struct there *there_find(const struct census *c, uint32_t pid)
+{
+	const struct there key = { .pid = pid };
+
+	if (!c->nr)
+		return NULL;
+	return bsearch(&key, c->all, c->nr, sizeof(key), there_compare);
+}
+
+/* A parent that is older than the child is the one that it was born by, not a later one of that
+ * PID. */
+static bool there_is_member(const struct census *c, const struct there *t)
+{
+	const struct there *parent = t->is_member ? NULL : there_find(c, t->ppid);
+
+	return parent && parent->is_member && parent->start_boot_ns <= t->start_boot_ns;
+}
+
+/* What descends from the members: a pass may reach a child before its parent. */
+static bool census_spread(struct census *c)
+{
+	bool has_grown = false;
+
+	for (size_t i = 0; i < c->nr; i++) {
+		bool is_new = there_is_member(c, &c->all[i]);
+
+		c->all[i].is_member |= is_new;
+		has_grown |= is_new;
+	}
+	return has_grown;
+}
+
+/* A run that has begun before keeps its processes, or it would be wrong from now on. */
+static bool process_is_free(struct job *job, const struct there *t)
+{
+	const struct job *owner = books_owner(job->books, &t->account);
+
+	if (owner == job || owner == job->above)
+		return true;
+	job->summary.complete = false;
+	snprintf(job->summary.reason, sizeof(job->summary.reason),
+		 "some of the descendants are in runs of their own, and are counted there alone");
+	return false;
+}
+
+/* Moves those of the descendants that are not in the account yet: how many. */
+static size_t descendants_move(struct job *job)
+{
+	const uint32_t flags = PROCESS_ROOT | PROCESS_SEEDED;
+	uint64_t before = job->baseline.threads;
+	struct census c = { 0 };
+
+	tracker_each_process(&job->books->tracker, process_note, &c);
+	if (c.nr)
+		qsort(c.all, c.nr, sizeof(*c.all), there_compare);
+	for (size_t i = 0; i < job->spec->nr_targets; i++) {
+		struct there *t = there_find(&c, (uint32_t)job->spec->targets[i]);
+
+		if (t)
+			t->is_member = true;
+	}
+	while (census_spread(&c))
+		;
+	for (size_t i = 0; i < c.nr; i++)
+		if (c.all[i].is_member && process_is_free(job, &c.all[i]))
+			joiner_move(job, c.all[i].pid, flags);
+	job->forgone += c.forgone;
+	free(c.all);
+	return job->baseline.threads - before;
+}
+
+/* All are counted in the run of the first one, too: the others must be in the same. */
+static int targets_check(struct job *job, char *why, size_t size)
+{
+	const struct job_spec *spec = job->spec;
+	struct process_record r;
+
+	for (size_t i = 1; i < spec->nr_targets; i++) {
+		if (joiner_find(job, (uint32_t)spec->targets[i], &r) ||
+		    books_owner(job->books, &r.account) == job->above)
+			continue;
+		snprintf(why, size,
+			 "processes %d and %d are in different runs already; attach to "
+			 "them one by one",
+			 spec->targets[0], spec->targets[i]);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static int targets_join(struct job *job)
+{
+	int err = -ESRCH;
+
+	for (size_t i = 0; i < job->spec->nr_targets; i++)
+		if (!joiner_move(job, (uint32_t)job->spec->targets[i],
+				 PROCESS_ROOT | PROCESS_SEEDED))
+			err = 0;
+	/* one that was born by a process before that was moved is found in the next pass */
+	for (int i = 0; !err && i < JOIN_PASSES && descendants_move(job); i++)
+		;
+	return err;
+}
+
+int job_join(struct job *job, char *why, size_t size)
+{
+	const struct job_spec *spec = job->spec;
+	const pid_t first = spec->command ? spec->command : spec->targets[0];
+	struct process_record r;
+	int err = joiner_find(job, (uint32_t)first, &r);
+
+	if (err)
+		return err;
+	job->account = (struct account_key){ books_new_tree(job->books), r.account.cgroup };
+	job->heir = r.account.tree;
+	job->above = books_owner(job->books, &r.account);
+	err = targets_check(job, why, size);
+	if (err) {
+		job->account.tree = 0;
+		return err;
+	}
+	err = books_own(job->books, &job->account, job);
+	if (err)
+		return err;
+	if (!spec->command)
+		return targets_join(job);
+	return joiner_move(job, (uint32_t)first, PROCESS_ROOT | PROCESS_LAUNCHED);
+}
+
+/* Runs that have begun in @job, which is over, are from now on in the one around it. */
+static void runs_pass_on(struct job *job)
+{
+	const struct books *b = job->books;
+
+	for (size_t i = 0; b->whole_node && i < b->nr_owners; i++) {
+		struct job *inner = b->owners[i].owner;
+		const struct account_key heir = { inner->heir, 0 };
+
+		if (inner->above != job)
+			continue;
+		if (books_owner(b, &heir) == job)
+			inner->heir = job->heir;
+		inner->above = job->above;
+	}
+}
+
+void job_leave_books(struct job *job)
+{
+	struct account_key key;
+	struct account total;
+
+	if (!job->account.tree)
+		return;
+	runs_pass_on(job);
+	tracker_read_accounts(&job->books->tracker);
+	while (books_find_owned(job->books, job, &key)) { /* its own, and those of its spans */
+		if (!books_remove(job->books, &key, &total))
+			account_add(&job->removed, &total);
+		books_disown(job->books, &key);
+	}
+	job->account.tree = 0;
+	if (job->above) /* what its processes use from here on is counted there */
+		account_add(&job->above->removed, &job->removed);
+}

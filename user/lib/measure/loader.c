@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "measure/loader.h"
+
+#include "base/stack.h"
+#include "bpfmon/shared.h"
+#include "bpfmon.skel.h"
+#include "measure/program_type.h"
+#include "measure/small_btf.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LICENSE "Dual BSD/GPL" /* as in bpf/follow.bpf.c */
+#define THREADS_MOST 8
+#define LOG_BYTES (1 << 20)
+
+static struct bpfmon *skeleton_open(int types_fd)
+{
+	DECLARE_LIBBPF_OPTS(bpf_object_open_opts, options);
+	char path[64];
+
+	if (types_fd < 0)
+		return bpfmon__open();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types_fd);
+	options.btf_custom_path = path;
+	return access(path, R_OK) ? NULL : bpfmon__open_opts(&options);
+}
+
+static void hooks_name(struct loader *l)
+{
+	struct bpf_program *p;
+
+	l->hooks[0] = (struct kernel_type){ .name = "mm_rss_stat", .kind = BTF_KIND_STRUCT };
+	l->nr_hooks = 1;
+	bpf_object__for_each_program(p, l->first->obj)
+		if (l->nr_hooks <= RELOCATED_MOST &&
+		    !program_type_hook(bpf_program__section_name(p), &l->hooks[l->nr_hooks]))
+			l->nr_hooks++;
+}
+
+/* By libbpf's copy of all types, which takes longer. */
+static int hooks_find_slowly(struct loader *l)
+{
+	struct btf *all = btf__load_vmlinux_btf();
+	int err = (int)libbpf_get_error(all);
+	__s32 id;
+
+	for (size_t i = 0; !err && i < l->nr_hooks; i++) {
+		id = btf__find_by_name_kind(all, l->hooks[i].name, l->hooks[i].kind);
+		l->hooks[i].id = id > 0 ? (uint32_t)id : 0;
+	}
+	if (!err)
+		btf__free(all);
+	return err;
+}
+
+/*
+ * The small copy of the kernel's types is made once for all attempts: relocations are the same with
+ * it, and found in a tenth of the time.
+ */
+static int types_copy_open(struct loader *l)
+{
+	struct kernel_btf kernel;
+	int err;
+
+	l->types_fd = memfd_create("bpfmon-types", MFD_CLOEXEC);
+	l->first = l->types_fd < 0 ? NULL : skeleton_open(l->types_fd);
+	if (!l->first)
+		return -errno;
+	hooks_name(l);
+	err = kernel_btf_open(&kernel);
+	if (err)
+		return err;
+	kernel_btf_find(&kernel, l->hooks, l->nr_hooks);
+	err = small_btf_write(l->types_fd, &kernel, bpf_object__btf(l->first->obj));
+	kernel_btf_close(&kernel);
+	return err;
+}
+
+int loader_open(struct loader *l, bool all_types)
+{
+	int err;
+
+	*l = (struct loader){ .types_fd = -1 };
+	err = relocated_register();
+	if (err)
+		return err;
+	if (!all_types && !types_copy_open(l))
+		return 0;
+	loader_close(l);
+	l->first = skeleton_open(-1);
+	if (!l->first)
+		return errno > 0 ? -errno : -EINVAL;
+	hooks_name(l);
+	return hooks_find_slowly(l);
+}
+
+void loader_close(struct loader *l)
+{
+	bpfmon__destroy(l->first);
+	l->first = NULL;
+	if (l->types_fd >= 0)
+		close(l->types_fd);
+	l->types_fd = -1;
+}
+
+struct bpfmon *loader_skeleton(struct loader *l)
+{
+	struct bpfmon *skel = l->first;
+
+	l->first = NULL;
+	return skel ? skel : skeleton_open(l->types_fd);
+}
+
+/* 0: the kernel has none. */
+static uint32_t hook_id(const struct loader *l, const struct kernel_type *wanted)
+{
+	for (size_t i = 0; i < l->nr_hooks; i++)
+		if (l->hooks[i].kind == wanted->kind && !strcmp(l->hooks[i].name, wanted->name))
+			return l->hooks[i].id;
+	return 0;
+}
+
+bool loader_has_hook(const struct loader *l, const struct bpf_program *p)
+{
+	struct kernel_type hook;
+
+	return program_type_hook(bpf_program__section_name(p), &hook) || hook_id(l, &hook);
+}
+
+bool loader_has_percpu_rss(const struct loader *l)
+{
+	return !l->hooks[0].id;
+}
+
+struct batch {
+	struct relocated_set relocated;
+	int errs[RELOCATED_MOST];
+	const struct loader *loader;
+	atomic_size_t next;
+};
+
+static int relocated_load(const struct relocated *r, const struct bpf_prog_load_opts *options)
+{
+	int fd = bpf_prog_load(r->type, bpf_program__name(r->program), LICENSE, r->insns,
+			       r->nr_insns, options);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Loads it once more, for the verifier's report. */
+static void refusal_print(const struct relocated *r, int err)
+{
+	struct bpf_prog_load_opts options = r->options;
+	char *log = calloc(1, LOG_BYTES);
+	int fd;
+
+	if (!log)
+		return;
+	options.log_level = 1;
+	options.log_size = LOG_BYTES;
+	options.log_buf = log;
+	fd = relocated_load(r, &options);
+	fprintf(stderr, "program '%s' is refused: %s\n%s", bpf_program__name(r->program),
+		strerror(-err), log);
+	if (fd >= 0)
+		close(fd);
+	free(log);
+}
+
+static int hooked_load(const struct loader *l, struct relocated *r)
+{
+	const char *section = bpf_program__section_name(r->program);
+	struct bpf_prog_load_opts options;
+	struct kernel_type hook;
+	int fd;
+
+	if (l->refused_types & program_type_bits(program_type_find(section)->name))
+		return -EPERM; /* for tests: as if the kernel refused */
+	if (!program_type_hook(section, &hook)) {
+		r->options.attach_btf_id = hook_id(l, &hook);
+		if (!r->options.attach_btf_id)
+			return -ENOENT;
+	}
+	options = r->options;
+	options.line_info = NULL; /* only for the report; takes a tenth of the time */
+	options.line_info_cnt = options.line_info_rec_size = 0;
+	fd = relocated_load(r, &options);
+	if (fd < 0 && l->verbose)
+		refusal_print(r, fd);
+	return fd;
+}
+
+/*
+ * The descriptor that libbpf has becomes one of the true program. At once: the kernel frees the
+ * empty one later, and with a lock that attaching needs, too.
+ */
+static int program_replace(const struct loader *l, struct relocated *r)
+{
+	int fd = hooked_load(l, r), err = 0;
+
+	if (fd < 0)
+		return fd;
+	if (dup3(fd, bpf_program__fd(r->program), O_CLOEXEC) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+static void *batch_load(void *context)
+{
+	struct batch *b = context;
+	size_t i;
+
+	while ((i = atomic_fetch_add(&b->next, 1)) < b->relocated.nr)
+		b->errs[i] = program_replace(b->loader, &b->relocated.programs[i]);
+	return NULL;
+}
+
+/* On as many CPUs as there are, in the order of the skeleton: its last programs are small. */
+static void batch_run(struct batch *b)
+{
+	pthread_t threads[THREADS_MOST];
+	size_t nr = 0, most = 0;
+	cpu_set_t cpus;
+
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
+		most = (size_t)CPU_COUNT(&cpus) - 1;
+	/* without threads, all in turn */
+	while (nr < most && nr < THREADS_MOST && nr + 1 < b->relocated.nr &&
+	       !stack_start_thread(&threads[nr], batch_load, b))
+		nr++;
+	batch_load(b);
+	while (nr)
+		pthread_join(threads[--nr], NULL);
+}
+
+/* The last error. */
+static int batch_report(const struct batch *b,
+			void (*refused)(void *, const struct bpf_program *, int), void *context)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < b->relocated.nr; i++) {
+		if (!b->errs[i])
+			continue;
+		err = b->errs[i];
+		refused(context, b->relocated.programs[i].program, err);
+	}
+	return err;
+}
+
+int loader_load(const struct loader *l, struct bpfmon *skel,
+		void (*refused)(void *context, const struct bpf_program *p, int err), void *context)
+{
+	struct batch *b = calloc(1, sizeof(*b));
+	int err;
+
+	if (!b)
+		return -ENOMEM;
+	b->loader = l;
+	relocated_collect(&b->relocated);
+	err = bpfmon__load(skel);
+	relocated_collect(NULL);
+	if (!err) {
+		batch_run(b);
+		err = batch_report(b, refused, context);
+	}
+	relocated_done(&b->relocated);
+	free(b);
+	return err;
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "measure/needed_watch.h"
+
+#include "base/clock.h"
+#include "measure/job.h"
+
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#define FRESH_NS NSEC_PER_SEC
+#define LEAST_BYTES (16ULL << 20) /* below that nobody asks whether pages are shared */
+
+static uint64_t machine_shared(void)
+{
+	struct sysinfo now;
+
+	return sysinfo(&now) ? 0 : (uint64_t)now.sharedram * now.mem_unit;
+}
+
+void needed_watch_open(struct job *job, const struct cgroup_target *own)
+{
+	const struct job_spec *spec = job->spec;
+	const pid_t pid = spec->command ? spec->command : spec->nr_targets ? spec->targets[0] : 0;
+
+	job->needed.machine_shared_bytes = machine_shared();
+	if (own || pid)
+		run_cgroup_open(&job->needed.cgroup, own, pid, spec->command);
+}
+
+/* Whether PSS may be more now than what has been read so far: more is resident, or pages that were
+ * shared have been copied. */
+static bool reading_is_wanted(const struct job *job, uint64_t rss, uint64_t faults)
+{
+	const struct needed_watch *w = &job->needed;
+	const struct needed_seen *seen = &job->summary.seen;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (rss < LEAST_BYTES || (seen->has_pss && rss <= seen->pss_bytes))
+		return false;
+	return !w->has_read || rss > w->read_rss_bytes + w->read_rss_bytes / 10 ||
+	       (faults - w->read_faults) * page > seen->pss_bytes / 10;
+}
+
+/* While it grows fast a reading would soon be old: only where it has doubled since the last one. */
+static bool reading_is_due(const struct needed_watch *w, uint64_t rss, uint64_t faults)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const uint64_t tenth = w->sample_rss_bytes / 10;
+
+	if (w->has_read && rss / 2 > w->read_rss_bytes)
+		return true;
+	return rss <= w->sample_rss_bytes + tenth && (faults - w->sample_faults) * page <= tenth;
+}
+
+/* True: one process holds nearly all of it, and shares it with none. */
+static bool rows_are_one(const struct job *job, uint64_t rss)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < job->rows.nr; i++) {
+		uint64_t bytes = row_resident_pages(job->rows.all[i]) * page;
+
+		if (bytes > largest)
+			largest = bytes;
+	}
+	return largest >= rss - rss / 10;
+}
+
+static void reading_forgo(struct job *job, uint64_t rss)
+{
+	if (rss > job->summary.seen.unread_rss_bytes)
+		job->summary.seen.unread_rss_bytes = rss;
+}
+
+/* False: it cannot be read, or not within the budget unless @is_urgent. */
+static bool reading_begin_all(struct job *job, bool is_urgent)
+{
+	struct needed_watch *w = &job->needed;
+
+	if (w->is_reading || !job_read_all_pss(job, is_urgent))
+		return w->is_reading;
+	w->is_reading = true;
+	w->rss_bytes = job->held.smp.value[M_rss];
+	w->elapsed_ns = job->held.smp.elapsed_ns;
+	w->faults = job->totals.minflt;
+	w->births = processes_born(&job->totals);
+	return true;
+}
+
+static void pss_watch(struct job *job)
+{
+	const struct sample *smp = &job->held.smp;
+	struct needed_watch *w = &job->needed;
+	const uint64_t rss = smp->value[M_rss], faults = job->totals.minflt;
+	bool is_due;
+
+	/* with --pss each sample has it */
+	if (job->spec->pss_ppm || !job->pss_reader || !sample_has(smp, M_rss))
+		return;
+	is_due = reading_is_due(w, rss, faults);
+	w->sample_rss_bytes = rss;
+	w->sample_faults = faults;
+	if (!reading_is_wanted(job, rss, faults) || rows_are_one(job, rss))
+		return;
+	if (!is_due || !reading_begin_all(job, false))
+		reading_forgo(job, rss);
+}
+
+/* What the run may have of them: what the machine has more, and the run has written or mapped. */
+static void files_watch(struct job *job)
+{
+	const struct sample *smp = &job->held.smp;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), now = machine_shared();
+	const enum metric_id calls = sample_has(smp, M_wchar_files) ? M_wchar_files : M_wchar;
+	struct needed_seen *seen = &job->summary.seen;
+	struct needed_watch *w = &job->needed;
+	uint64_t mapped = 0, by_run, unmapped;
+
+	if (!sample_has(smp, calls) || !w->machine_shared_bytes)
+		return;
+	for (size_t i = 0; i < job->rows.nr; i++)
+		if (job->rows.all[i]->pages[RSS_SHMEM] * page > mapped)
+			mapped = job->rows.all[i]->pages[RSS_SHMEM] * page;
+	if (sample_has(smp, M_rss_shmem) && smp->value[M_rss_shmem] > w->mapped_bytes)
+		w->mapped_bytes = smp->value[M_rss_shmem];
+	if (now < w->machine_shared_bytes)
+		w->machine_shared_bytes = now;
+	unmapped = now - w->machine_shared_bytes;
+	unmapped -= unmapped < mapped ? unmapped : mapped;
+	by_run = smp->value[calls] + w->mapped_bytes;
+	if (unmapped > by_run)
+		unmapped = by_run;
+	if (unmapped > seen->unmapped_bytes)
+		seen->unmapped_bytes = unmapped;
+}
+
+static void figure_set(struct needed_watch *w, uint64_t bytes, uint64_t rss, bool is_least)
+{
+	w->now_bytes = bytes;
+	w->now_rss_bytes = rss;
+	w->now_is_least = is_least;
+	w->now_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+bool needed_watch_look(struct job *job)
+{
+	uint64_t bytes;
+
+	if (!run_cgroup_read(&job->needed.cgroup, &job->rows, &bytes))
+		return false;
+	figure_set(&job->needed, bytes, job->held.smp.value[M_rss], false);
+	return true;
+}
+
+/* Of a job that is a cgroup, where something has run since; PSS of its processes would be too much
+ * work for an agent. */
+static void view_watch(struct job *job)
+{
+	struct needed_watch *w = &job->needed;
+	struct needed_seen *seen = &job->summary.seen;
+	const struct cgroup *cg = job->spec->cgroup;
+	uint64_t bytes, most;
+
+	if (!cg || (w->has_read && job->totals.cpu == w->read_cpu_ns))
+		return;
+	w->read_cpu_ns = job->totals.cpu;
+	w->has_read = run_cgroup_glance(&w->cgroup, cg, seen->cgroup_bytes, &bytes, &most);
+	if (!w->has_read)
+		return;
+	needed_see_cgroup(seen, bytes, job->held.smp.elapsed_ns);
+	seen->has_cgroup_most = most;
+	seen->cgroup_most_bytes = most;
+}
+
+void needed_watch_sample(struct job *job)
+{
+	struct needed_seen *seen = &job->summary.seen;
+
+	if (job->spec->is_view) {
+		view_watch(job);
+	} else if (needed_watch_look(job)) {
+		needed_see_cgroup(seen, job->needed.now_bytes, job->held.smp.elapsed_ns);
+	} else {
+		if (!seen->has_cgroup) /* which would have shown them */
+			files_watch(job);
+		pss_watch(job);
+	}
+}
+
+bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most)
+{
+	const struct needed_watch *w = &job->needed;
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), rss = job->held.smp.value[M_rss];
+
+	*bytes = w->now_bytes;
+	*most = w->now_bytes + (rss > w->now_rss_bytes ? rss - w->now_rss_bytes : 0);
+	if (w->now_is_least)
+		*most = UINT64_MAX;
+	return w->now_ns && now_ns - w->now_ns < FRESH_NS;
+}
+
+bool needed_watch_ask(struct job *job)
+{
+	const struct needed_watch *w = &job->needed;
+	const uint64_t rss = job->held.smp.value[M_rss];
+	const bool is_urgent = !w->has_read || rss > w->read_rss_bytes + w->read_rss_bytes / 10;
+
+	if (!job->pss_reader || pss_is_refused(&job->pss))
+		return false;
+	return reading_begin_all(job, is_urgent) || !is_urgent;
+}
+
+/* What was born meanwhile has a share of what was read. */
+static bool none_was_born(struct job *job)
+{
+	struct tracker *t = &job->books->tracker;
+	struct account totals;
+
+	if (tracker_needs_looks(t))
+		tracker_look(t);
+	totals = job_totals(job);
+	return processes_born(&totals) == job->needed.births;
+}
+
+void needed_watch_take(struct job *job)
+{
+	struct needed_watch *w = &job->needed;
+	uint64_t pss;
+	bool is_whole;
+
+	if (!w->is_reading)
+		return;
+	w->is_reading = false;
+	is_whole = pss_sum_whole(&job->pss, &pss) && none_was_born(job);
+	if (is_whole) {
+		w->has_read = true;
+		w->read_rss_bytes = w->rss_bytes;
+		w->read_faults = w->faults;
+		needed_see_pss(&job->summary.seen, pss, w->rss_bytes, w->elapsed_ns);
+	} else {
+		reading_forgo(job, w->rss_bytes);
+	}
+	if (pss_is_refused(&job->pss))
+		return;
+	figure_set(w, pss, w->rss_bytes, !is_whole);
+	if (job->spec->nr_limits)
+		limit_watch_check(job);
+}
+
+void needed_watch_finish(struct job *job)
+{
+	struct needed_seen *seen = &job->summary.seen;
+
+	if (job->spec->is_view) /* its cgroup is gone: what was seen at samples remains */
+		return;
+	seen->has_cgroup_most = run_cgroup_most(&job->needed.cgroup, &seen->cgroup_most_bytes);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds out at samples how much memory a run needs: from a cgroup that holds it alone, else by
+ * reading PSS where the sum of RSS would count pages several times.
+ */
+#ifndef MEASURE_NEEDED_WATCH_H
+#define MEASURE_NEEDED_WATCH_H
+
+#include "measure/run_cgroup.h"
+
+struct job;
+
+struct needed_watch {
+	struct run_cgroup cgroup;
+	/* The last figure, RSS when it was read, and CLOCK_MONOTONIC then; 0: there is none. */
+	uint64_t now_bytes, now_rss_bytes, now_ns;
+	bool now_is_least; /* some was not read, or is in no reading: it needs more */
+	bool is_reading;   /* the PSS of all processes at the next sample: */
+	uint64_t rss_bytes, elapsed_ns, faults, births;
+	uint64_t sample_rss_bytes, sample_faults; /* of the sample before */
+	/* As of the last reading: */
+	bool has_read;
+	uint64_t read_rss_bytes, read_faults;
+	uint64_t read_cpu_ns; /* of a view: what it has used by then */
+	/* Files in memory and shared memory of the machine: the least since the run began; and what
+	 * the run has mapped of it, the most at a sample, as counted for each process. */
+	uint64_t machine_shared_bytes, mapped_bytes;
+};
+
+/* @own: a cgroup that holds the run alone; or NULL. */
+void needed_watch_open(struct job *job, const struct cgroup_target *own);
+/* Of the sample that has just been made; may begin to read PSS, for which it does not wait. */
+void needed_watch_sample(struct job *job);
+/* Between samples, after a drain: reads the cgroup. False: none holds the run alone. */
+bool needed_watch_look(struct job *job);
+/*
+ * What the run needs, as its cgroup or PSS was read in the last second. @most: with what RSS has
+ * grown by since; UINT64_MAX: not known, as processes were born during the reading. False: neither
+ * is known.
+ */
+bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most);
+/* Has PSS read soon: at once where more is resident than at the last reading, else as the budget
+ * allows. False: it cannot be read. */
+bool needed_watch_ask(struct job *job);
+/* PSS has been read, as far as it could be. */
+void needed_watch_take(struct job *job);
+/* The run is over: sets what is known in its summary. */
+void needed_watch_finish(struct job *job);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "measure/proc_clock.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define SHARE_OF_BUDGET 4 /* of descriptors, one part in so many */
+
+struct task_list {
+	pid_t *all; /* owned */
+	size_t nr, most;
+};
+
+static void task_list_add(struct task_list *t, pid_t task)
+{
+	if (t->nr < t->most)
+		t->all[t->nr++] = task;
+}
+
+static void task_list_add_of(struct task_list *t, const struct proc_member *m)
+{
+	__cleanup(closedirp) DIR *dir = NULL;
+	const struct dirent *entry;
+	char path[64];
+
+	if (m->stat.threads == 1) {
+		task_list_add(t, m->files.pid);
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/task", m->files.pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)*entry->d_name))
+			task_list_add(t, atoi(entry->d_name));
+}
+
+/* An ordinary user may not count what the kernel does for a task; this clock runs then all the
+ * same. */
+static int task_clock_open(pid_t task)
+{
+	struct perf_event_attr a = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(a),
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.inherit = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &a, task, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/*
+ * What interrupts and the hypervisor have taken of all CPUs. Kernels that measure it leave it out
+ * of a process's CPU time, but not of its task clock.
+ */
+static bool taken_read(uint64_t *taken_ns)
+{
+	__cleanup(fclosep) FILE *f = fopen("/proc/stat", "re");
+	unsigned long long irq, softirq, steal;
+
+	if (!f || fscanf(f, "cpu %*u %*u %*u %*u %*u %llu %llu %llu", &irq, &softirq, &steal) != 3)
+		return false;
+	*taken_ns = (irq + softirq + steal) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+	return true;
+}
+
+void proc_clock_open(struct proc_clock *c, const struct proc_members *members, uint64_t before_ns,
+		     struct proc_budget *b)
+{
+	struct task_list t = { .most = b->most / SHARE_OF_BUDGET };
+
+	c->is_tried = true;
+	c->before_ns = before_ns;
+	t.all = calloc(t.most, sizeof(*t.all));
+	c->fds = calloc(t.most, sizeof(*c->fds));
+	if (t.all && c->fds && taken_read(&c->taken_ns)) {
+		/* all are listed first: what is born to one that has its event has it, too */
+		for (size_t i = 0; i < members->nr; i++)
+			task_list_add_of(&t, members->all[i]);
+		for (size_t i = 0; i < t.nr; i++) {
+			c->fds[c->nr] = task_clock_open(t.all[i]);
+			c->nr += c->fds[c->nr] >= 0;
+		}
+		b->nr_open += (unsigned)c->nr;
+	}
+	free(t.all);
+}
+
+uint64_t proc_clock_read(struct proc_clock *c)
+{
+	uint64_t used_ns = c->before_ns, one_ns, taken_ns;
+
+	if (!c->nr || !taken_read(&taken_ns))
+		return c->most_ns;
+	for (size_t i = 0; i < c->nr; i++)
+		if (read(c->fds[i], &one_ns, sizeof(one_ns)) == sizeof(one_ns))
+			used_ns += one_ns;
+	taken_ns -= c->taken_ns;
+	if (used_ns > taken_ns + c->most_ns)
+		c->most_ns = used_ns - taken_ns;
+	return c->most_ns;
+}
+
+void proc_clock_done(struct proc_clock *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		close(c->fds[i]);
+	free(c->fds);
+	*c = (struct proc_clock){ 0 };
+}

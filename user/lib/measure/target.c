@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "measure/target.h"
+
+#include "base/clock.h"
+#include "measure/job.h"
+#include "run/writer.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A service that is restarted has its cgroup again within that time. */
+#define GRACE_NS (2 * NSEC_PER_SEC)
+/* The kernel brings a running task's CPU time up to date at its ticks; the slowest are 100 a
+ * second.
+ */
+#define TICK_NS (10 * NSEC_PER_MSEC)
+
+static const struct cgroup_target *target_named(const struct job *job)
+{
+	return job->spec->tracker.cgroup;
+}
+
+int target_seed(struct job *job)
+{
+	const pid_t own[] = { getpid(), getppid(), job->spec->recorder, 0 };
+
+	return tracker_seed_cgroup(&job->books->tracker, job->target.id,
+				   cgroup_target_depth(target_named(job)), own);
+}
+
+static void target_report(struct job *job, uint64_t time_ns, const char *event)
+{
+	if (!job->start_ns || time_ns < job->start_ns) /* still waiting for it */
+		return;
+	write_cgroup_event(&job->json, job->run, time_ns - job->start_ns, event,
+			   target_named(job)->cg.path);
+	feeds_put(&job->feeds, &job->json);
+}
+
+static void target_note_removed(struct job *job, uint64_t time_ns)
+{
+	job->target.gone_ns = time_ns;
+	target_report(job, time_ns, "cgroup_removed");
+}
+
+static void target_note_made(struct job *job, uint64_t id, uint64_t time_ns)
+{
+	job->target.id = id;
+	job->target.gone_ns = 0;
+	job->target.is_new = job->target.was_remade = true;
+	cgroup_stat_reopen(&job->cgroup);
+	job_reopen_block_io(job);
+	target_report(job, time_ns, "cgroup_recreated");
+}
+
+void target_event(struct job *job, const struct cgroup_event *e)
+{
+	if (e->news == CGROUP_MADE)
+		target_note_made(job, e->id, e->time_ns);
+	else if (e->news == CGROUP_REMOVED && e->id == job->target.id)
+		target_note_removed(job, e->time_ns);
+	else if (e->news == CGROUP_MOVES && job->state != JOB_ENDED)
+		tracker_drain(&job->books->tracker, NULL, NULL);
+}
+
+void target_look(struct job *job)
+{
+	uint64_t id = cgroup_target_id(target_named(job)), now = clock_ns(CLOCK_MONOTONIC);
+
+	if (job->start_ns)                 /* before the run begins no event can be written */
+		books_consume(job->books); /* events first: they have the exact times */
+	if (id == job->target.id || (!id && job->target.gone_ns))
+		return;
+	if (!id) {
+		target_note_removed(job, now);
+		return;
+	}
+	target_note_made(job, id, now);
+	target_seed(job);
+}
+
+void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns)
+{
+	uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - since_ns + 2 * TICK_NS;
+	uint64_t ours = smp->value[M_cpu], its = smp->value[M_cgroup_cpu];
+	int64_t more = (int64_t)(its - ours), step = more - job->target.told_ns;
+	uint64_t tolerated = job->run->cpus * took_ns + TICK_NS;
+
+	job->target.has_differed = sample_has(smp, M_cpu) && sample_has(smp, M_cgroup_cpu);
+	if (!job->target.has_differed)
+		return;
+	/* live processes have gone on between the two readings; an exit takes a little, too */
+	job->target.differed_ns =
+		(uint64_t)llabs(more) +
+		(job->totals.processes ? job->run->cpus * (took_ns - TICK_NS) : TICK_NS);
+	if (tolerated < its / 100)
+		tolerated = its / 100;
+	if ((uint64_t)llabs(step) <= tolerated && !job->target.is_new)
+		return;
+	job->target.told_ns = more;
+	if (job->target.is_new) { /* the last value of the old one is not known */
+		job->target.is_new = false;
+		return;
+	}
+	write_cgroup_difference(&job->json, job->run, smp, target_named(job)->cg.path);
+	feeds_put(&job->feeds, &job->json);
+}
+
+/* The kernel adds up CPU time at ticks. */
+static uint64_t tick_ns(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick))
+		return TICK_NS;
+	return (uint64_t)tick.tv_sec * NSEC_PER_SEC + (uint64_t)tick.tv_nsec;
+}
+
+uint64_t target_unsure_ns(const struct job *job)
+{
+	const struct tracking *t = tracker_tracking(&job->books->tracker);
+	uint64_t all = t->seeded - job->run->seeded_tasks + t->moved_out;
+	uint64_t late = all > t->moves_seen ? all - t->moves_seen : 0;
+
+	uint64_t most = t->moves_running * tick_ns() + late * (job->books->longest_ns + tick_ns());
+
+	if (job->target.was_remade || !job->target.has_differed || most < job->target.differed_ns)
+		return most;
+	return job->target.differed_ns;
+}
+
+uint64_t target_end_ns(const struct job *job)
+{
+	return job->target.gone_ns ? job->target.gone_ns + GRACE_NS : UINT64_MAX;
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "measure/tracker.h"
+
+#include "base/cgroup_mount.h"
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "bpfmon.skel.h"
+#include "measure/births.h"
+#include "measure/capability.h"
+#include "measure/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void metric_explain(struct tracker *t, enum metric_id id, const char *missing)
+{
+	if (!*missing || !metric_has(&t->usable, id))
+		return;
+	metric_drop(&t->usable, id);
+	t->unusable[id] = missing;
+}
+
+/* Without either program they would be those of some devices. */
+static void block_metrics_explain(struct tracker *t)
+{
+	const char *missing = t->optional.missing[OPTIONAL_BLOCK];
+
+	if (!*missing)
+		missing = t->optional.missing[OPTIONAL_BLOCK_BIOS];
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_get((enum metric_id)i)->source == SOURCE_BLOCK)
+			metric_explain(t, (enum metric_id)i, missing);
+}
+
+/* Of sockets from before an attach there would be none. */
+static void socket_metrics_explain(struct tracker *t)
+{
+	static const enum metric_id of_owners[] = { M_net_accepts, M_net_retransmits,
+						    M_net_sockets };
+
+	for (size_t i = 0; i < sizeof(of_owners) / sizeof(*of_owners); i++)
+		metric_explain(t, of_owners[i], t->optional.missing[OPTIONAL_SEED_SOCKETS]);
+}
+
+/* The cgroup in which all are that are visible here; -1: there is none. */
+static int cgroup_root_open(void)
+{
+	__cleanup(fclosep) FILE *f = cgroup_mounts_open("/proc/self");
+	__cleanup(freep) struct cgroup_mount *m = malloc(sizeof(*m));
+
+	while (m && cgroup_mount_next(f, m))
+		if (m->is_v2)
+			return open(m->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return -1;
+}
+
+static int tracker_open_proc(struct tracker *t, const struct tracker_options *o)
+{
+	t->proc = proc_source_new(o->proc_launcher, !o->no_args, o->inject_misses);
+	if (!t->proc)
+		return -ENOMEM;
+	proc_source_metrics(&o->wanted, &t->usable, t->unusable);
+	optionals_refuse(&t->optional, o->exact_peak);
+	return 0;
+}
+
+int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
+{
+	__cleanup(closep) int wire_fd = -1;
+	__cleanup(closep) int root_fd = -1;
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	if (o->proc_launcher) {
+		err = accounts_init(&t->accounts, MAX_ACCOUNTS);
+		return err ? err : tracker_open_proc(t, o);
+	}
+	err = accounts_init(&t->accounts, o->whole_node ? NODE_ACCOUNTS : MAX_ACCOUNTS);
+	if (!err)
+		err = capability_core(why, why_size);
+	if (!err)
+		err = programs_load(&t->skel, o, &t->optional, why, why_size);
+	if (err)
+		return err;
+	t->adopts_always = o->inject_misses > 0;
+	wire_fd = o->wire_cgroup ? open(o->wire_cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	root_fd = t->optional.there & OPTIONAL_OF_ROOT ? cgroup_root_open() : -1;
+	optionals_attach(&t->optional, t->skel, o->refusals.attaching, wire_fd, root_fd);
+	err = programs_attach(t, why, why_size);
+	if (!err)
+		err = tracker_adopt(t); /* finds out which fields exist */
+	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
+	if (err) {
+		tracker_close(t);
+		return err;
+	}
+	capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->optional, &t->usable,
+			   t->unusable);
+	block_metrics_explain(t);
+	socket_metrics_explain(t);
+	return 0;
+}
+
+/* Births that both hooks have missed, by the kernel's own count; if that is not known, a bound. */
+static uint64_t births_lost(const struct tracker *t)
+{
+	uint64_t untold;
+
+	if (!t->births_missed || !t->knows_births || births_untold(t->skel->maps.births, &untold))
+		return t->births_missed;
+	untold = untold > t->births_untold ? untold - t->births_untold : 0;
+	return untold < t->births_missed ? untold : t->births_missed;
+}
+
+void tracker_settle_births(struct tracker *t)
+{
+	if (t->proc)
+		return;
+	t->births_missed = births_lost(t);
+}
+
+void tracker_watch_memory(struct tracker *t, uint64_t bytes)
+{
+	if (t->proc) /* samples are looked at */
+		return;
+	t->skel->bss->watched_pages = bytes / (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void tracker_freeze_peak(struct tracker *t)
+{
+	if (t->skel)
+		t->skel->bss->peak_is_frozen = true;
+}
+
+void tracker_close(struct tracker *t)
+{
+	bpf_link__destroy(t->adopt_link);
+	walker_close(&t->drain);
+	walker_close(&t->retire);
+	ring_buffer__free(t->ring);
+	proc_source_free(t->proc);
+	optionals_detach(&t->optional);
+	bpfmon__destroy(t->skel);
+	accounts_done(&t->accounts);
+	memset(t, 0, sizeof(*t));
+}
+
+void tracker_read_accounts(struct tracker *t)
+{
+	if (!t->proc) {
+		accounts_read(&t->accounts, t->skel->maps.accounts);
+		return;
+	}
+	proc_source_accounts(t->proc, &t->accounts);
+}
+
+uint64_t tracker_unsplit(const struct tracker *t)
+{
+	return t->proc ? proc_source_unsplit(t->proc) : 0;
+}
+
+void tracker_totals(struct tracker *t, struct account *totals)
+{
+	*totals = t->removed;
+	tracker_read_accounts(t);
+	for (size_t i = 0; i < t->accounts.nr; i++)
+		account_add(totals, &t->accounts.totals[i]);
+	account_untear(totals);
+}
+
+const struct tracking *tracker_tracking(const struct tracker *t)
+{
+	return t->proc ? proc_source_tracking(t->proc) : &t->skel->bss->tracking;
+}
+
+uint64_t tracker_repaired(const struct tracker *t)
+{
+	const struct tracking *now = tracker_tracking(t);
+
+	return now->adopted_late + now->ends_unseen + now->images_unseen + now->frees_unseen;
+}
+
+int tracker_events_fd(const struct tracker *t)
+{
+	return t->proc ? -1 : ring_buffer__epoll_fd(t->ring);
+}
+
+void tracker_note_reaped(struct tracker *t, const struct reaped *r)
+{
+	if (t->proc)
+		proc_source_note_reaped(t->proc, r);
+}
+
+int tracker_listen(struct tracker *t, event_fn fn, void *context)
+{
+	if (t->proc) {
+		proc_source_listen(t->proc, fn, context);
+		return 0;
+	}
+	t->ring = ring_buffer__new(bpf_map__fd(t->skel->maps.events), fn, context, NULL);
+	return t->ring ? 0 : -errno;
+}
+
+void tracker_consume(struct tracker *t)
+{
+	if (t->ring)
+		ring_buffer__consume(t->ring);
+}
+
+int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
+			 void *context)
+{
+	struct process_entry entry;
+	__u64 key, *previous = NULL;
+	const struct bpf_map *map;
+
+	if (t->proc) {
+		proc_source_each(t->proc, fn, context);
+		return 0;
+	}
+	map = t->skel->maps.processes;
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &entry, sizeof(entry), 0))
+			fn(context, &entry.event.rec);
+		previous = &key;
+	}
+	return 0;
+}
+
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
+		    unsigned *threads)
+{
+	const struct process_record *known;
+	struct process_entry entry;
+
+	if (t->proc) {
+		known = proc_source_find(t->proc, row->signal, row->serial);
+		if (known)
+			*r = *known;
+		if (known && threads)
+			*threads = known->threads_total;
+		return known ? 0 : -ENOENT;
+	}
+	if (bpf_map__lookup_elem(t->skel->maps.processes, &row->signal, sizeof(row->signal), &entry,
+				 sizeof(entry), 0) ||
+	    entry.event.rec.serial != row->serial)
+		return -ENOENT;
+	*r = entry.event.rec;
+	if (threads)
+		*threads = entry.alive_tasks;
+	return 0;
+}
+
+int tracker_peak(const struct tracker *t, struct tree_peak *peak)
+{
+	const __u32 zero = 0;
+
+	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_EXACT_PEAK)))
+		return -ENODATA;
+	return bpf_map__lookup_elem(t->skel->maps.peak, &zero, sizeof(zero), peak, sizeof(*peak),
+				    BPF_F_LOCK);
+}
+
+static void wire_add_up(struct wire_counters *sum, const struct wire_counters *by_cpu, int cpus)
+{
+	*sum = (struct wire_counters){ 0 };
+	for (int i = 0; i < cpus; i++) {
+#define WIRE_METRIC(base, ...) sum->base += by_cpu[i].base;
+#include "bpfmon/metrics.def"
+	}
+}
+
+int tracker_wire(const struct tracker *t, struct wire_counters *sum)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct wire_counters *by_cpu;
+	const __u32 zero = 0;
+	int err;
+
+	if (!(t->optional.there & OPTIONAL_OF_WIRE) || cpus < 1)
+		return -ENODATA;
+	by_cpu = calloc((size_t)cpus, sizeof(*by_cpu));
+	if (!by_cpu)
+		return -ENOMEM;
+	err = bpf_map__lookup_elem(t->skel->maps.wire, &zero, sizeof(zero), by_cpu,
+				   (size_t)cpus * sizeof(*by_cpu), 0);
+	if (!err)
+		wire_add_up(sum, by_cpu, cpus);
+	free(by_cpu);
+	return err;
+}
+
+void tracker_each_mm(const struct tracker *t,
+		     void (*fn)(void *, uint64_t mm, const struct mm_entry *), void *context)
+{
+	const struct bpf_map *map = t->skel->maps.mms;
+	struct mm_entry entry;
+	__u64 key, *previous = NULL;
+
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &entry, sizeof(entry), 0))
+			fn(context, key, &entry);
+		previous = &key;
+	}
+}
+
+uint64_t tracker_map_bytes(const struct tracker *t)
+{
+	struct bpf_map *map;
+	uint64_t sum = 0;
+
+	if (t->proc)
+		return 0;
+	bpf_object__for_each_map(map, t->skel->obj) {
+		char path[64], line[128];
+		__cleanup(fclosep) FILE *f = NULL;
+		unsigned long long bytes;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "memlock: %llu", &bytes) == 1)
+				sum += bytes;
+	}
+	return sum;
+}
+
+unsigned tracker_max_tasks(const struct tracker *t)
+{
+	return t->proc ? 0 : bpf_map__max_entries(t->skel->maps.tasks);
+}

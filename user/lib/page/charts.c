@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "page/charts.h"
+
+#include "base/cleanup.h"
+#include "base/number.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_EMPTY 3  /* samples at the end without a process: more are a time of rest */
+#define MAX_RATE 1e15 /* per second, of any metric: a larger one is drawn as this */
+
+static bool chart_is_of_cores(size_t i)
+{
+	return chart_specs[i].unit == CHART_CORES;
+}
+
+static bool chart_is_of_gauges(size_t i)
+{
+	return chart_specs[i].unit == CHART_BYTES || chart_specs[i].unit == CHART_COUNT;
+}
+
+int charts_init(struct report_charts *c)
+{
+	*c = (struct report_charts){ .last = calloc(2, sizeof(*c->last)) };
+	if (!c->last)
+		return -ENOMEM;
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		if (downsampler_init(&c->sampler[i], chart_specs[i].nr, CHART_ROOM))
+			return -ENOMEM;
+	return 0;
+}
+
+void charts_done(struct report_charts *c)
+{
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		downsampler_done(&c->sampler[i]);
+	free(c->last);
+	c->last = NULL;
+}
+
+void charts_add_metrics(struct metric_set *set)
+{
+	metric_put(set, M_cpu); /* for the mean of the cores */
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		for (unsigned k = 0; k < chart_specs[i].nr; k++)
+			metric_put(set, chart_specs[i].curve[k].id);
+}
+
+static bool metric_is_rate(enum metric_id id)
+{
+	return metric_get(id)->kind == KIND_COUNTER;
+}
+
+/* In stored units per second, since the chart's latest row. */
+static double column_rate(const struct chart_last *last, const struct sample *s, enum metric_id id)
+{
+	if (!sample_has(s, id) || !last->is_there || !metric_has(&last->have, id) ||
+	    s->value[id] < last->value[id] || s->elapsed_ns <= last->elapsed_ns)
+		return NAN;
+	return (double)(s->value[id] - last->value[id]) *
+	       (1e9 / (double)(s->elapsed_ns - last->elapsed_ns));
+}
+
+/* User and system time together are scaled down to the cores in use, which a machine bounds. */
+static double rate_limit_to_cores(const struct chart_last *last, const struct sample *s,
+				  double rate)
+{
+	double whole = column_rate(last, s, M_user) + column_rate(last, s, M_system);
+	double cores = (double)s->value[M_cores] * 1e6; /* thousandths -> ns per second */
+
+	return sample_has(s, M_cores) && whole > cores ? rate * (cores / whole) : rate;
+}
+
+/* In stored units (of a rate: per second). */
+static double column_value(const struct chart_last *last, const struct sample *s, enum metric_id id)
+{
+	double value;
+
+	if (!sample_has(s, id))
+		return NAN;
+	value = metric_is_rate(id) ? column_rate(last, s, id) : (double)s->value[id];
+	return id == M_user || id == M_system ? rate_limit_to_cores(last, s, value) : value;
+}
+
+static void chart_add_row(struct report_charts *c, size_t i, const struct sample *s)
+{
+	struct downsampler_row row = { .seconds = (double)s->elapsed_ns / 1e9 };
+	struct chart_last *last = &c->last[chart_is_of_cores(i)];
+
+	for (unsigned k = 0; k < chart_specs[i].nr; k++)
+		row.value[k] = column_value(last, s, chart_specs[i].curve[k].id);
+	downsampler_add(&c->sampler[i], &row);
+	c->newest[i] = row;
+	c->is_new[i] = true;
+}
+
+static void chart_last_set(struct chart_last *last, const struct sample *s)
+{
+	memcpy(last->value, s->value, sizeof(last->value));
+	last->have = s->have;
+	last->elapsed_ns = s->elapsed_ns;
+	last->is_there = true;
+}
+
+/*
+ * A sample that was taken for a mark may come so soon after another that its cores cannot be
+ * measured: it has no row, and the next one counts from the row before.
+ */
+static void charts_add_cores(struct report_charts *c, const struct sample *s)
+{
+	struct chart_last *last = &c->last[true];
+	struct sample mean = *s;
+	uint64_t milli;
+	bool is_known = cores_add(&c->cores, s, &milli);
+
+	if (last->is_there && s->elapsed_ns - last->elapsed_ns < SHORTEST_FOR_CORES)
+		return;
+	if (is_known)
+		sample_set(&mean, M_cores, milli);
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		if (chart_is_of_cores(i))
+			chart_add_row(c, i, &mean);
+	chart_last_set(last, s);
+}
+
+static void charts_add_others(struct report_charts *c, const struct sample *s)
+{
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		if (!chart_is_of_cores(i))
+			chart_add_row(c, i, s);
+}
+
+static void charts_notice_end(struct report_charts *c, const struct sample *s)
+{
+	if (!sample_has(s, M_processes) || s->value[M_processes]) {
+		c->alive_ns = s->elapsed_ns;
+		c->has_alive |= sample_has(s, M_processes);
+		c->empty = 0;
+	} else {
+		c->empty++;
+	}
+}
+
+void charts_add(struct report_charts *c, const struct sample *s)
+{
+	if (c->last[false].is_there && s->elapsed_ns <= c->last_elapsed_ns)
+		return; /* no run has two samples of one time */
+	charts_add_cores(c, s);
+	charts_add_others(c, s);
+	charts_notice_end(c, s);
+	for (int i = 0; i < NR_METRICS; i++)
+		if (sample_has(s, (enum metric_id)i))
+			metric_put(s->value[i] ? &c->above_zero : &c->seen, (enum metric_id)i);
+	chart_last_set(&c->last[false], s);
+	c->last_elapsed_ns = s->elapsed_ns;
+}
+
+/*
+ * The last samples of a run find no process any more. What these held has not become 0, but is not
+ * known: gauges end before.
+ */
+struct downsampler_row *charts_get_rows(const struct report_charts *c, size_t i, size_t *nr)
+{
+	struct downsampler_row *rows = downsampler_get_rows(&c->sampler[i], nr);
+	double end = (double)c->alive_ns / 1e9;
+
+	if (chart_is_of_gauges(i) && c->has_alive && c->empty <= MOST_EMPTY)
+		while (*nr && rows[*nr - 1].seconds > end)
+			--*nr;
+	return rows;
+}
+
+static void column_put_value(struct jsonw *j, const char *key, enum metric_id id, double v)
+{
+	unsigned decimals = metric_decimals(id), kept;
+
+	if (isnan(v)) {
+		jsonw_null(j, key);
+	} else if (!metric_is_rate(id)) {
+		jsonw_decimal(j, key, number_clamp(floor(v)), decimals);
+	} else {
+		v /= pow(10, decimals);
+		kept = v >= 1000 ? 0 : decimals ? 4 : 3;
+		jsonw_decimal(j, key, number_clamp(fmin(v, MAX_RATE) * pow(10, kept)), kept);
+	}
+}
+
+bool charts_has_curve(const struct report_charts *c, const struct curve_spec *curve)
+{
+	return metric_has(&c->above_zero, curve->id) ||
+	       (!curve->is_rare && metric_has(&c->seen, curve->id));
+}
+
+static void chart_write_curve(struct jsonw *j, const struct curve_spec *curve)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "key", metric_get(curve->id)->key);
+	jsonw_string(j, "label", curve->label);
+	jsonw_uint(j, "colour", curve->colour);
+	jsonw_string(j, "style", curve_style_name(curve->style));
+	jsonw_object_end(j);
+}
+
+static void chart_write_spec(const struct report_charts *c, const struct chart_spec *spec,
+			     struct jsonw *j)
+{
+	jsonw_string(j, "title", spec->title);
+	jsonw_string(j, "what", spec->what);
+	jsonw_string(j, "unit", chart_unit_name(spec->unit));
+	jsonw_array(j, "curves");
+	for (unsigned k = 0; k < spec->nr; k++)
+		if (charts_has_curve(c, &spec->curve[k]))
+			chart_write_curve(j, &spec->curve[k]);
+	jsonw_array_end(j);
+}
+
+static void chart_write_columns(const struct report_charts *c, const struct chart_spec *spec,
+				const struct downsampler_row *rows, size_t nr, struct jsonw *j)
+{
+	jsonw_object(j, "columns");
+	for (unsigned k = 0; k < spec->nr; k++) {
+		if (!charts_has_curve(c, &spec->curve[k]))
+			continue;
+		jsonw_array(j, metric_get(spec->curve[k].id)->key);
+		for (size_t i = 0; i < nr; i++)
+			column_put_value(j, NULL, spec->curve[k].id, rows[i].value[k]);
+		jsonw_array_end(j);
+	}
+	jsonw_object_end(j);
+}
+
+/* The rows of all charts. */
+struct chart_rows {
+	struct downsampler_row *of[NR_CHARTS]; /* owned */
+	size_t nr[NR_CHARTS];
+};
+
+static void chart_rows_done(struct chart_rows *r)
+{
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		free(r->of[i]);
+}
+
+static int chart_rows_get(struct chart_rows *r, const struct report_charts *c)
+{
+	for (size_t i = 0; i < NR_CHARTS; i++) {
+		r->of[i] = charts_get_rows(c, i, &r->nr[i]);
+		if (!r->of[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Whether chart @a has the times of chart @b, and maybe some more at its end. */
+static bool chart_has_times_of(const struct chart_rows *r, size_t a, size_t b)
+{
+	bool has = r->nr[a] >= r->nr[b];
+
+	for (size_t i = 0; has && i < r->nr[b]; i++)
+		has = r->of[a][i].seconds == r->of[b][i].seconds;
+	return has;
+}
+
+/* The times of an earlier chart are not repeated: its name stands for them. */
+static void chart_write_times(const struct chart_rows *r, size_t i, struct jsonw *j)
+{
+	for (size_t k = 0; k < i; k++)
+		if (chart_has_times_of(r, k, i)) {
+			jsonw_string(j, "time", chart_specs[k].name);
+			return;
+		}
+	jsonw_array(j, "time");
+	for (size_t k = 0; k < r->nr[i]; k++)
+		jsonw_decimal(j, NULL, number_clamp(r->of[i][k].seconds * 1e6), 6);
+	jsonw_array_end(j);
+}
+
+static void chart_write(const struct report_charts *c, const struct chart_rows *r, size_t i,
+			struct jsonw *j)
+{
+	jsonw_object(j, chart_specs[i].name);
+	chart_write_spec(c, &chart_specs[i], j);
+	jsonw_uint(j, "samples", c->sampler[i].rows);
+	jsonw_uint(j, "each", c->sampler[i].each);
+	chart_write_times(r, i, j);
+	chart_write_columns(c, &chart_specs[i], r->of[i], r->nr[i], j);
+	jsonw_object_end(j);
+}
+
+int charts_write(const struct report_charts *c, struct jsonw *j)
+{
+	struct chart_rows rows = { 0 };
+	int err = chart_rows_get(&rows, c);
+
+	jsonw_object(j, "charts");
+	for (size_t i = 0; !err && i < NR_CHARTS; i++)
+		chart_write(c, &rows, i, j);
+	jsonw_object_end(j);
+	chart_rows_done(&rows);
+	return err;
+}
+
+static void chart_write_newest(const struct report_charts *c, size_t i, struct jsonw *j)
+{
+	const struct chart_spec *spec = &chart_specs[i];
+
+	jsonw_object(j, spec->name);
+	jsonw_decimal(j, "time", number_clamp(c->newest[i].seconds * 1e6), 6);
+	for (unsigned k = 0; k < spec->nr; k++)
+		column_put_value(j, metric_get(spec->curve[k].id)->key, spec->curve[k].id,
+				 c->newest[i].value[k]);
+	jsonw_object_end(j);
+}
+
+void charts_write_newest(struct report_charts *c, struct jsonw *j)
+{
+	jsonw_object(j, "charts");
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		if (c->is_new[i])
+			chart_write_newest(c, i, j);
+	jsonw_object_end(j);
+	memset(c->is_new, 0, sizeof(c->is_new));
+}

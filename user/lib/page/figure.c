@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "page/figure.h"
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "page/axis.h"
+#include "page/excerpt.h"
+#include "page/panel.h"
+#include "base/xml.h"
+#include "text/format.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define COLUMNS 2
+#define LEAST_OF_TWO 600 /* width of a figure with two columns */
+#define LEAST_HEIGHT 170 /* of a panel whose width is given */
+#define MOST_HEIGHT 320
+#define SHAPE 0.65 /* its height, as a part of its width */
+#define MARGIN 10
+#define HEADER 66
+#define FOOTER 26
+#define COMMAND_MAX 105 /* characters */
+#define LINE_MAX_CHARACTERS 150
+#define COMMAND_CHARACTER 8.45 /* the width of one */
+#define LINE_CHARACTER 6.3
+#define DESCRIPTION_MAX 2000
+
+/* Where panels and their heading are. */
+struct grid {
+	unsigned columns;
+	double margin, header, footer;
+	double panel_width, panel_height;
+	double width, height; /* of the figure */
+};
+
+static const char *member_text(const json_t *o, const char *key, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	return text && *text ? text : otherwise;
+}
+
+static double member_number(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+/* The words of the command, quoted as for a shell; owned by the caller, NULL without memory. */
+static char *figure_make_command(const struct report_run *r)
+{
+	const json_t *words = json_object_get(r->meta, "command");
+	char *joined = NULL, *text;
+	size_t length = 0, i;
+	const json_t *word;
+	FILE *f;
+
+	if (!json_array_size(words))
+		return strdup(json_object_get(r->meta, "attached") ? "attached to what ran already"
+								   : "a command (--no-args)");
+	f = open_memstream(&joined, &length);
+	if (!f)
+		return NULL;
+	json_array_foreach(words, i, word)
+		fwrite(json_string_value(word) ? json_string_value(word) : "", 1,
+		       json_string_length(word) + 1, f);
+	if (fclose(f)) {
+		free(joined);
+		return NULL;
+	}
+	text = excerpt_join(joined, length, false, DESCRIPTION_MAX);
+	free(joined);
+	return text;
+}
+
+static void figure_put_end(FILE *f, const json_t *summary)
+{
+	const json_t *code = json_object_get(summary, "exit_code"),
+		     *sig = json_object_get(summary, "signal");
+
+	if (json_is_integer(sig))
+		fprintf(f, ", killed by signal %d", (int)json_integer_value(sig));
+	else if (json_is_integer(code))
+		fprintf(f, ", exit %d", (int)json_integer_value(code));
+}
+
+/* Host, start and totals of the run; owned by the caller, NULL without memory. */
+static char *figure_make_subtitle(const struct report_run *r)
+{
+	char when[MOMENT_BYTES], bytes[FORMAT_BYTES], wall[FORMAT_BYTES], cpu[FORMAT_BYTES];
+	const json_t *s = r->summary;
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "%.64s, %s: %s wall", member_text(r->meta, "host", "host not known"),
+		format_moment(when, r->start_epoch_ns, true),
+		format_seconds(wall, number_clamp(floor(member_number(s, "wall_seconds") * 1e9))));
+	if (json_object_get(s, "cpu_seconds"))
+		fprintf(f, ", %s CPU",
+			format_seconds(cpu,
+				       number_clamp(floor(member_number(s, "cpu_seconds") * 1e9))));
+	if (json_object_get(s, "rss_peak_bytes"))
+		fprintf(f, ", peak %s resident",
+			format_bytes(bytes, (uint64_t)member_number(s, "rss_peak_bytes")));
+	figure_put_end(f, s);
+	if (!json_is_true(json_object_get(s, "complete")))
+		fputs(r->is_cut ? "; CUT OFF" : "; INCOMPLETE", f);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* The heading of the figure, which fits its width. */
+static void figure_put_heading(FILE *f, const struct grid *g, const char *command,
+			       const char *about)
+{
+	double room = g->width - 4 * MARGIN;
+
+	fprintf(f,
+		"<text x=\"%d\" y=\"28\" font-family=\"monospace\" font-size=\"14\" "
+		"font-weight=\"600\" fill=\"#1b2126\">",
+		2 * MARGIN);
+	xml_write(f, command, (size_t)fmin(COMMAND_MAX, room / COMMAND_CHARACTER));
+	fprintf(f, "</text>\n<text x=\"%d\" y=\"48\" font-size=\"12\">", 2 * MARGIN);
+	xml_write(f, about, (size_t)fmin(LINE_MAX_CHARACTERS, room / LINE_CHARACTER));
+	fputs("</text>\n", f);
+}
+
+static void figure_put_header(FILE *f, const struct grid *g, const struct figure_layout *layout,
+			      const char *command, const char *about)
+{
+	const char *unit = layout->width > 0 ? "mm" : "";
+	double scale = layout->width > 0 ? FIGURE_PIXELS_PER_MM : 1;
+
+	fprintf(f,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.6g %.6g\" "
+		"width=\"%.6g%s\" "
+		"height=\"%.6g%s\" role=\"img\" font-family=\"Helvetica, Arial, 'DejaVu Sans', "
+		"sans-serif\" font-size=\"11\" fill=\"#5a6670\" stroke-linejoin=\"round\" "
+		"stroke-linecap=\"round\">\n<title>",
+		g->width, g->height, g->width / scale, unit, g->height / scale, unit);
+	xml_write(f, command, COMMAND_MAX);
+	fputs("</title>\n<desc>", f);
+	xml_write(f, command, DESCRIPTION_MAX);
+	fputs("; ", f);
+	xml_write(f, about, LINE_MAX_CHARACTERS);
+	fprintf(f, "</desc>\n<rect width=\"%.6g\" height=\"%.6g\" fill=\"#fff\"/>\n", g->width,
+		g->height);
+	if (g->header > 0)
+		figure_put_heading(f, g, command, about);
+}
+
+static bool event_is_severe(const char *event)
+{
+	return !strcmp(event, "oom_kill") || !strcmp(event, "lost") || !strcmp(event, "limit");
+}
+
+/* A mark for each event that has a time; owned by the caller, NULL without memory. */
+static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *nr)
+{
+	struct panel_mark *marks = calloc(json_array_size(r->events) + 1, sizeof(*marks));
+	const json_t *event;
+	size_t i;
+
+	*nr = 0;
+	json_array_foreach(r->events, i, event) {
+		const char *name = member_text(event, "event", "");
+
+		if (!marks || !json_is_number(json_object_get(event, "time")))
+			continue;
+		marks[(*nr)++] = (struct panel_mark){
+			.seconds = member_number(event, "time") - (double)r->start_epoch_ns / 1e9,
+			.text = member_text(event, "text", name),
+			.style = event_is_severe(name) ? MARK_SEVERE : MARK_PLAIN,
+			.is_named = !strcmp(name, "mark"),
+		};
+	}
+	return marks;
+}
+
+/* What the labels of a panel point to. */
+struct panel_labels {
+	char peak[160];
+};
+
+static void panel_set_peak(struct panel *p, struct panel_labels *t, const struct report_run *r)
+{
+	bool is_exact = json_is_number(json_object_get(r->summary, "rss_peak_exact_bytes"));
+	const struct report_process *largest = processes_find_largest(&r->processes);
+	char bytes[AXIS_TEXT], at[AXIS_TEXT];
+	int n;
+
+	p->point = member_number(r->summary, is_exact ? "rss_peak_exact_bytes" : "rss_peak_bytes");
+	p->point_seconds = member_number(r->summary, is_exact ? "rss_peak_exact_elapsed_seconds"
+							      : "rss_peak_elapsed_seconds");
+	n = snprintf(t->peak, sizeof(t->peak), "peak %s at %s%s",
+		     axis_format_value(bytes, CHART_BYTES, p->point),
+		     axis_format_time(at, p->point_seconds, p->wall / 1000, p->wall),
+		     p->wall < 60 ? " s" : "");
+	if (largest && p->width >= PANEL_NARROW)
+		snprintf(t->peak + n, sizeof(t->peak) - (size_t)n, "; %.16s (%d) %s",
+			 largest->p.comm, largest->p.pid,
+			 axis_format_value(bytes, CHART_BYTES, (double)largest->p.rss_peak_bytes));
+	p->point_text = t->peak;
+}
+
+/* Sets what chart @i shows beside curves, limits and events: the peak of memory. */
+static void panel_set_extremes(struct panel *p, struct panel_labels *t, const struct report_run *r,
+			       size_t i)
+{
+	p->point = 0;
+	if (chart_specs[i].unit == CHART_BYTES)
+		panel_set_peak(p, t, r);
+}
+
+bool figure_has_panel(const struct report_run *r, size_t i)
+{
+	for (unsigned k = 0; k < chart_specs[i].nr; k++)
+		if (chart_specs[i].curve[k].style != CURVE_HIDDEN &&
+		    charts_has_curve(&r->charts, &chart_specs[i].curve[k]))
+			return true;
+	return false;
+}
+
+static bool panel_is_shown(const struct report_run *r, const struct figure_layout *layout, size_t i)
+{
+	return figure_has_panel(r, i) && (layout->panel == FIGURE_ALL || layout->panel == i);
+}
+
+/* @lanes: their height. */
+static void grid_make(struct grid *g, const struct report_run *r,
+		      const struct figure_layout *layout, double lanes)
+{
+	bool is_one = layout->panel != FIGURE_ALL;
+	size_t panels = 0, rows;
+
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		panels += panel_is_shown(r, layout, i);
+	*g = (struct grid){ .columns = is_one ? 1 : COLUMNS,
+			    .panel_width = PANEL_WIDTH,
+			    .panel_height = PANEL_HEIGHT };
+	if (!is_one) {
+		g->margin = MARGIN;
+		g->header = HEADER;
+		g->footer = FOOTER;
+	}
+	if (layout->width > 0) {
+		g->columns = is_one || layout->width < LEAST_OF_TWO ? 1 : COLUMNS;
+		g->panel_width = (layout->width - 2 * g->margin) / g->columns;
+		g->panel_height = fmax(LEAST_HEIGHT, fmin(MOST_HEIGHT, g->panel_width * SHAPE));
+	}
+	g->panel_height += lanes;
+	rows = (panels + g->columns - 1) / g->columns;
+	g->width = g->columns * g->panel_width + 2 * g->margin;
+	g->height = g->header + (double)rows * g->panel_height + g->footer;
+}
+
+static bool figure_has_limits(const struct report_run *r, const struct figure_layout *layout,
+			      struct panel p)
+{
+	struct panel_labels t;
+	bool has = false;
+
+	for (size_t i = 0; !has && i < NR_CHARTS; i++) {
+		if (!panel_is_shown(r, layout, i))
+			continue;
+		panel_set_extremes(&p, &t, r, i);
+		has = panel_has_limits(&p, r, i);
+	}
+	return has;
+}
+
+static int figure_put_panels(FILE *f, const struct report_run *r,
+			     const struct figure_layout *layout, const struct grid *g,
+			     const struct bands *bands)
+{
+	size_t nr_marks, at = 0;
+	__cleanup(freep) struct panel_mark *marks = figure_make_marks(r, &nr_marks);
+	struct panel p = { .marks = marks, .nr_marks = nr_marks, .bands = bands };
+	struct panel_labels t;
+	int err = marks ? 0 : -ENOMEM;
+
+	p.width = g->panel_width;
+	p.height = g->panel_height;
+	p.wall = fmax(member_number(r->summary, "wall_seconds"),
+		      fmax((double)r->charts.last_elapsed_ns / 1e9, 1e-6));
+	p.has_limits = figure_has_limits(r, layout, p);
+	for (size_t i = 0; !err && i < NR_CHARTS; i++) {
+		size_t row = at / g->columns;
+
+		if (!panel_is_shown(r, layout, i))
+			continue;
+		p.x = g->margin + (double)(at % g->columns) * p.width;
+		p.y = g->header + (double)row * p.height;
+		panel_set_extremes(&p, &t, r, i);
+		err = panel_write(f, &p, r, i);
+		at++;
+	}
+	return err;
+}
+
+static int figure_put(FILE *f, const struct report_run *r, const struct figure_layout *layout,
+		      const char *command, const char *about)
+{
+	struct bands bands;
+	struct grid g;
+	int err = bands_make(&bands, r);
+
+	grid_make(&g, r, layout, bands_height(&bands));
+	figure_put_header(f, &g, layout, command, about);
+	if (!err)
+		err = figure_put_panels(f, r, layout, &g, &bands);
+	bands_done(&bands);
+	if (g.footer > 0)
+		fprintf(f, "<text x=\"%.6g\" y=\"%.6g\" text-anchor=\"end\">bpfmon %s</text>\n",
+			g.width - 2 * MARGIN, g.height - 10, BPFMON_VERSION);
+	fputs("</svg>\n", f);
+	return err;
+}
+
+void figure_measure(const struct report_run *r, const struct figure_layout *layout, double *width,
+		    double *height)
+{
+	struct bands bands;
+	struct grid g;
+
+	bands_make(&bands, r); /* without memory figure_write() fails */
+	grid_make(&g, r, layout, bands_height(&bands));
+	bands_done(&bands);
+	*width = g.width;
+	*height = g.height;
+}
+
+int figure_write(FILE *f, const struct report_run *r, const struct figure_layout *layout)
+{
+	char *command = figure_make_command(r), *about = figure_make_subtitle(r);
+	int err = command && about ? figure_put(f, r, layout, command, about) : -ENOMEM;
+
+	free(command);
+	free(about);
+	return err;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "page/many_page.h"
+
+#include "base/xml.h"
+#include "study/distribution.h"
+#include "study/edges.h"
+#include "study/plane.h"
+#include "text/format.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* The charts of the page of many runs, as SVG. */
+
+#define WIDTH 900.0
+#define HEIGHT 220.0 /* of a histogram */
+#define LEFT 80.0
+#define BOTTOM 24.0
+#define PLANE 520.0 /* the height of the scatter, without its margins */
+#define MARGIN 90.0 /* the histograms at its edges */
+#define CELLS 160   /* of a side of the plane, at most */
+#define SHADES 6    /* at most; a shade for each power of four */
+#define PALEST 0.4  /* opacity of the first */
+#define LABELS 8    /* of an axis, about */
+
+/* A rectangle of the picture. */
+struct box {
+	double x, y, width, height;
+};
+
+static size_t bins_fullest(const struct bins *b)
+{
+	size_t most = 1;
+
+	for (size_t i = 0; i < b->nr; i++)
+		most = b->list[i].count > most ? b->list[i].count : most;
+	return most;
+}
+
+/* "5.0 s to 6.0 s: 17 runs" */
+static void bin_put_title(FILE *f, const struct bin *bin, const struct edge_style *style)
+{
+	char text[NUMBER_BYTES];
+
+	fprintf(f, "<title>%s", edge_format(text, style, bin->from));
+	if (bin->to > bin->from)
+		fprintf(f, " to %s", edge_format(text, style, bin->to));
+	fprintf(f, ": %s run%s</title></rect>\n", format_count(text, bin->count),
+		bin->count == 1 ? "" : "s");
+}
+
+/* Bars in @box: upwards, or, where it @lies, to the right, the first at the bottom. */
+static void bars_put(FILE *f, const struct distribution *d, const struct box *box, bool lies)
+{
+	double most = (double)bins_fullest(&d->bins), nr = (double)d->bins.nr;
+	const struct edge_style style = edge_style_make(&d->bins, d->unit);
+
+	for (size_t i = 0; i < d->bins.nr; i++) {
+		const struct bin *bin = &d->bins.list[i];
+		double share = (double)bin->count / most,
+		       thick = (lies ? box->height : box->width) / nr;
+		double length = fmax(share * (lies ? box->width : box->height), 1),
+		       at = (double)i * thick;
+
+		if (!bin->count)
+			continue;
+		if (lies)
+			fprintf(f,
+				"<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				"height=\"%.1f\">",
+				box->x, box->y + box->height - at - thick, length,
+				fmax(thick - 1, 1));
+		else
+			fprintf(f,
+				"<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				"height=\"%.1f\">",
+				box->x + at, box->y + box->height - length, fmax(thick - 1, 1),
+				length);
+		bin_put_title(f, bin, &style);
+	}
+}
+
+/* Labels at edges of bins, below @box or left of it. */
+static void axis_put(FILE *f, const struct distribution *d, const struct box *box, bool is_left)
+{
+	const struct edge_style style = edge_style_make(&d->bins, d->unit);
+	size_t step = (d->bins.nr + LABELS - 1) / LABELS;
+	double nr = (double)d->bins.nr;
+	char text[NUMBER_BYTES];
+
+	for (size_t i = 0; i <= d->bins.nr; i += step) {
+		double share = (double)i / nr;
+
+		edge_format(text, &style, bins_edge(&d->bins, i));
+		if (is_left)
+			fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+				box->x - 6, box->y + box->height * (1 - share) + 4, text);
+		else
+			fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+				box->x + box->width * share, box->y + box->height + 16, text);
+	}
+	fprintf(f, "<path class=\"line\" d=\"M%.1f %.1fv%.1fh%.1f\" fill=\"none\"/>\n", box->x,
+		box->y, box->height, box->width);
+}
+
+/* A histogram with its axis. */
+static void many_draw_histogram(FILE *f, const struct distribution *d)
+{
+	const struct box box = { LEFT, 14, WIDTH - LEFT - 40, HEIGHT - BOTTOM - 14 };
+	char most[NUMBER_BYTES];
+
+	fprintf(f, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"histogram of %s\">\n",
+		WIDTH, HEIGHT, d->key);
+	bars_put(f, d, &box, false);
+	axis_put(f, d, &box, false);
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n</svg>\n", box.x - 6,
+		box.y + 6, format_count(most, bins_fullest(&d->bins)));
+}
+
+/* As many as the fullest cell has. */
+static unsigned plane_shades(const struct plane *p)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < p->x.cells * p->y.cells; i++)
+		most = p->count[i] > most ? p->count[i] : most;
+	return 1 + plane_shade(most, SHADES);
+}
+
+static double shade_opacity(unsigned shade, unsigned shades)
+{
+	return shades > 1 ? PALEST + (1 - PALEST) * shade / (shades - 1) : 1;
+}
+
+/* One path for the cells of each shade: a page stays small, and is drawn at once. */
+static void plane_put(FILE *f, const struct plane *p, const struct box *box, unsigned shades)
+{
+	double w = box->width / (double)p->x.cells, h = box->height / (double)p->y.cells;
+
+	for (unsigned shade = 0; shade < shades; shade++) {
+		fprintf(f, "<path class=\"bar\" opacity=\"%.2f\" d=\"",
+			shade_opacity(shade, shades));
+		for (size_t i = 0; i < p->x.cells * p->y.cells; i++) {
+			size_t row = i / p->x.cells, column = i % p->x.cells;
+			uint32_t count = plane_count(p, column, row);
+
+			if (count && plane_shade(count, SHADES) == shade)
+				fprintf(f, "M%.1f %.1fh%.1fv%.1fh-%.1fz",
+					box->x + w * (double)column,
+					box->y + box->height - h * (double)(row + 1), w, h, w);
+		}
+		fputs("\"/>\n", f);
+	}
+}
+
+static void shades_put(FILE *f, size_t runs, unsigned shades)
+{
+	char count[FORMAT_BYTES];
+	unsigned from = 1;
+
+	fprintf(f, "<p>%s run%s with both. Runs in a cell:", format_count(count, runs),
+		runs == 1 ? "" : "s");
+	for (unsigned shade = 0; shade < shades; shade++, from *= 4) {
+		fprintf(f, "%s<i style=\"opacity:%.2f\"></i>%u", shade ? "," : "",
+			shade_opacity(shade, shades), from);
+		if (shade + 1 < shades)
+			fprintf(f, " to %u", 4 * from - 1);
+		else
+			fputs(" or more", f);
+	}
+	fputs("</p>\n", f);
+}
+
+/*
+ * How many of the runs with both metrics are in each small cell of the plane, with the histograms
+ * of @x above and of @y at the right, in the same bins. -ENOMEM.
+ */
+static int many_draw_scatter(FILE *f, const struct many_values *v, size_t x_metric, size_t y_metric,
+			     const struct distribution *x, const struct distribution *y)
+{
+	const struct box box = { LEFT, MARGIN, WIDTH - LEFT - MARGIN - 10, PLANE };
+	const struct box above = { LEFT, 4, box.width, MARGIN - 8 };
+	const struct box beside = { LEFT + box.width + 6, MARGIN, MARGIN - 8, PLANE };
+	const struct plane_side right = { .bins = &x->bins, .metric = x_metric };
+	const struct plane_side up = { .bins = &y->bins, .metric = y_metric };
+	struct plane p;
+	unsigned shades;
+
+	if (plane_make(&p, v, right, up, CELLS, CELLS))
+		return -ENOMEM;
+	shades = plane_shades(&p);
+	shades_put(f, p.nr, shades);
+	fprintf(f,
+		"<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s (to the right) and %s "
+		"(upwards)\">\n",
+		WIDTH, MARGIN + PLANE + 2 * BOTTOM, x->key, y->key);
+	bars_put(f, x, &above, false);
+	bars_put(f, y, &beside, true);
+	plane_put(f, &p, &box, shades);
+	axis_put(f, x, &box, false);
+	axis_put(f, y, &box, true);
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+		box.x + box.width / 2, MARGIN + PLANE + 1.6 * BOTTOM, x->key);
+	fprintf(f,
+		"<text transform=\"translate(12 %.1f)rotate(-90)\" "
+		"text-anchor=\"middle\">%s</text>\n"
+		"</svg>\n",
+		MARGIN + PLANE / 2, y->key);
+	plane_done(&p);
+	return 0;
+}
+
+#define PAGE_BINS 40
+#define WHAT_CHARACTERS 300
+
+static const char head[] =
+	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+	"style-src 'unsafe-inline'\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width\">\n"
+	"<style>\n"
+	":root{color-scheme:light "
+	"dark;--text:#222;--soft:#666;--line:#ddd;--bar:#3b74b8;--page:#fff}\n"
+	"@media(prefers-color-scheme:dark){:root{--text:#ddd;--soft:#999;--line:#444;--bar:#6ea3dd;"
+	"--page:#181a1c}}\n"
+	"@media print{:root{--text:#222;--soft:#666;--line:#ddd;--bar:#3b74b8;--page:#fff}}\n"
+	"body{font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--page);"
+	"max-width:72rem;margin:1rem auto;padding:0 1rem}\n"
+	"h1{font-size:1.4rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin:1.5rem 0 0}\n"
+	"p{margin:.2rem "
+	"0;color:var(--soft)}svg{width:100%;height:auto;min-width:38rem;max-width:60rem}\n"
+	"text{font:11px system-ui,sans-serif;fill:var(--soft)}.bar{fill:var(--bar)}"
+	".line{stroke:var(--line)}\n"
+	".bar:hover{opacity:.7}section{overflow-x:auto}\n"
+	"i{display:inline-block;width:.8em;height:.8em;margin:0 .4em 0 1em;background:var(--bar)}\n"
+	"</style>\n";
+
+static void many_page_put_head(FILE *f, const char *what, const struct stored_runs *all)
+{
+	char first[MOMENT_BYTES], last[MOMENT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
+	uint64_t least = UINT64_MAX, most = 0;
+	size_t failed = 0;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct stored_run *r = &all->runs[i];
+
+		least = r->start_epoch_ns < least ? r->start_epoch_ns : least;
+		most = r->start_epoch_ns > most ? r->start_epoch_ns : most;
+		failed += stored_run_is(r, ONLY_FAILED);
+	}
+	fputs(head, f);
+	fputs("<title>", f);
+	xml_write(f, what, WHAT_CHARACTERS);
+	fputs("</title></head>\n<body><h1>", f);
+	xml_write(f, what, WHAT_CHARACTERS);
+	fprintf(f, "</h1>\n<p>%s run%s", format_count(a, all->nr), all->nr == 1 ? "" : "s");
+	if (all->nr)
+		fprintf(f, ", begun from %s to %s; %s failed", format_moment(first, least, false),
+			format_moment(last, most, false), format_count(b, failed));
+	fputs("</p>\n", f);
+}
+
+static int many_page_put_section(FILE *f, const struct distribution *d)
+{
+	struct buffer figures = { 0 };
+	int err;
+
+	distribution_put_figures(&figures, d);
+	err = figures.failed ? -ENOMEM : 0;
+	if (!err)
+		fprintf(f, "<section><h2>%s</h2>\n<p>%.*s</p>\n", d->key, (int)figures.used,
+			figures.text);
+	buffer_done(&figures);
+	if (!err && d->nr)
+		many_draw_histogram(f, d);
+	fputs("</section>\n", f);
+	return err;
+}
+
+static int many_page_put_all(FILE *f, const struct many_values *v, struct distribution *d)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < v->metrics.nr; i++) {
+		err = distribution_make(&d[i], v, i, PAGE_BINS);
+		if (!err)
+			err = many_page_put_section(f, &d[i]);
+	}
+	if (err || v->metrics.nr < 2 || !d[0].nr || !d[1].nr)
+		return err;
+	fprintf(f, "<section><h2>%s and %s</h2>\n", d[0].key, d[1].key);
+	err = many_draw_scatter(f, v, 0, 1, &d[0], &d[1]);
+	fputs("</section>\n", f);
+	return err;
+}
+
+int many_page_write(FILE *f, const char *what, const struct many_values *v,
+		    const struct stored_runs *all)
+{
+	struct distribution *d = calloc(MOST_METRICS, sizeof(*d));
+	int err = -ENOMEM;
+
+	if (d) {
+		many_page_put_head(f, what, all);
+		err = many_page_put_all(f, v, d);
+		fputs("</body></html>\n", f);
+	}
+	free(d);
+	return err;
+}

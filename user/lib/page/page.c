@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "page/page.h"
+
+#include "page/assets.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NR(list) (sizeof(list) / sizeof(*(list)))
+
+/* What a page may have; scripts, styles and sections for what it lacks are not in it. */
+enum page_parts {
+	PAGE_PHASES = 1,
+	PAGE_EVENTS = 2,
+	PAGE_HELD = 4,
+	PAGE_PUSHED = 8,
+	PAGE_SPANS = 16,
+	PAGE_HOLDERS = 32,
+	PAGE_TIMELINE = 64,
+	PAGE_INSTANCES = 128,
+	PAGE_TIMES = 256,
+	PAGE_LANES = PAGE_SPANS | PAGE_TIMELINE,
+};
+
+/* What stands in the data of a page that has that part. */
+static const struct {
+	enum page_parts part;
+	const char *text;
+} part_signs[] = {
+	{ PAGE_PHASES, "\"phases\":{" },
+	{ PAGE_EVENTS, "\"events\":[{" },
+	{ PAGE_HELD, "\"held\":{" },
+	{ PAGE_PUSHED, "\"pushed\":{\"charts\":" },
+	{ PAGE_SPANS, "\"spans\":{" },
+	{ PAGE_HOLDERS, "\"rss_peak_holders\":[{" },
+	{ PAGE_TIMELINE, "\"timeline\":true" },
+	{ PAGE_INSTANCES, "\"by\":{\"" },
+	{ PAGE_TIMES, "\"time_parts\":[{" },
+};
+
+struct asset {
+	const char *start, *end;
+	unsigned parts; /* of the page, which need it; 0: every page does */
+};
+
+#define ASSET_OF(name)                                                                             \
+	{                                                                                          \
+		asset_##name, asset_##name##_end, 0                                                \
+	}
+#define ASSET_FOR(parts, name)                                                                     \
+	{                                                                                          \
+		asset_##name, asset_##name##_end, parts                                            \
+	}
+
+int page_make_nonce(char nonce[PAGE_NONCE_BYTES])
+{
+	unsigned char random[PAGE_NONCE_BYTES / 2];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(nonce + 2 * i, 3, "%02x", random[i]);
+	return 0;
+}
+
+static void asset_put(FILE *f, struct asset a)
+{
+	fwrite(a.start, 1, (size_t)(a.end - a.start), f);
+}
+
+static void assets_put(FILE *f, const struct asset *list, size_t nr, unsigned parts)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!list[i].parts || list[i].parts & parts)
+			asset_put(f, list[i]);
+}
+
+static void page_put_element(FILE *f, const char *element, const char *nonce,
+			     const struct asset *list, size_t nr, unsigned parts)
+{
+	fprintf(f, "<%s nonce=\"%s\">\n/* SPDX-License-Identifier: BSD-2-Clause */\n", element,
+		nonce);
+	assets_put(f, list, nr, parts);
+	fprintf(f, "</%s>\n", element);
+}
+
+/* In JSON "<" occurs only in strings, where \u003c stands for it. */
+static void page_put_data(FILE *f, const struct jsonw *data)
+{
+	const char *at = data->text, *end = data->text + data->used, *next;
+
+	fputs("<script type=\"application/json\" id=\"data\">", f);
+	for (; (next = memchr(at, '<', (size_t)(end - at))); at = next + 1) {
+		fwrite(at, 1, (size_t)(next - at), f);
+		fputs("\\u003c", f);
+	}
+	fwrite(at, 1, (size_t)(end - at), f);
+	fputs("</script>\n", f);
+}
+
+/* The parts of a page that do not depend on the data. */
+struct page {
+	const char *title;
+	const struct asset *body, *scripts;
+	size_t nr_body, nr_scripts;
+	unsigned parts;               /* that it has */
+	const struct page_served *by; /* NULL: it is a file, and fetches nothing */
+	bool is_without_charts;
+};
+
+static void page_put_head(FILE *f, const char *nonce, const struct page *p)
+{
+	static const struct asset styles[] = { ASSET_OF(uplot_css),
+					       ASSET_OF(page_css),
+					       ASSET_OF(tables_css),
+					       ASSET_FOR(PAGE_LANES, timeline_css),
+					       ASSET_FOR(PAGE_PHASES, phases_css),
+					       ASSET_FOR(PAGE_EVENTS, events_css),
+					       ASSET_FOR(PAGE_TIMES, times_css) };
+
+	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", f);
+	fprintf(f,
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"script-src 'nonce-%s'; style-src 'nonce-%s'; base-uri 'none'; form-action "
+		"'none'%s\">\n",
+		nonce, nonce, p->by ? "; connect-src 'self'" : "");
+	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n",
+	      f);
+	fprintf(f, "<title>%s</title>\n", p->title);
+	page_put_element(f, "style", nonce, styles, NR(styles), p->parts);
+	if (p->by)
+		page_put_element(f, "style", nonce,
+				 &(struct asset){ p->by->style.start, p->by->style.end, 0 }, 1, 0);
+	fputs("</head>\n<body>\n", f);
+}
+
+static void page_put_licence(FILE *f)
+{
+	fputs("<details class=\"licence\"><summary>Licence of uPlot, which draws the "
+	      "charts</summary><pre>\n",
+	      f);
+	asset_put(f, (struct asset)ASSET_OF(uplot_licence));
+	fputs("</pre></details>\n", f);
+}
+
+static int page_put(FILE *f, const struct page *p, const struct jsonw *data)
+{
+	static const struct asset uplot[] = { ASSET_OF(uplot_js) };
+	char drawn[PAGE_NONCE_BYTES];
+	const char *nonce = p->by ? p->by->nonce : drawn;
+	int err = p->by ? 0 : page_make_nonce(drawn);
+
+	if (err)
+		return err;
+	page_put_head(f, nonce, p);
+	assets_put(f, p->body, p->nr_body, p->parts);
+	if (!p->is_without_charts)
+		page_put_licence(f);
+	fputs("</footer>\n", f);
+	page_put_data(f, data);
+	if (!p->is_without_charts)
+		page_put_element(f, "script", nonce, uplot, 1, 0);
+	if (p->by)
+		page_put_element(f, "script", nonce,
+				 &(struct asset){ p->by->script.start, p->by->script.end, 0 }, 1,
+				 0);
+	page_put_element(f, "script", nonce, p->scripts, p->nr_scripts, p->parts);
+	fputs("</body>\n</html>\n", f);
+	return ferror(f) ? -EIO : 0;
+}
+
+/*
+ * A sign has a quote, which within a string is escaped: no text of the run is taken for one. At
+ * most a part has nothing to show.
+ */
+static unsigned page_parts_of(const struct jsonw *data)
+{
+	unsigned parts = 0;
+
+	for (size_t i = 0; i < NR(part_signs); i++)
+		if (memmem(data->text, data->used, part_signs[i].text, strlen(part_signs[i].text)))
+			parts |= part_signs[i].part;
+	return parts;
+}
+
+int page_write_served(FILE *f, const struct jsonw *data, const struct page_served *s)
+{
+	static const struct asset body[] = { ASSET_OF(body_html),
+					     ASSET_FOR(PAGE_SPANS, spanlanes_html),
+					     ASSET_OF(charts_html),
+					     ASSET_FOR(PAGE_PUSHED, pushed_html),
+					     ASSET_FOR(PAGE_PHASES, phases_html),
+					     ASSET_FOR(PAGE_SPANS, spans_html),
+					     ASSET_FOR(PAGE_HOLDERS, holders_html),
+					     ASSET_FOR(PAGE_INSTANCES, instances_html),
+					     ASSET_FOR(PAGE_TIMELINE, timeline_html),
+					     ASSET_OF(tables_html),
+					     ASSET_FOR(PAGE_EVENTS, events_html),
+					     ASSET_OF(facts_html) };
+	static const struct asset scripts[] = { ASSET_OF(base_js),
+						ASSET_OF(header_js),
+						ASSET_OF(tiles_js),
+						ASSET_FOR(PAGE_TIMES, times_js),
+						ASSET_OF(marks_js),
+						ASSET_OF(charts_js),
+						ASSET_OF(legend_js),
+						ASSET_OF(folded_js),
+						ASSET_FOR(PAGE_HELD, held_js),
+						ASSET_OF(stage_js),
+						ASSET_FOR(PAGE_PHASES, phases_js),
+						ASSET_OF(overview_js),
+						ASSET_FOR(PAGE_PUSHED, pushed_js),
+						ASSET_OF(cells_js),
+						ASSET_FOR(PAGE_LANES, lanes_js),
+						ASSET_FOR(PAGE_TIMELINE, timeline_js),
+						ASSET_OF(words_js),
+						ASSET_OF(facts_js),
+						ASSET_OF(tables_js),
+						ASSET_FOR(PAGE_EVENTS, events_js),
+						ASSET_FOR(PAGE_HOLDERS, holders_js),
+						ASSET_FOR(PAGE_INSTANCES, instances_js),
+						ASSET_FOR(PAGE_SPANS, spans_js),
+						ASSET_OF(controls_js),
+						ASSET_OF(main_js) };
+	const struct page page = { "bpfmon report",     body, scripts, NR(body), NR(scripts),
+				   page_parts_of(data), s,    false };
+
+	return page_put(f, &page, data);
+}
+
+int page_write(FILE *f, const struct jsonw *data)
+{
+	return page_write_served(f, data, NULL);
+}
+
+int page_write_own(FILE *f, const char *title, struct page_text body, const struct jsonw *data,
+		   const struct page_served *s)
+{
+	static const struct asset scripts[] = { ASSET_OF(base_js) };
+	const struct asset own = { body.start, body.end, 0 };
+	const struct page page = { title, &own, scripts, 1, NR(scripts), 0, s, true };
+
+	return page_put(f, &page, data);
+}
+
+int page_write_overlay(FILE *f, const struct jsonw *data)
+{
+	static const struct asset body[] = { ASSET_OF(overlay_html) };
+	static const struct asset scripts[] = { ASSET_OF(base_js),   ASSET_OF(cells_js),
+						ASSET_OF(words_js),  ASSET_OF(comparison_js),
+						ASSET_OF(marks_js),  ASSET_OF(charts_js),
+						ASSET_OF(legend_js), ASSET_OF(controls_js),
+						ASSET_OF(overlay_js) };
+	const struct page page = { "bpfmon comparison", body, scripts, NR(body),
+				   NR(scripts),         0,    NULL,    false };
+
+	return page_put(f, &page, data);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The report as one self-contained page: style, scripts and data are embedded. */
+#ifndef PAGE_PAGE_H
+#define PAGE_PAGE_H
+
+#include "base/json.h"
+
+#include <stdio.h>
+
+#define PAGE_NONCE_BYTES 33 /* with the NUL */
+
+struct page_text {
+	const char *start, *end;
+};
+
+/* What a server adds to a page, which may then fetch from that server. */
+struct page_served {
+	const char *nonce; /* of page_make_nonce(): the server's header names it, too */
+	struct page_text style, script;
+};
+
+/*
+ * Writes the page that shows @data, with the scripts that it needs. Nothing in @data can close its
+ * element or be executed: each "<" is escaped, and the page's policy admits only scripts with a
+ * nonce drawn for this page. -EIO.
+ */
+int page_write(FILE *f, const struct jsonw *data);
+/* The same for several runs in the same charts; @data is that of overlay_write(). */
+int page_write_overlay(FILE *f, const struct jsonw *data);
+
+/* A new nonce. -EIO: there is no randomness. */
+int page_make_nonce(char nonce[PAGE_NONCE_BYTES]);
+/* The page of page_write(), served; its script comes before the one that puts the page together. */
+int page_write_served(FILE *f, const struct jsonw *data, const struct page_served *s);
+/* A page of the server's own: @body, and its script after base.js, which needs all keys of a
+ * run's data. */
+int page_write_own(FILE *f, const char *title, struct page_text body, const struct jsonw *data,
+		   const struct page_served *s);
+
+#endif

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "page/panel.h"
+
+#include "base/xml.h"
+#include "page/axis.h"
+#include "page/charts.h"
+#include "page/colours.h"
+#include "page/plot.h"
+#include "page/page_run.h"
+#include "page/trace.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of one chart. */
+struct panel_curves {
+	const struct report_charts *charts; /* not owned */
+	const struct chart_spec *spec;
+	struct downsampler_row *rows; /* owned */
+	double *heights;              /* owned: of all curves, one after the other, at each row */
+	size_t nr;                    /* rows */
+	double largest;
+};
+
+/* The curves and areas of a chart, as paths of an SVG. */
+
+static double curve_to_drawn_unit(const struct curve_spec *curve, double stored)
+{
+	return stored / pow(10, metric_decimals(curve->id));
+}
+
+/* Whether it has values, and is one of those that are drawn. */
+static bool curve_is_drawn(const struct report_charts *c, const struct curve_spec *curve)
+{
+	return curve->style != CURVE_HIDDEN && charts_has_curve(c, curve);
+}
+
+/*
+ * The heights of all curves, one after the other, at each of @nr rows: of a stacked curve the sum
+ * up to it. Owned by the caller, NULL without memory.
+ */
+static double *panel_compute_heights(const struct report_charts *c, const struct chart_spec *spec,
+				     const struct downsampler_row *rows, size_t nr)
+{
+	double *all = calloc((spec->nr + 1) * (nr + 1), sizeof(*all));
+
+	for (size_t i = 0; all && i < nr; i++) {
+		double sum = 0;
+
+		for (unsigned k = 0; k < spec->nr; k++) {
+			const struct curve_spec *curve = &spec->curve[k];
+			double v = curve_to_drawn_unit(curve, rows[i].value[k]);
+
+			if (curve->style == CURVE_STACKED && curve_is_drawn(c, curve) && !isnan(v))
+				v = sum += v;
+			all[k * nr + i] = v;
+		}
+	}
+	return all;
+}
+
+static double panel_find_largest(const struct report_charts *c, const struct chart_spec *spec,
+				 const double *all, size_t nr)
+{
+	double largest = 0;
+
+	for (unsigned k = 0; k < spec->nr; k++)
+		for (size_t i = 0; curve_is_drawn(c, &spec->curve[k]) && i < nr; i++)
+			largest = fmax(largest, all[k * nr + i]); /* fmax() ignores a NAN */
+	return largest;
+}
+
+/* Of chart @i, as long as @c lasts; -ENOMEM. panel_curves_done() in any case. */
+static int panel_curves_make(struct panel_curves *v, const struct report_charts *c, size_t i)
+{
+	*v = (struct panel_curves){ .charts = c, .spec = &chart_specs[i] };
+	v->rows = charts_get_rows(c, i, &v->nr);
+	v->heights = v->rows ? panel_compute_heights(c, v->spec, v->rows, v->nr) : NULL;
+	if (!v->heights)
+		return -ENOMEM;
+	v->largest = panel_find_largest(c, v->spec, v->heights, v->nr);
+	return 0;
+}
+
+static void panel_curves_done(struct panel_curves *v)
+{
+	free(v->rows);
+	free(v->heights);
+}
+
+static void panel_curve_draw(FILE *f, const struct panel_curves *v, unsigned k,
+			     const struct trace_scale *scale)
+{
+	const struct curve_spec *curve = &v->spec->curve[k];
+	const double *y = v->heights + k * v->nr;
+
+	if (curve->style == CURVE_STACKED) {
+		fprintf(f, "<path fill=\"%s\" d=\"", fill_colours[curve->colour]);
+		trace_write(f, scale, v->rows, y, v->nr, true);
+		fputs("\"/>\n", f);
+	}
+	fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"",
+		line_colours[curve->colour], curve->style == CURVE_STACKED ? "0.5" : "1.25",
+		curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
+	trace_write(f, scale, v->rows, y, v->nr, false);
+	fputs("\"/>\n", f);
+}
+
+/* Over the seconds @wall, up to the value @top. Stacked areas are drawn from the top down: each
+ * covers all but its share of the previous one. */
+static void panel_curves_draw(FILE *f, const struct panel_curves *v, const struct plot *b,
+			      double wall, double top)
+{
+	const struct trace_scale scale = { .left = PLOT_LEFT,
+					   .bottom = b->bottom,
+					   .x_per_second = b->width / wall,
+					   .y_per_unit = b->height / top };
+	const struct curve_spec *curve = v->spec->curve;
+
+	for (unsigned k = v->spec->nr; k-- > 0;)
+		if (curve[k].style == CURVE_STACKED && curve_is_drawn(v->charts, &curve[k]))
+			panel_curve_draw(f, v, k, &scale);
+	for (unsigned k = 0; k < v->spec->nr; k++)
+		if (curve[k].style != CURVE_STACKED && curve_is_drawn(v->charts, &curve[k]))
+			panel_curve_draw(f, v, k, &scale);
+}
+
+#define LEGEND_LINE 14 /* pixels */
+
+/* The legend of a chart: a mark and a name for each of its curves. */
+
+static double legend_width(const char *label)
+{
+	return 16 + CHARACTER_WIDTH * (double)strlen(label) + 12;
+}
+
+/* The columns of the entries that have room in a line; returns how many lines they need. */
+static unsigned legend_place(const struct report_charts *c, const struct chart_spec *spec,
+			     double width, double *x, unsigned *line)
+{
+	double at = 0;
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < spec->nr; k++) {
+		double needs = legend_width(spec->curve[k].label);
+
+		if (!curve_is_drawn(c, &spec->curve[k]))
+			continue;
+		if (at > 0 && at + needs - 12 > width) {
+			at = 0;
+			n++;
+		}
+		x[k] = PLOT_LEFT + at;
+		line[k] = n;
+		at += needs;
+	}
+	return n + 1;
+}
+
+/* How many lines it needs where a line may be so wide. */
+static unsigned legend_lines(const struct report_charts *c, const struct chart_spec *spec,
+			     double width)
+{
+	double x[DOWNSAMPLER_COLUMNS];
+	unsigned line[DOWNSAMPLER_COLUMNS];
+
+	return legend_place(c, spec, width, x, line);
+}
+
+/* Below the title, of the width of the plot. */
+static void legend_draw(FILE *f, const struct plot *b, const struct report_charts *c,
+			const struct chart_spec *spec)
+{
+	double x[DOWNSAMPLER_COLUMNS] = { 0 };
+	unsigned line[DOWNSAMPLER_COLUMNS] = { 0 };
+
+	legend_place(c, spec, b->width, x, line);
+	for (unsigned k = 0; k < spec->nr; k++) {
+		const struct curve_spec *curve = &spec->curve[k];
+		bool fills_area = curve->style == CURVE_STACKED;
+		double y;
+
+		if (!curve_is_drawn(c, curve))
+			continue;
+		y = 31.5 + line[k] * LEGEND_LINE;
+		if (fills_area)
+			fprintf(f,
+				"<rect x=\"%.1f\" y=\"%.0f\" width=\"12\" height=\"9\" fill=\"%s\"",
+				x[k], floor(y - 4), fill_colours[curve->colour]);
+		else
+			fprintf(f, "<path d=\"M%.1f %.1fh12\" stroke-width=\"2\"%s", x[k], y,
+				curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
+		fprintf(f, " stroke=\"%s\"/><text x=\"%.1f\" y=\"%.1f\">",
+			line_colours[curve->colour], x[k] + 16, y + 4);
+		xml_write(f, curve->label, 40);
+		fputs("</text>\n", f);
+	}
+}
+
+#define MOST_LIMITS 3
+
+struct panel_limit {
+	const char *name;     /* static: "limit" */
+	char text[AXIS_TEXT]; /* "1 GiB" */
+	double value;
+};
+
+/* Where their lines and names are drawn. */
+struct limit_place {
+	double left, right, top, bottom; /* of the plot */
+	double y_per_unit;
+};
+
+/* What a run may use, and what the machine has, as lines of a chart. */
+
+#define NAME_HEIGHT 23  /* two lines: its name, and its value */
+#define NAME_DISTANCE 8 /* from the plot */
+#define TEXT_ABOVE 10   /* of a base line, of a text of 11 px */
+#define TEXT_BELOW 3
+#define NEAR 1.6 /* as in the page: a limit up to so many times the largest value is drawn */
+
+static double limit_number(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+static void limit_add(struct panel_limit *list, unsigned *nr, const char *name, double value)
+{
+	if (value > 0)
+		list[(*nr)++] = (struct panel_limit){ .name = name, .value = value };
+}
+
+static unsigned limits_of_cpu(struct panel_limit *list, const json_t *limits, double cpus)
+{
+	double allowed = limit_number(limits, "cpus_allowed_count");
+	unsigned nr = 0;
+
+	limit_add(list, &nr, "limit", limit_number(limits, "cpu_max_cores"));
+	limit_add(list, &nr, "allowed", allowed < cpus ? allowed : 0);
+	limit_add(list, &nr, "machine", cpus);
+	return nr;
+}
+
+static unsigned limits_of_memory(struct panel_limit *list, const struct report_run *r,
+				 const json_t *limits)
+{
+	double killed_at = limit_number(json_object_get(r->summary, "oom"), "limit_bytes");
+	unsigned nr = 0;
+
+	limit_add(list, &nr, "limit",
+		  killed_at > 0 ? killed_at : limit_number(limits, "memory_max_bytes"));
+	limit_add(list, &nr, "throttled", limit_number(limits, "memory_high_bytes"));
+	limit_add(list, &nr, "machine",
+		  limit_number(json_object_get(r->meta, "system"), "memory_bytes"));
+	return nr;
+}
+
+static int limit_compare(const void *a, const void *b)
+{
+	const struct panel_limit *x = a, *y = b;
+
+	return x->value < y->value ? 1 : x->value > y->value ? -1 : 0;
+}
+
+/*
+ * Those of chart @i that are near @largest, the highest of its values, so that they do not flatten
+ * its curves; of CPU the least in any case. The largest is the first. Returns how many.
+ */
+static unsigned limits_find(struct panel_limit list[MOST_LIMITS], const struct report_run *r,
+			    size_t i, double largest)
+{
+	const json_t *limits = json_object_get(r->meta, "limits");
+	enum chart_unit unit = chart_specs[i].unit;
+	unsigned nr = 0, kept = 0;
+	double least = INFINITY;
+
+	if (unit == CHART_CORES)
+		nr = limits_of_cpu(list, limits,
+				   limit_number(json_object_get(r->meta, "system"), "cpus"));
+	else if (unit == CHART_BYTES)
+		nr = limits_of_memory(list, r, limits);
+	for (unsigned k = 0; k < nr; k++)
+		least = fmin(least, list[k].value);
+	for (unsigned k = 0; k < nr; k++) {
+		bool is_least = unit == CHART_CORES && list[k].value <= least;
+
+		if (!is_least && list[k].value > largest * NEAR)
+			continue;
+		list[kept] = list[k];
+		axis_format_value(list[kept].text, unit, list[kept].value);
+		if (unit == CHART_CORES)
+			strncat(list[kept].text, list[kept].value == 1 ? " core" : " cores",
+				AXIS_TEXT - strlen(list[kept].text) - 1);
+		kept++;
+	}
+	qsort(list, kept, sizeof(*list), limit_compare);
+	return kept;
+}
+
+static double limit_y(const struct panel_limit *limit, const struct limit_place *p)
+{
+	return p->bottom - limit->value * p->y_per_unit;
+}
+
+/* Dotted lines; their names are beside the plot, so that they cover no curve. A name is below the
+ * one before where their lines are near. */
+static void limits_draw(FILE *f, const struct panel_limit *list, unsigned nr,
+			const struct limit_place *p)
+{
+	double free_from = p->top - TEXT_BELOW, x = p->right + NAME_DISTANCE;
+
+	for (unsigned i = 0; i < nr; i++) {
+		double y = limit_y(&list[i], p), name = fmax(y - TEXT_BELOW - 1, free_from);
+
+		fprintf(f,
+			"<path d=\"M%.0f %.1fH%.0f\" stroke=\"#20262b\" stroke-dasharray=\"1 "
+			"4\"/>\n"
+			"<text x=\"%.1f\" y=\"%.1f\" font-size=\"10\">%s <tspan x=\"%.1f\" "
+			"dy=\"11\">%s</tspan></text>\n",
+			p->left, y, p->right + NAME_DISTANCE / 2.0, x,
+			name + TEXT_ABOVE - TEXT_BELOW, list[i].name, x, list[i].text);
+		free_from = name + NAME_HEIGHT;
+	}
+}
+
+/* @y, the base line of a text in the plot, or higher: above the lines that would cross it. */
+static double limits_lift_text(const struct panel_limit *list, unsigned nr,
+			       const struct limit_place *p, double y)
+{
+	for (unsigned i = nr; i-- > 0;) {
+		double line = limit_y(&list[i], p);
+
+		if (line > y - TEXT_ABOVE && line < y + TEXT_BELOW)
+			y = line - TEXT_BELOW - 1;
+	}
+	return y;
+}
+
+#define RIGHT 14
+#define RIGHT_OF_LIMITS 54 /* for their names */
+#define LIMIT_NAME 21      /* the height of one: a line with its name, and its value */
+#define ABOVE 54           /* title, a line of the legend, labels of marks */
+#define BELOW 44
+#define HEADROOM 1.12
+#define LIMIT_ROOM 16 /* for a label above the line or the dot */
+#define POINT_ROOM 19
+#define LABEL_MAX 28
+#define POINT_MAX 64
+
+/* A text centred at @x, or as near to it as the edges of the chart allow. */
+static void panel_put_label(FILE *f, const struct plot *b, double x, double y, const char *colour,
+			    const char *text)
+{
+	double half = CHARACTER_WIDTH * fmin((double)strlen(text), POINT_MAX) / 2;
+
+	x = fmax(PLOT_LEFT + half, fmin(x, PLOT_LEFT + b->width - half));
+	fprintf(f,
+		"<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\" text-anchor=\"middle\" stroke=\"#fff\" "
+		"stroke-width=\"3\" paint-order=\"stroke\">",
+		x, y, colour);
+	xml_write(f, text, POINT_MAX);
+	fputs("</text>\n", f);
+}
+
+/* Each mark has a line; a text that would overlap the previous one is left out. */
+static void panel_put_marks(FILE *f, const struct panel *p, const struct plot *b)
+{
+	double free_from = 0;
+
+	for (size_t i = 0; i < p->nr_marks; i++) {
+		const struct panel_mark *m = &p->marks[i];
+		double x = PLOT_LEFT + m->seconds / p->wall * b->width;
+		const char *colour = m->style == MARK_SEVERE ? "#b3261e" : "#5a6670";
+		bool has_name = m->is_named && p->bands->has_phases;
+
+		if (m->seconds < 0 || m->seconds > p->wall)
+			continue;
+		fprintf(f,
+			"<path d=\"M%.1f %.0fv%.0f\" stroke=\"%s\" stroke-dasharray=\"3 3\"%s/>\n",
+			x, b->top, b->height, colour, has_name ? " stroke-opacity=\".45\"" : "");
+		if (x < free_from || x > PLOT_LEFT + b->width - 30 || has_name)
+			continue;
+		fprintf(f, "<text x=\"%.1f\" y=\"%.0f\" fill=\"%s\" font-size=\"10\">", x + 3,
+			b->top - 4 - bands_height(p->bands), colour);
+		free_from = x + 8 + CHARACTER_WIDTH * (double)xml_write(f, m->text, LABEL_MAX);
+		fputs("</text>\n", f);
+	}
+}
+
+static struct limit_place panel_limit_place(const struct plot *b, double top)
+{
+	return (struct limit_place){ .left = PLOT_LEFT,
+				     .right = PLOT_LEFT + b->width,
+				     .top = b->top,
+				     .bottom = b->bottom,
+				     .y_per_unit = b->height / top };
+}
+
+/* The value of @p with its label, which no line of a limit crosses. */
+static void panel_put_point(FILE *f, const struct panel *p, const struct plot *b, double top,
+			    const struct panel_limit *limits, unsigned nr)
+{
+	const struct limit_place place = panel_limit_place(b, top);
+	double x = PLOT_LEFT + p->point_seconds / p->wall * b->width;
+	double y = b->bottom - p->point / top * b->height;
+
+	if (!(p->point > 0))
+		return;
+	fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"#20262b\"/>\n", x, y);
+	panel_put_label(f, b, x, limits_lift_text(limits, nr, &place, y - 6), "#20262b",
+			p->point_text);
+}
+
+/* What the axis counts goes where there is no room for it: the legend and the ticks say most of it.
+ */
+static void panel_put_title(FILE *f, const struct plot *b, const struct chart_spec *spec)
+{
+	double needs = CHARACTER_WIDTH * (double)(strlen(spec->title) * 1.25 + strlen(spec->what));
+
+	fprintf(f,
+		"<text x=\"%d\" y=\"16\" font-size=\"13\" fill=\"#1b2126\"><tspan "
+		"font-weight=\"600\">%s</tspan> <tspan fill=\"#5a6670\" font-size=\"11\">%s</tspan>"
+		"</text>\n",
+		PLOT_LEFT, spec->title, needs < b->width ? spec->what : "");
+}
+
+/* The value at the upper edge: above the peak there is room for its label. */
+static double panel_find_top(const struct panel *p, const struct plot *b, double largest,
+			     const struct panel_limit *limits, unsigned nr)
+{
+	double top = fmax(largest, p->point) * HEADROOM;
+
+	for (unsigned i = 0; i < nr; i++)
+		top = fmax(top, limits[i].value * b->height / (b->height - LIMIT_ROOM));
+	top = fmax(top, p->point * b->height / (b->height - POINT_ROOM));
+	return top > 0 ? top : 1;
+}
+
+/* What a panel shows of a run. */
+struct panel_content {
+	struct panel_curves curves;
+	double largest; /* with the peak */
+	struct panel_limit limits[MOST_LIMITS];
+	unsigned nr_limits;
+};
+
+static int panel_content_make(struct panel_content *v, const struct panel *p,
+			      const struct report_run *r, size_t i)
+{
+	int err = panel_curves_make(&v->curves, &r->charts, i);
+
+	if (err)
+		return err;
+	v->largest = fmax(v->curves.largest, p->point);
+	v->nr_limits = limits_find(v->limits, r, i, v->largest);
+	return 0;
+}
+
+static struct plot panel_find_plot(const struct panel *p, const struct panel_content *v)
+{
+	struct plot b = { .width = p->width - PLOT_LEFT -
+				   (p->has_limits ? RIGHT_OF_LIMITS : RIGHT) };
+	unsigned lines = legend_lines(v->curves.charts, v->curves.spec, b.width);
+
+	b.top = ABOVE + (lines - 1) * LEGEND_LINE + bands_height(p->bands);
+	b.bottom = p->height - BELOW;
+	b.height = b.bottom - b.top;
+	return b;
+}
+
+static void panel_put_bands(FILE *f, const struct panel *p, const struct plot *b)
+{
+	const struct band_place place = { .left = PLOT_LEFT,
+					  .width = b->width,
+					  .wall = p->wall,
+					  .lanes_top = b->top - bands_height(p->bands),
+					  .plot_top = b->top,
+					  .plot_height = b->height };
+
+	bands_write(f, p->bands, &place);
+}
+
+static void panel_put(FILE *f, const struct panel *p, const struct panel_content *v)
+{
+	const struct plot b = panel_find_plot(p, v);
+	double top = panel_find_top(p, &b, v->largest, v->limits, v->nr_limits);
+	const struct limit_place place = panel_limit_place(&b, top);
+
+	fprintf(f, "<g transform=\"translate(%.0f %.0f)\">\n", p->x, p->y);
+	panel_put_title(f, &b, v->curves.spec);
+	legend_draw(f, &b, v->curves.charts, v->curves.spec);
+	panel_put_bands(f, p, &b);
+	axis_draw_values(f, &b, v->curves.spec->unit, top);
+	axis_draw_time(f, &b, p->wall);
+	panel_curves_draw(f, &v->curves, &b, p->wall, top);
+	limits_draw(f, v->limits, v->nr_limits, &place);
+	panel_put_marks(f, p, &b);
+	panel_put_point(f, p, &b, top, v->limits, v->nr_limits);
+	fputs("</g>\n", f);
+}
+
+bool panel_has_limits(const struct panel *p, const struct report_run *r, size_t i)
+{
+	struct panel_content v;
+	bool has = !panel_content_make(&v, p, r, i) && v.nr_limits;
+
+	panel_curves_done(&v.curves);
+	return has;
+}
+
+int panel_write(FILE *f, const struct panel *p, const struct report_run *r, size_t i)
+{
+	struct panel_content v;
+	int err = panel_content_make(&v, p, r, i);
+
+	if (!err)
+		panel_put(f, p, &v);
+	panel_curves_done(&v.curves);
+	return err;
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/metric.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SUFFIX_COUNT ""
+#define SUFFIX_NS "_seconds"
+#define SUFFIX_BYTES "_bytes"
+#define SUFFIX_MILLI ""
+
+static const struct unit {
+	const char *name, *word;
+	unsigned decimals;
+} units[NR_UNITS] = {
+	[UNIT_COUNT] = { "1", "", 0 },
+	[UNIT_NS] = { "s", "seconds", 9 },
+	[UNIT_BYTES] = { "bytes", "bytes", 0 },
+	[UNIT_MILLI] = { "1", "", 3 },
+};
+
+static const char *const groups[NR_GROUPS] = {
+	[GROUP_CPU] = "cpu",        [GROUP_MEM] = "mem",       [GROUP_IO] = "io",
+	[GROUP_KINDS] = "io-kinds", [GROUP_NET] = "net",       [GROUP_DELAY] = "delay",
+	[GROUP_PROC] = "proc",      [GROUP_CGROUP] = "cgroup", [GROUP_BLOCK] = "block",
+	[GROUP_HOST] = "host",
+};
+
+#define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
+	[M_##base] = { .key = #base SUFFIX_##unt,                                                  \
+		       .help = hlp,                                                                \
+		       .field = fld,                                                               \
+		       .group = GROUP_##grp,                                                       \
+		       .kind = KIND_##knd,                                                         \
+		       .unit = UNIT_##unt,                                                         \
+		       .source = SOURCE_##src },
+
+static const struct metric metrics[NR_METRICS] = {
+#define TASK_METRIC(b, g, k, u, f, h) ROW(b, g, k, u, #f, h, TASK)
+#define DELAY_METRIC(b, g, k, u, f, h) ROW(b, g, k, u, #f, h, DELAY)
+#define SPLIT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, SPLIT)
+#define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
+#define NET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
+#define KIND_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, KINDS)
+#define REST_METRIC(b, g, k, u, o, h) ROW(b, g, k, u, NULL, h, KINDS)
+#define SOCKET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
+#define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
+#define PROCFS_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, PROCFS)
+#define DERIVED_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, DERIVED)
+#define CGROUP_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, CGROUP)
+#define WIRE_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, WIRE)
+#define BLOCK_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, BLOCK)
+#define HOST_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, HOST)
+#include "bpfmon/metrics.def"
+};
+
+const struct metric *metric_get(enum metric_id id)
+{
+	return &metrics[id];
+}
+
+const char *metric_group_name(enum metric_group group)
+{
+	return groups[group];
+}
+
+const char *metric_unit_name(enum metric_unit unit)
+{
+	return units[unit].name;
+}
+
+const char *metric_unit_word(enum metric_unit unit)
+{
+	return units[unit].word;
+}
+
+unsigned metric_decimals(enum metric_id id)
+{
+	return units[metrics[id].unit].decimals;
+}
+
+unsigned metric_unit_decimals(enum metric_unit unit)
+{
+	return units[unit].decimals;
+}
+
+int metric_find(const char *key, size_t length, enum metric_id *id)
+{
+	for (int i = 0; length && i < NR_METRICS; i++) {
+		const char *known = metrics[i].key;
+
+		/* most differ in the first letter: of each line that is read all keys come here */
+		if (*known == *key && !strncmp(known, key, length) && !known[length]) {
+			*id = (enum metric_id)i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+void metric_set_all(struct metric_set *set)
+{
+	memset(set, 0, sizeof(*set));
+	for (int i = 0; i < NR_METRICS; i++)
+		metric_put(set, (enum metric_id)i);
+}
+
+void metric_set_join(struct metric_set *set, const struct metric_set *other)
+{
+	for (size_t i = 0; i < METRIC_WORDS; i++)
+		set->bits[i] |= other->bits[i];
+}
+
+void metric_set_default(struct metric_set *set)
+{
+	memset(set, 0, sizeof(*set));
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source != SOURCE_PROCFS && metrics[i].source != SOURCE_CGROUP &&
+		    metrics[i].source != SOURCE_NET && metrics[i].source != SOURCE_WIRE &&
+		    metrics[i].source != SOURCE_KINDS && metrics[i].source != SOURCE_DELAY &&
+		    metrics[i].source != SOURCE_BLOCK)
+			metric_put(set, (enum metric_id)i);
+}
+
+bool metric_set_has_source(const struct metric_set *set, enum metric_source source)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source == source && metric_has(set, (enum metric_id)i))
+			return true;
+	return false;
+}
+
+void metric_set_clear_source(struct metric_set *set, enum metric_source source)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source == source)
+			set->bits[i / 64] &= ~(1ULL << (i % 64));
+}
+
+void metric_set_put_source(struct metric_set *set, enum metric_source source)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source == source)
+			metric_put(set, (enum metric_id)i);
+}
+
+bool metric_is_of_process(enum metric_id id)
+{
+	enum metric_source source = metrics[id].source;
+
+	return source == SOURCE_TASK || source == SOURCE_DELAY || source == SOURCE_SPLIT ||
+	       source == SOURCE_KINDS || (source == SOURCE_NET && metrics[id].kind == KIND_COUNTER);
+}
+
+void metric_set_put_of_process(struct metric_set *set)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_is_of_process((enum metric_id)i))
+			metric_put(set, (enum metric_id)i);
+}
+
+static bool metric_set_put_group(struct metric_set *set, const char *name, size_t length)
+{
+	for (int g = 0; g < NR_GROUPS; g++) {
+		if (strlen(groups[g]) != length || memcmp(groups[g], name, length) != 0)
+			continue;
+		for (int i = 0; i < NR_METRICS; i++)
+			if (metrics[i].group == (enum metric_group)g &&
+			    metrics[i].source != SOURCE_PROCFS)
+				metric_put(set, (enum metric_id)i);
+		return true;
+	}
+	return false;
+}
+
+int metric_set_parse(struct metric_set *set, const char *list, const char **bad, size_t *bad_length)
+{
+	struct metric_set parsed = { 0 };
+	enum metric_id id;
+
+	for (const char *p = list;; p++) {
+		size_t n = strcspn(p, ",");
+
+		if (!metric_find(p, n, &id)) {
+			metric_put(&parsed, id);
+		} else if (!metric_set_put_group(&parsed, p, n)) {
+			*bad = p;
+			*bad_length = n;
+			return -EINVAL;
+		}
+		p += n;
+		if (!*p)
+			break;
+	}
+	*set = parsed;
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of metrics in user space: an enum value and an entry for each row of metrics.def. */
+#ifndef RUN_METRIC_H
+#define RUN_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum metric_id {
+#define TASK_METRIC(base, ...) M_##base,
+#define SPLIT_METRIC(base, ...) M_##base,
+#define ACCOUNT_METRIC(base, ...) M_##base,
+#define NET_METRIC(base, ...) M_##base,
+#define REST_METRIC(base, ...) M_##base,
+#define SOCKET_METRIC(base, ...) M_##base,
+#define MEMORY_METRIC(base, ...) M_##base,
+#define PROCFS_METRIC(base, ...) M_##base,
+#define DERIVED_METRIC(base, ...) M_##base,
+#define CGROUP_METRIC(base, ...) M_##base,
+#define WIRE_METRIC(base, ...) M_##base,
+#define BLOCK_METRIC(base, ...) M_##base,
+#define HOST_METRIC(base, ...) M_##base,
+#include "bpfmon/metrics.def"
+	NR_METRICS
+};
+
+enum metric_group {
+	GROUP_CPU,
+	GROUP_MEM,
+	GROUP_IO,
+	GROUP_DELAY,
+	GROUP_KINDS,
+	GROUP_NET,
+	GROUP_PROC,
+	GROUP_CGROUP,
+	GROUP_BLOCK,
+	GROUP_HOST,
+	NR_GROUPS
+};
+enum metric_kind { KIND_COUNTER, KIND_GAUGE };
+enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
+/* Where the value comes from. */
+enum metric_source {
+	SOURCE_TASK,
+	SOURCE_DELAY, /* only where the kernel has been told to keep it */
+	SOURCE_SPLIT,
+	SOURCE_ACCOUNT,
+	SOURCE_NET,   /* costs time: only if asked for, by name or group */
+	SOURCE_KINDS, /* the same */
+	SOURCE_MEMORY,
+	SOURCE_PROCFS, /* costs time: only if asked for by name */
+	SOURCE_DERIVED,
+	SOURCE_CGROUP, /* only of a command that has a cgroup of its own */
+	SOURCE_WIRE,   /* only of a job that has a cgroup, and only if asked for */
+	SOURCE_BLOCK,  /* only if asked for, and of a cgroup */
+	SOURCE_HOST
+};
+
+struct metric {
+	const char *key; /* published: the base and the suffix of its unit */
+	const char *help;
+	const char *field; /* of struct task_struct or task_delay_info, where it is of a task; else
+			      NULL */
+	enum metric_group group;
+	enum metric_kind kind;
+	enum metric_unit unit;
+	enum metric_source source;
+};
+
+/* A set of metrics: a bit for each. */
+#define METRIC_WORDS ((NR_METRICS + 63) / 64)
+struct metric_set {
+	uint64_t bits[METRIC_WORDS];
+};
+
+const struct metric *metric_get(enum metric_id id);
+/* The name of a group, as typed in --metrics. */
+const char *metric_group_name(enum metric_group group);
+/* The unit's name as published in meta.units ("s", "bytes", ...). */
+const char *metric_unit_name(enum metric_unit unit);
+/* The same as a word, as in OpenMetrics ("seconds", "bytes"); "" for a plain number. */
+const char *metric_unit_word(enum metric_unit unit);
+/* Digits after the point: a stored value is finer by that many powers of ten. */
+unsigned metric_decimals(enum metric_id id);
+unsigned metric_unit_decimals(enum metric_unit unit);
+/* -ENOENT when no metric has that key. */
+int metric_find(const char *key, size_t length, enum metric_id *id);
+
+static inline bool metric_has(const struct metric_set *set, enum metric_id id)
+{
+	return set->bits[id / 64] >> (id % 64) & 1;
+}
+
+static inline void metric_put(struct metric_set *set, enum metric_id id)
+{
+	set->bits[id / 64] |= 1ULL << (id % 64);
+}
+
+static inline void metric_drop(struct metric_set *set, enum metric_id id)
+{
+	set->bits[id / 64] &= ~(1ULL << id % 64);
+}
+
+/* Adds all of @other. */
+void metric_set_join(struct metric_set *set, const struct metric_set *other);
+void metric_set_all(struct metric_set *set);
+/* Those that a run has if none is asked for. */
+void metric_set_default(struct metric_set *set);
+/* True if @set has one of @source. The next adds all of @source, the last removes them. */
+bool metric_set_has_source(const struct metric_set *set, enum metric_source source);
+void metric_set_put_source(struct metric_set *set, enum metric_source source);
+/* True if the record of a process has it; and adds all such metrics. */
+bool metric_is_of_process(enum metric_id id);
+void metric_set_put_of_process(struct metric_set *set);
+void metric_set_clear_source(struct metric_set *set, enum metric_source source);
+/* Parses "cpu,io,rss_bytes"; a group leaves out what costs time. -EINVAL: *@bad is the first
+ * name that is neither group nor key. */
+int metric_set_parse(struct metric_set *set, const char *list, const char **bad,
+		     size_t *bad_length);
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/system.h"
+
+#include "base/clock.h"
+#include "run/meta_file.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#define CPUINFO_BYTES 8192 /* holds the first processor; of a large machine it is a megabyte */
+
+/* On ARM there is no name of the model, only the numbers of vendor and part. */
+static void system_read_arm_model(struct system_info *s, const char *text)
+{
+	size_t by_n, part_n;
+	const char *by = text_value(text, "CPU implementer", ':', &by_n);
+	const char *part = text_value(text, "CPU part", ':', &part_n);
+
+	if (by && part && by_n < 16 && part_n < 16)
+		snprintf(s->cpu_model, sizeof(s->cpu_model), "implementer %.*s, part %.*s",
+			 (int)by_n, by, (int)part_n, part);
+}
+
+static bool cpu_has_flag(const char *flags, size_t n, const char *flag)
+{
+	const char *end = flags + n;
+
+	while (flags < end) {
+		size_t word = strcspn(flags, " \n");
+
+		if (word == strlen(flag) && !memcmp(flags, flag, word))
+			return true;
+		flags += word + 1;
+	}
+	return false;
+}
+
+static void system_read_processor(const char *root, struct system_info *s)
+{
+	static const char *const names[] = { "model name", "cpu model", "cpu", "uarch" };
+	char text[CPUINFO_BYTES];
+	const char *at = NULL;
+	size_t n = 0;
+
+	file_read_text(root, "/proc/cpuinfo", text, sizeof(text));
+	for (size_t i = 0; !at && i < sizeof(names) / sizeof(*names); i++)
+		at = text_value(text, names[i], ':', &n);
+	if (at)
+		text_copy(s->cpu_model, sizeof(s->cpu_model), at, n);
+	else
+		system_read_arm_model(s, text);
+	at = text_value(text, "flags", ':', &n);
+	s->knows_virtual = at;
+	s->is_virtual = at && cpu_has_flag(at, n, "hypervisor");
+}
+
+static void system_read_memory(const char *root, struct system_info *s)
+{
+	char text[8192];
+	uint64_t kib;
+
+	file_read_text(root, "/proc/meminfo", text, sizeof(text));
+	s->has_swap = !text_number(text, "SwapTotal", ':', &kib);
+	if (s->has_swap)
+		s->swap_bytes = kib << 10;
+	s->has_huge_pages = !text_number(text, "Hugetlb", ':', &kib);
+	if (s->has_huge_pages)
+		s->huge_pages_bytes = kib << 10;
+}
+
+/* Of "always [madvise] never" the word in brackets. */
+static void system_read_hugepage_mode(const char *root, struct system_info *s)
+{
+	char line[128];
+	const char *open, *close;
+
+	if (file_read_line(root, "/sys/kernel/mm/transparent_hugepage/enabled", line, sizeof(line)))
+		return;
+	open = strchr(line, '[');
+	close = open ? strchr(open, ']') : NULL;
+	if (close)
+		text_copy(s->transparent_hugepage, sizeof(s->transparent_hugepage), open + 1,
+			  (size_t)(close - open - 1));
+}
+
+static void system_read_os(const char *root, struct system_info *s)
+{
+	char text[4096];
+	const char *at;
+	size_t n;
+
+	if (file_read_text(root, "/etc/os-release", text, sizeof(text)) < 0)
+		file_read_text(root, "/usr/lib/os-release", text, sizeof(text));
+	at = text_value(text, "PRETTY_NAME", '=', &n);
+	if (at && n >= 2 && (*at == '"' || *at == '\'') && at[n - 1] == *at) {
+		at++;
+		n -= 2;
+	}
+	if (at)
+		text_copy(s->os, sizeof(s->os), at, n);
+}
+
+static void system_read_machine(const char *root, struct system_info *s)
+{
+	char vendor[80] = "", product[72] = "";
+
+	if (file_read_line(root, "/sys/class/dmi/id/sys_vendor", vendor, sizeof(vendor)))
+		file_read_line(root, "/sys/hypervisor/type", vendor, sizeof(vendor));
+	if (file_read_line(root, "/sys/class/dmi/id/product_name", product, sizeof(product)))
+		file_read_line(root, "/proc/device-tree/model", product, sizeof(product));
+	snprintf(s->machine, sizeof(s->machine), "%s%s%s", vendor, *vendor && *product ? " " : "",
+		 product);
+}
+
+void system_read(const char *root, struct system_info *s)
+{
+	system_read_processor(root, s);
+	topology_read(root, s);
+	system_read_memory(root, s);
+	system_read_hugepage_mode(root, s);
+	file_read_line(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+		       s->cpu_governor, sizeof(s->cpu_governor));
+	system_read_os(root, s);
+	system_read_machine(root, s);
+}
+
+void system_read_kernel(struct system_info *s)
+{
+	struct utsname uts;
+	uint64_t boot;
+
+	if (!uname(&uts))
+		snprintf(s->architecture, sizeof(s->architecture), "%s", uts.machine);
+	/* whole seconds, so that all runs since then have the same value */
+	boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	s->boot_epoch_ns = (boot + NSEC_PER_SEC / 2) / NSEC_PER_SEC * NSEC_PER_SEC;
+}

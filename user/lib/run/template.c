@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/template.h"
+
+#include "base/nearest.h"
+#include "run/summary_field.h"
+#include "run/time_letters.h"
+#include "run/tree.h"
+#include "run/writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define KEY_BYTES 64 /* of a key with its parts */
+
+#define KEY_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_."
+
+bool text_is_template(const char *text)
+{
+	return strpbrk(text, "%{") != NULL;
+}
+
+/* The length of the key behind the brace at @at; 0: it is a brace and nothing else. */
+static size_t key_length(const char *at)
+{
+	size_t n = strspn(at + 1, KEY_LETTERS);
+
+	return at[1 + n] == '}' ? n : 0;
+}
+
+/* Whether the objects of the summary line that @in stands for have the key, parts after a dot
+ * included. */
+static bool summary_has_key(enum summary_in in, const char *key, size_t length)
+{
+	const char *dot = memchr(key, '.', length);
+	size_t head = dot ? (size_t)(dot - key) : length;
+	enum metric_id id;
+
+	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
+		const struct summary_field *f = summary_field_get(i);
+
+		if (f->in != in || strlen(f->key) != head || !head ||
+		    memcmp(f->key, key, head) != 0)
+			continue;
+		if (!dot)
+			return true;
+		if (f->type == TYPE_OBJECT)
+			return summary_has_key(f->opens, dot + 1, length - head - 1);
+		return f->type == TYPE_LOSSES ||
+		       f->type == TYPE_OOM; /* what is lost has any name */
+	}
+	return in == IN_LINE && !dot && !metric_find(key, length, &id) &&
+	       metric_get(id)->kind == KIND_COUNTER;
+}
+
+/* The nearest key so far; it is made of parts, so its text is kept here. */
+struct key_search {
+	struct nearest nearest;
+	char found[KEY_BYTES];
+};
+
+static void key_offer(struct key_search *s, const char *key)
+{
+	nearest_offer(&s->nearest, key);
+	if (s->nearest.word != key)
+		return;
+	snprintf(s->found, sizeof(s->found), "%s", key);
+	s->nearest.word = s->found;
+}
+
+/* Offers all keys below @before, which ends with a dot or is empty. */
+static void keys_offer(struct key_search *s, enum summary_in in, const char *before)
+{
+	char key[KEY_BYTES];
+
+	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
+		const struct summary_field *f = summary_field_get(i);
+
+		if (f->in != in || !*f->key)
+			continue;
+		snprintf(key, sizeof(key), "%s%s", before, f->key);
+		key_offer(s, key);
+		if (f->type != TYPE_OBJECT)
+			continue;
+		snprintf(key, sizeof(key), "%s%s.", before, f->key);
+		keys_offer(s, f->opens, key);
+	}
+}
+
+static void key_refuse(char why[TEMPLATE_WHY_BYTES], const char *key, size_t length)
+{
+	struct key_search s;
+	int used = snprintf(why, TEMPLATE_WHY_BYTES, "there is no key {%.*s}",
+			    (int)(length < KEY_BYTES ? length : KEY_BYTES), key);
+
+	nearest_begin(&s.nearest, key, length);
+	keys_offer(&s, IN_LINE, "");
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_get((enum metric_id)i)->kind == KIND_COUNTER)
+			key_offer(&s, metric_get((enum metric_id)i)->key);
+	if (s.nearest.word)
+		snprintf(why + used, TEMPLATE_WHY_BYTES - (size_t)used, "; did you mean {%s}?",
+			 s.nearest.word);
+	else
+		snprintf(why + used, TEMPLATE_WHY_BYTES - (size_t)used,
+			 "; those of the summary line can be named");
+}
+
+int template_check(const char *text, char why[TEMPLATE_WHY_BYTES])
+{
+	for (const char *at = text; *at; at++) {
+		size_t n = *at == '{' ? key_length(at) : 0;
+
+		if ((*at == '%' || *at == '\\') && at[1]) {
+			at++;
+		} else if (n && !summary_has_key(IN_LINE, at + 1, n)) {
+			key_refuse(why, at + 1, n);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* The summary as its line has it; NULL without memory. */
+static json_t *summary_tree(const struct summary *s)
+{
+	struct jsonw j = { 0 };
+	json_t *tree = NULL;
+
+	write_summary(&j, s);
+	if (!j.failed)
+		tree = json_loadb(j.text, j.used, 0, NULL);
+	jsonw_done(&j);
+	return tree;
+}
+
+static void value_put(struct buffer *t, const json_t *v)
+{
+	struct jsonw j = { 0 };
+
+	if (!v || json_is_null(v)) {
+		buffer_puts(t, "?");
+	} else if (json_is_string(v)) {
+		buffer_put_inert(t, json_string_value(v), json_string_length(v));
+	} else {
+		tree_write(&j, NULL, v);
+		buffer_put(t, j.text, j.used);
+		t->failed |= j.failed;
+		jsonw_done(&j);
+	}
+}
+
+static void key_put(struct buffer *t, const json_t *tree, const char *key, size_t length)
+{
+	while (tree) {
+		const char *dot = memchr(key, '.', length);
+		size_t head = dot ? (size_t)(dot - key) : length;
+		char name[KEY_BYTES];
+
+		snprintf(name, sizeof(name), "%.*s", (int)head, key);
+		tree = json_object_get(tree, name);
+		if (!dot)
+			break;
+		key += head + 1;
+		length -= head + 1;
+	}
+	value_put(t, tree);
+}
+
+static void letter_put(struct buffer *t, char letter, const struct summary *s,
+		       const json_t *command)
+{
+	char text[] = { '?', letter, '\0' };
+
+	if (letter == '%')
+		buffer_puts(t, "%");
+	else if (!time_letter_put(t, letter, s, command))
+		buffer_puts(t, time_letter_is_known(letter) ? "?" : text);
+}
+
+static void escape_put(struct buffer *t, char letter)
+{
+	char text[] = { '?', '\\', letter, '\0' };
+
+	if (letter == 't' || letter == 'n')
+		buffer_puts(t, letter == 't' ? "\t" : "\n");
+	else if (letter == '\\' || letter == '{')
+		buffer_put(t, &letter, 1);
+	else
+		buffer_puts(t, text); /* as GNU time has it */
+}
+
+int template_write(struct buffer *t, const char *text, const struct summary *s,
+		   const json_t *command)
+{
+	json_t *tree = summary_tree(s);
+
+	t->failed |= !tree;
+	for (const char *at = text; *at; at++) {
+		size_t n = *at == '{' ? key_length(at) : 0;
+
+		if (*at == '%') {
+			letter_put(t, at[1], s, command);
+			at += at[1] != '\0';
+		} else if (*at == '\\') {
+			escape_put(t, at[1]);
+			at += at[1] != '\0';
+		} else if (n) {
+			key_put(t, tree, at + 1, n);
+			at += n + 1;
+		} else {
+			buffer_put(t, at, 1);
+		}
+	}
+	buffer_puts(t, "\n");
+	json_decref(tree);
+	return t->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/marks.h"
+
+void marks_add(struct phases *p, const struct line *l)
+{
+	uint64_t elapsed_ns;
+	size_t length;
+	const char *text = line_get_mark(l, &length, &elapsed_ns);
+
+	if (text)
+		phases_add_mark(p, text, length, elapsed_ns);
+}
+
+void marks_add_time(struct phase_times *t, const struct line *l)
+{
+	uint64_t elapsed_ns;
+	size_t length;
+	const char *text = line_get_mark(l, &length, &elapsed_ns);
+
+	if (text)
+		phase_times_add(t, text, length, elapsed_ns);
+}
+
+static int mark_time_line(void *context, struct line *l)
+{
+	marks_add_time(context, l);
+	return 0;
+}
+
+int marks_read_times(struct phase_times *t, struct source *s)
+{
+	return source_each(s, PART(LINE_EVENT), mark_time_line, t);
+}
+
+static int mark_line(void *context, struct line *l)
+{
+	marks_add(context, l);
+	return 0;
+}
+
+static int mark_sample_line(void *context, struct line *l)
+{
+	phases_add_sample(context, &l->sample);
+	return 0;
+}
+
+int phases_read(struct phases *p, struct source *s, uint64_t wall_ns)
+{
+	int err = source_each(s, PART(LINE_EVENT), mark_line, p);
+
+	if (!err)
+		err = source_each(s, PART(LINE_SAMPLE), mark_sample_line, p);
+	phases_finish(p, wall_ns);
+	return err;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/node_jobs.h"
+
+#include "base/buffer.h"
+#include "run/reader.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct node_job_row *row_find(struct node_job_rows *rows, const char *run)
+{
+	for (size_t i = rows->nr; run && i-- > 0;)
+		if (!strcmp(rows->all[i].run, run))
+			return &rows->all[i];
+	return NULL;
+}
+
+static void row_done(struct node_job_row *row)
+{
+	free(row->run);
+	free(row->id);
+	free(row->name);
+	free(row->user);
+	free(row->cgroup);
+	free(row->live_socket);
+}
+
+static struct node_job_row *row_append(struct node_job_rows *rows)
+{
+	size_t room = rows->room ? rows->room * 2 : 64;
+	struct node_job_row *all = rows->all;
+
+	if (rows->nr == rows->room) {
+		all = reallocarray(all, room, sizeof(*all));
+		if (!all)
+			return NULL;
+		rows->all = all;
+		rows->room = room;
+	}
+	all[rows->nr] = (struct node_job_row){ 0 };
+	return &all[rows->nr++];
+}
+
+/* NULL: there is no such text, or no memory, which *@err has then. */
+static char *member_copy(const json_t *o, const char *key, int *err)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		*err = -ENOMEM;
+	return copy;
+}
+
+static int meta_take(struct node_job_rows *rows, const struct line *l)
+{
+	const json_t *o = l->tree, *job = json_object_get(o, "node_job");
+	struct node_job_row *row = job ? row_append(rows) : NULL;
+	int err = 0;
+
+	if (!job)
+		return -EBADMSG;
+	if (!row)
+		return -ENOMEM;
+	row->run = member_copy(o, "run", &err);
+	row->id = member_copy(job, "id", &err);
+	row->name = member_copy(job, "name", &err);
+	row->user = member_copy(job, "user", &err);
+	row->cgroup = member_copy(job, "cgroup", &err);
+	row->live_socket = member_copy(o, "live_socket", &err);
+	row->start_epoch_ns = l->start_epoch_ns;
+	if (!err && (!row->run || !row->id || !row->name))
+		err = -EBADMSG;
+	return err;
+}
+
+/* NULL: there is none, or no memory, which *@err has then. */
+static char *notices_take(const json_t *agent, int *err)
+{
+	const json_t *all = json_object_get(agent, "notices"), *one;
+	struct buffer text = { 0 };
+	size_t i;
+
+	json_array_foreach(all, i, one) {
+		if (!json_is_string(one))
+			continue;
+		buffer_puts(&text, "note: ");
+		buffer_put_inert(&text, json_string_value(one), json_string_length(one));
+		buffer_puts(&text, "\n");
+	}
+	if (!text.used && !text.failed)
+		return NULL;
+	buffer_put(&text, "", 1);
+	if (!text.failed)
+		return text.text;
+	buffer_done(&text);
+	*err = -ENOMEM;
+	return NULL;
+}
+
+static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_last)
+{
+	const json_t *o = l->tree;
+	const char *kind = json_string_value(json_object_get(o, "kind"));
+	struct node_job_row *row;
+	int err = 0;
+
+	*is_last = kind && !strcmp(kind, "agent");
+	rows->has_history |= *is_last && json_object_get(o, "history");
+	if (*is_last) {
+		free(rows->notices);
+		rows->notices = notices_take(o, &err);
+		return err;
+	}
+	if (l->kind == LINE_META)
+		return meta_take(rows, l);
+	row = row_find(rows, json_string_value(json_object_get(o, "run")));
+	if (row && l->kind == LINE_EVENT)
+		stall_state_take(&row->stall, o);
+	if (row && l->kind == LINE_SUMMARY) {
+		row_done(row);
+		*row = rows->all[--rows->nr];
+		return 0;
+	}
+	if (!row || l->kind != LINE_SAMPLE)
+		return 0;
+	memcpy(row->value, l->sample.value, sizeof(row->value));
+	row->have = l->sample.have;
+	return 0;
+}
+
+int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last)
+{
+	struct line *l = calloc(1, sizeof(*l)); /* large for a stack */
+	int err = l ? line_read(l, text, length) : -ENOMEM;
+
+	if (!err)
+		err = node_line_take(rows, l, is_last);
+	if (l)
+		line_done(l);
+	free(l);
+	return err;
+}
+
+int node_jobs_read(struct node_job_rows *rows, FILE *f,
+		   void (*each)(const char *line, size_t length))
+{
+	bool is_last = false;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	int err = 0;
+
+	while (!err && !is_last && (n = getline(&line, &room, f)) > 0) {
+		err = node_jobs_take(rows, line, (size_t)n, &is_last);
+		if (!err && each)
+			each(line, (size_t)n);
+	}
+	free(line);
+	return err || is_last ? err : -ECONNRESET;
+}
+
+void node_jobs_done(struct node_job_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		row_done(&rows->all[i]);
+	free(rows->all);
+	free(rows->notices);
+	*rows = (struct node_job_rows){ 0 };
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The jobs of a node, from the lines that its agent sends. */
+#ifndef STORE_NODE_JOBS_H
+#define STORE_NODE_JOBS_H
+
+#include "run/node_job_row.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/*
+ * Takes a line of the stream of a node; a job that has ended is none of the rows any more.
+ * *@is_last: it is the agent's own, which comes after those of all jobs. 0; -EBADMSG: it is no
+ * line; -ENOMEM.
+ */
+int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last);
+/*
+ * Takes the lines up to the agent's own, which ends the list of what there is now; @each, unless
+ * NULL, gets every line. 0; -ECONNRESET: the end came before; or as node_jobs_take().
+ */
+int node_jobs_read(struct node_job_rows *rows, FILE *f,
+		   void (*each)(const char *line, size_t length));
+void node_jobs_done(struct node_job_rows *rows);
+
+#endif

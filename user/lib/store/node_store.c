@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/node_store.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "store/listed_runs.h"
+#include "run/agent_call.h"
+#include "run/history_query.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What the lines of an answer become: rows of a list, or a file. */
+struct answer_lines {
+	struct stored_runs *all;
+	FILE *kept;
+};
+
+void node_store_path(char path[CONFIG_TEXT_BYTES])
+{
+	char why[CONFIG_WHY_BYTES];
+	struct agent_config c;
+
+	snprintf(path, CONFIG_TEXT_BYTES, "%s", NODE_STORE);
+	if (config_read(NULL, &c, why, sizeof(why)))
+		return;
+	if (*c.store)
+		snprintf(path, CONFIG_TEXT_BYTES, "%s", c.store);
+	config_done(&c);
+}
+
+bool node_store_is(const char *path)
+{
+	char of_node[CONFIG_TEXT_BYTES];
+	struct stat a, b;
+
+	node_store_path(of_node);
+	return !stat(path, &a) && !stat(of_node, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/* The last line: the error that it has, or 0. */
+static int answer_end(const char *text, size_t length)
+{
+	json_t *o = json_loadb(text, length, 0, NULL);
+	const char *error = json_string_value(json_object_get(o, "error"));
+	char shown[700];
+
+	if (error) {
+		snprintf(shown, sizeof(shown), "%s", error);
+		text_disarm(shown);
+		log_error("the agent: %s", shown);
+	}
+	json_decref(o);
+	return error ? -ENOENT : 0;
+}
+
+/* 1: it was the last one, and all is there; 0: more is to come; else a negative errno. */
+static int history_answer_line(struct answer_lines *to, const char *text, size_t length)
+{
+	int err = 0;
+
+	if (length > strlen(HISTORY_END) && !memcmp(text, HISTORY_END, strlen(HISTORY_END))) {
+		err = answer_end(text, length);
+		return err ? err : 1;
+	}
+	if (to->all)
+		err = listed_run_append(to->all, text, length);
+	else if (fwrite(text, 1, length, to->kept) != length)
+		err = -errno;
+	if (err)
+		log_error("cannot take what the agent has sent: %s", strerror(-err));
+	return err;
+}
+
+static int history_take_answer(int fd, struct answer_lines *to)
+{
+	__cleanup(fclosep) FILE *f = fdopen(fd, "r");
+	__cleanup(freep) char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	int got = 0;
+
+	while (f && !got && (n = getline(&line, &room, f)) > 0)
+		got = history_answer_line(to, line, (size_t)n);
+	if (!got) {
+		log_error("the answer of the agent is not whole; try again");
+		return -ECONNRESET;
+	}
+	return got < 0 ? got : 0;
+}
+
+static int node_store_ask(const char *socket, const struct history_query *q,
+			  struct answer_lines *to)
+{
+	struct agent_call call;
+	char why[600];
+	int err = agent_call_history(&call, socket, q, why, sizeof(why));
+
+	if (err) {
+		log_error("%s", why);
+		return err;
+	}
+	err = history_take_answer(call.stream_fd, to);
+	call.stream_fd = -1; /* closed with its stream */
+	agent_call_done(&call);
+	return err;
+}
+
+/* -E2BIG: a text is longer than any that is kept. */
+static int query_put(char *to, size_t size, const char *text)
+{
+	return text && snprintf(to, size, "%s", text) >= (int)size ? -E2BIG : 0;
+}
+
+static int query_of(struct history_query *q, const struct run_filter *f)
+{
+	const struct {
+		char *to;
+		size_t size;
+		const char *text;
+	} texts[] = {
+		{ q->uuid, sizeof(q->uuid), f->uuid },
+		{ q->name, sizeof(q->name), f->name },
+		{ q->exact_name, sizeof(q->exact_name), f->exact_name },
+		{ q->job, sizeof(q->job), f->job },
+		{ q->user, sizeof(q->user), f->user },
+		{ q->host, sizeof(q->host), f->host },
+		{ q->command, sizeof(q->command), f->command },
+		{ q->span, sizeof(q->span), f->span },
+	};
+
+	q->id = (uint64_t)f->id;
+	q->state = (uint32_t)f->state;
+	q->since_ns = f->since_ns;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		if (query_put(texts[i].to, texts[i].size, texts[i].text))
+			return -E2BIG;
+	return 0;
+}
+
+int node_store_query(const char *socket, const struct run_filter *f, struct stored_runs *all)
+{
+	struct history_query q = { 0 };
+	struct answer_lines to = { .all = all };
+
+	if (f->nr_tags || query_of(&q, f)) /* no job of a node has tags, or so long a name */
+		return 0;
+	return node_store_ask(socket, &q, &to);
+}
+
+int node_store_open(const char *socket, int64_t id, struct source *s)
+{
+	const struct history_query q = { .lines = true, .id = (uint64_t)id };
+	struct answer_lines to = { .kept = tmpfile() };
+	char path[40];
+	int err = to.kept ? 0 : -errno;
+
+	if (err)
+		log_error("cannot make a temporary file: %s", strerror(-err));
+	else
+		err = node_store_ask(socket, &q, &to);
+	if (!err && fflush(to.kept))
+		err = -errno;
+	if (!err) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(to.kept));
+		err = source_open_file(s, path);
+		if (err)
+			log_error("cannot read run %lld: %s", (long long)id, source_error(err));
+	}
+	if (to.kept)
+		fclose(to.kept);
+	return err;
+}

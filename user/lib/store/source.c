@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/source.h"
+
+#include "base/progress.h"
+#include "run/writer.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+void source_close(struct source *s)
+{
+	if (s->ops)
+		s->ops->close(s);
+	line_done(&s->line);
+	*s = (struct source){ 0 };
+}
+
+struct counted {
+	source_fn fn;
+	void *context;
+};
+
+static int part_count(void *context, struct line *l)
+{
+	const struct counted *c = context;
+
+	progress_add(1);
+	return c->fn(c->context, l);
+}
+
+int source_each(struct source *s, unsigned parts, source_fn fn, void *context)
+{
+	struct counted c = { fn, context };
+
+	return s->ops->each(s, parts, part_count, &c);
+}
+
+const char *source_error(int err)
+{
+	switch (err) {
+	case -EBADMSG:
+		return "it is no run of bpfmon: its first line is not one of kind meta, as "
+		       "bpfmon -o run.jsonl writes it";
+	case -EPROTONOSUPPORT:
+		return "its schema is not bpfmon/1; a newer bpfmon may know it";
+	case -EMLINK:
+		return "it holds several runs";
+	case -EFBIG:
+		return "more than 1 GiB comes through the pipe, which is not kept; write it to a "
+		       "file and name that";
+	case -EUCLEAN:
+		return "the store is damaged";
+	case -EAGAIN:
+		return "others have been writing to the store for too long";
+	default:
+		return strerror(-err);
+	}
+}
+
+const char *source_why(const struct source *s, int err)
+{
+	bool is_of_store = err == -EUCLEAN || err == -EFBIG || err == -EIO;
+
+	return is_of_store && s->why[0] ? s->why : source_error(err);
+}
+
+struct fold {
+	struct summary total;
+	bool has_summary;
+};
+
+static int summary_take(void *context, struct line *l)
+{
+	struct fold *f = context;
+
+	if (l->kind == LINE_META)
+		f->total.is_attached = json_object_get(l->tree, "attached") != NULL;
+	if (l->kind != LINE_SUMMARY)
+		return 0;
+	summary_done(&f->total);
+	f->total = l->summary; /* taken over: with the next line it would be gone */
+	l->summary = (struct summary){ 0 };
+	f->has_summary = true;
+	return 0;
+}
+
+static int fold_add_part(void *context, struct line *l)
+{
+	struct fold *f = context;
+
+	if (l->kind == LINE_SAMPLE)
+		summary_add_sample(&f->total, &l->sample);
+	else if (l->kind == LINE_PROCESS)
+		return summary_add_process(&f->total, &l->process);
+	return 0;
+}
+
+int source_summary(struct source *s, struct summary *total, bool *is_folded)
+{
+	struct fold f = { 0 };
+	int err = source_each(s, PART(LINE_META) | PART(LINE_SUMMARY), summary_take, &f);
+
+	if (!err && !f.has_summary) {
+		err = source_each(s, PART(LINE_SAMPLE) | PART(LINE_PROCESS), fold_add_part, &f);
+		snprintf(f.total.reason, sizeof(f.total.reason), "%s",
+			 s->without_summary
+				 ? s->without_summary
+				 : "the run has no summary: it was cut off, or is still going on");
+		summary_finish(&f.total);
+	}
+	*is_folded = !f.has_summary;
+	*total = f.total;
+	return err;
+}
+
+int source_summary_tree(struct source *s, void **tree, bool *is_folded)
+{
+	struct summary total = { 0 };
+	struct jsonw j = { 0 };
+	int err = source_summary(s, &total, is_folded);
+
+	*tree = NULL;
+	if (!err) {
+		write_summary(&j, &total);
+		*tree = j.failed ? NULL : json_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
+		err = *tree ? 0 : -ENOMEM;
+	}
+	jsonw_done(&j);
+	summary_done(&total);
+	return err;
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/stores.h"
+
+#include "base/agent_socket.h"
+#include "base/log.h"
+#include "store/node_store.h"
+#include "store/path.h"
+#include "config/config.h"
+#include "base/user.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define ENDING ".sqlite"
+
+static bool stores_grow(struct stores *s)
+{
+	size_t room = s->room ? s->room * 2 : 16;
+	char **path, **prefix;
+
+	if (s->nr < s->room)
+		return true;
+	path = reallocarray(s->path, room, sizeof(*path));
+	if (path)
+		s->path = path;
+	prefix = reallocarray(s->prefix, room, sizeof(*prefix));
+	if (prefix)
+		s->prefix = prefix;
+	if (path && prefix)
+		s->room = room;
+	return path && prefix;
+}
+
+static int stores_add(struct stores *s, const char *path, const char *host)
+{
+	if (!stores_grow(s))
+		return -ENOMEM;
+	s->path[s->nr] = strdup(path);
+	if (asprintf(&s->prefix[s->nr], "%s%s", host, *host ? ":" : "") < 0)
+		s->prefix[s->nr] = NULL;
+	s->nr++; /* for stores_done() */
+	return s->path[s->nr - 1] && s->prefix[s->nr - 1] ? 0 : -ENOMEM;
+}
+
+static int entry_is_store(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name), m = strlen(ENDING);
+
+	return n > m && !strcmp(e->d_name + n - m, ENDING);
+}
+
+static bool stores_have_host(const struct stores *s, const char *host)
+{
+	size_t n = strlen(host);
+
+	for (size_t i = 0; i < s->nr; i++)
+		if (!strncmp(s->prefix[i], host, n) && !strcmp(s->prefix[i] + n, ":"))
+			return true;
+	return false;
+}
+
+/* All stores in @folder but the own one. */
+static int stores_add_folder(struct stores *s, const char *folder)
+{
+	char path[STORE_PATH_BYTES + 300], host[300];
+	struct dirent **found;
+	int n = scandir(folder, &found, entry_is_store, alphasort), err = 0;
+
+	for (int i = 0; i < n; i++) {
+		const char *name = found[i]->d_name;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, name);
+		snprintf(host, sizeof(host), "%.*s", (int)(strlen(name) - strlen(ENDING)), name);
+		if (stores_have_host(s, host)) /* there is one of that host in another folder */
+			snprintf(host, sizeof(host), "%.*s~", (int)(strlen(name) - strlen(ENDING)),
+				 name);
+		if (!err && strcmp(path, s->path[0]) != 0)
+			err = stores_add(s, path, host);
+		free(found[i]);
+	}
+	if (n >= 0)
+		free(found);
+	return err;
+}
+
+static bool folders_are_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/*
+ * Those beside the own one; then those of the home directory, if XDG_STATE_HOME leads elsewhere:
+ * sudo does not pass that on, so that runs under sudo are there.
+ */
+static int stores_add_hosts(struct stores *s, const char *home)
+{
+	const char *own = s->path[0], *slash = strrchr(own, '/');
+	char folder[STORE_PATH_BYTES], at_home[STORE_PATH_BYTES];
+	int err;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - own), own);
+	store_home_folder(at_home, home);
+	err = stores_add_folder(s, folder);
+	if (!err && strcmp(folder, at_home) != 0 && !folders_are_same(folder, at_home))
+		err = stores_add_folder(s, at_home);
+	return err;
+}
+
+/*
+ * What root called sudo for is done as the user: with an output of his choice he would write with
+ * root's rights.
+ */
+static bool may_read_node(const struct store_options *o)
+{
+	return !o->agent && !geteuid() && !user_is_under_sudo();
+}
+
+/* The file that was named, or that of the node, into @of_node; NULL: the user's own. */
+static const char *stores_choose(const struct store_options *o, char *of_node)
+{
+	if (!o->of_node)
+		return o->path;
+	node_store_path(of_node);
+	return of_node;
+}
+
+int stores_find(struct stores *s, const struct store_options *o)
+{
+	char of_node[CONFIG_TEXT_BYTES];
+	const char *store = stores_choose(o, of_node);
+	struct utsname uts = { 0 };
+	const char *home;
+	struct user caller;
+	bool was_sudo;
+	int err;
+
+	*s = (struct stores){ .is_named = store != NULL };
+	if (o->of_node && !may_read_node(o))
+		s->agent = o->agent ? o->agent : AGENT_SOCKET;
+	uname(&uts);
+	user_find_caller(&caller, &was_sudo);
+	home = user_home(&caller, false);
+	err = stores_add(s, store ? store : user_store(&caller, uts.nodename, false), "");
+	if (!err && was_sudo) {
+		err = user_become(&caller);
+		if (err) {
+			log_error("cannot become user %s to read the store: %s", caller.name,
+				  strerror(-err));
+			goto out;
+		}
+	}
+	if (!err && !s->is_named)
+		err = stores_add_hosts(s, home);
+	if (err)
+		log_error("out of memory for the list of stores");
+out:
+	if (err)
+		stores_done(s);
+	return err;
+}
+
+void stores_done(struct stores *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		free(s->path[i]);
+		free(s->prefix[i]);
+	}
+	free(s->path);
+	free(s->prefix);
+	*s = (struct stores){ 0 };
+}
+
+static const char *database_why(const struct database *d, int err)
+{
+	return d->why[0] ? d->why : strerror(-err);
+}
+
+/* The state is filtered last: one copy of a run may be finished, and another not. */
+static int runs_make_unique(const struct run_filter *f, struct stored_runs *all)
+{
+	int err = stored_runs_unique(all);
+
+	if (!err)
+		err = stored_runs_select(all, f->state);
+	if (!err)
+		err = stored_runs_search(all, f);
+	if (err)
+		log_error("out of memory for %zu runs", all->nr);
+	return err;
+}
+
+int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all)
+{
+	struct run_filter any_state = *f;
+
+	if (s->agent) {
+		int err = node_store_query(s->agent, f, all);
+
+		return err ? err : runs_make_unique(f, all);
+	}
+	any_state.state = ANY_STATE;
+	for (size_t i = 0; i < s->nr; i++) {
+		struct database d;
+		int err = database_open(&d, s->path[i], DATABASE_READ);
+
+		if (!err)
+			err = query_runs(&d, i, &any_state, all);
+		if (err && (s->is_named || err == -ENOMEM))
+			log_error("cannot read the store '%s': %s", s->path[i],
+				  database_why(&d, err));
+		else if (err && err != -ENOENT && err != -ENODATA) /* nothing was kept there */
+			log_warn("the store '%s' is left out: %s", s->path[i],
+				 database_why(&d, err));
+		database_close(&d);
+		if (err && (s->is_named || err == -ENOMEM))
+			return err;
+	}
+	return runs_make_unique(f, all);
+}
+
+int stores_open_run(const struct stores *s, const struct stored_run *r, struct source *source)
+{
+	int err;
+
+	if (s->agent)
+		return node_store_open(s->agent, r->id, source);
+	err = source_open_stored(source, s->path[r->source], r->id, r->state);
+	if (err)
+		log_error("cannot read the store '%s': %s", s->path[r->source],
+			  source_why(source, err));
+	return err;
+}
+
+int stores_turn_run(const struct stores *s, const struct stored_run *r, struct source *source)
+{
+	if (!s->agent && source_turn_stored(source, s->path[r->source], r->id, r->state))
+		return 0;
+	source_close(source);
+	return stores_open_run(s, r, source);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "study/bins.h"
+
+#include "text/compared_number.h"
+#include "study/stats.h"
+
+#include <math.h>
+
+#define KIB 1024.0
+
+/* Sorted values as an axis has them. */
+struct axis_values {
+	const double *sorted;
+	size_t n;
+	bool is_log;
+	enum metric_unit unit;
+};
+
+static double axis_place(const struct axis_values *a, double value)
+{
+	return a->is_log ? log2(value) : value;
+}
+
+static double axis_quantile(const struct axis_values *a, double q)
+{
+	return axis_place(a, stats_quantile(a->sorted, a->n, q));
+}
+
+static double axis_range(const struct axis_values *a)
+{
+	return axis_place(a, a->sorted[a->n - 1]) - axis_place(a, a->sorted[0]);
+}
+
+/* How much of the axis the middle of the values has: its half, or more where that is one value. */
+static double axis_middle_share(const struct axis_values *a)
+{
+	static const double tails[] = { 0.25, 0.05, 0.005 };
+	double range = axis_range(a), middle = 0;
+
+	for (size_t i = 0; i < sizeof(tails) / sizeof(*tails) && middle <= 0; i++)
+		middle = axis_quantile(a, 1 - tails[i]) - axis_quantile(a, tails[i]);
+	return range > 0 ? middle / range : 0;
+}
+
+/* @sorted: those above 0. */
+static bool spread_asks_for_log(const double *sorted, size_t n)
+{
+	const struct axis_values linear = { .sorted = sorted, .n = n };
+	const struct axis_values log = { .sorted = sorted, .n = n, .is_log = true };
+
+	return n > 1 && sorted[n - 1] >= 10 * sorted[0] &&
+	       axis_middle_share(&log) > 2 * axis_middle_share(&linear);
+}
+
+/* The number of bins that the spread asks for. */
+static double bins_wanted(const struct axis_values *a, size_t most)
+{
+	double iqr = axis_quantile(a, 0.75) - axis_quantile(a, 0.25), n = (double)a->n;
+	double wanted = iqr > 0 ? axis_range(a) * cbrt(n) / (2 * iqr) : log2(n) + 1;
+
+	return fmin(fmax(ceil(wanted), 1), (double)most);
+}
+
+/* The round step that follows @step, or the first, from @least on. */
+static double step_round_up(double least, enum metric_unit unit, bool is_log)
+{
+	static const double digits[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500 };
+	double base = 1;
+
+	if (is_log) { /* in powers of two; whole numbers have none between 1 and 2 */
+		double finest = unit == UNIT_COUNT ? 1 : 0.25;
+
+		return least <= 1 ? fmax(finest, exp2(ceil(log2(least)))) : ceil(least);
+	}
+	if (unit == UNIT_BYTES)
+		while (base * KIB <= least)
+			base *= KIB;
+	else
+		base = pow(1000, floor(log(least) / log(1000)));
+	if (unit == UNIT_COUNT || unit == UNIT_BYTES)
+		base = fmax(base, 1);
+	for (size_t i = 0; i < sizeof(digits) / sizeof(*digits); i++)
+		if (digits[i] * base >= least)
+			return digits[i] * base;
+	return base * (unit == UNIT_BYTES ? KIB : 1000);
+}
+
+/* Without what arithmetic adds behind its last digit: 0.6, not 0.6000000000000001. */
+static double edge_at(const struct axis_values *a, double number, double step)
+{
+	double exact = a->is_log ? exp2(number * step) : number * step;
+	double edge = number_as_measured(a->unit, exact);
+
+	return fabs(edge - exact) <= 1e-9 * fabs(exact) ? edge : exact;
+}
+
+/* The number of the last edge that is not above @value. */
+static double edge_below(const struct axis_values *a, double value, double step)
+{
+	double number = floor(axis_place(a, value) / step);
+
+	if (edge_at(a, number, step) > value) /* what rounding did */
+		number--;
+	else if (edge_at(a, number + 1, step) <= value)
+		number++;
+	return number;
+}
+
+/* Counts values up to the edge of each bin, as that is written. */
+static void bins_fill(struct bins *b, const struct axis_values *a, double first, double step,
+		      size_t nr)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct bin *bin = &b->list[b->nr++];
+		size_t before = at;
+
+		*bin = (struct bin){ .from = edge_at(a, first + (double)i, step),
+				     .to = edge_at(a, first + (double)i + 1, step) };
+		while (at < a->n && (a->sorted[at] < bin->to || i + 1 == nr))
+			at++;
+		bin->count = at - before;
+	}
+}
+
+/* Bins of values that are not all the same. */
+static void bins_divide(struct bins *b, const struct axis_values *a, size_t most)
+{
+	double step = axis_range(a) / bins_wanted(a, most), first, last;
+
+	do {
+		step = step_round_up(step, a->unit, a->is_log);
+		first = edge_below(a, a->sorted[0], step);
+		last = edge_below(a, a->sorted[a->n - 1], step);
+		if (last - first < (double)most)
+			break;
+		step *= 1.01;
+	} while (true);
+	bins_fill(b, a, first, step, (size_t)(last - first) + 1);
+}
+
+void bins_make(struct bins *b, const double *sorted, size_t n, enum metric_unit unit, size_t most)
+{
+	struct axis_values a = { .sorted = sorted, .n = n, .unit = unit };
+	size_t zeros = 0;
+
+	b->nr = 0;
+	b->is_log = false;
+	while (zeros < n && sorted[zeros] == 0)
+		zeros++;
+	if (n > zeros && sorted[0] >= 0 && spread_asks_for_log(sorted + zeros, n - zeros)) {
+		b->is_log = a.is_log = true;
+		a.sorted += zeros;
+		a.n -= zeros;
+		if (zeros)
+			b->list[b->nr++] = (struct bin){ .count = zeros };
+		most -= zeros && most > 1;
+	}
+	if (a.n && a.sorted[0] == a.sorted[a.n - 1])
+		b->list[b->nr++] = (struct bin){ a.sorted[0], a.sorted[0], a.n };
+	else if (a.n)
+		bins_divide(b, &a, most);
+}
+
+double bins_place(const struct bins *b, double value)
+{
+	size_t low = 0, high = b->nr - 1;
+	const struct bin *bin;
+
+	while (low < high) { /* the last one that does not begin above it */
+		size_t middle = (low + high + 1) / 2;
+
+		if (b->list[middle].from <= value)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	bin = &b->list[low];
+	if (bin->from == bin->to)
+		return (double)low + 0.5;
+	if (b->is_log)
+		return (double)low + log(value / bin->from) / log(bin->to / bin->from);
+	return (double)low + (value - bin->from) / (bin->to - bin->from);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "study/cell.h"
+
+#include "text/compared_number.h"
+#include "study/compare_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void middle_format(char *out, const struct comparison *c, size_t group, size_t key)
+{
+	const struct spread *s = spread_of(c, group, key);
+	size_t all = c->groups->list[group].nr;
+	size_t n;
+
+	if (!s->nr) {
+		snprintf(out, CELL_BYTES, "-");
+		return;
+	}
+	number_format(out, compare_key(key).unit, s->median);
+	n = strlen(out);
+	if (s->nr != all) /* some of them lack the key */
+		snprintf(out + n, CELL_BYTES - n, " (n %zu)", s->nr);
+}
+
+static void quartiles_format(char *out, const struct comparison *c, size_t group, size_t key)
+{
+	const struct spread *s = spread_of(c, group, key);
+
+	if (s->nr > 1)
+		number_format(out, compare_key(key).unit, s->q3 - s->q1);
+	else
+		snprintf(out, CELL_BYTES, "-");
+}
+
+static void against_format(char *out, enum comparison_column col, const struct against *x,
+			   enum metric_unit unit)
+{
+	snprintf(out, CELL_BYTES, "-");
+	if (!x->has_both)
+		return;
+	if (col == COL_DIFFERENCE)
+		number_difference(out, unit, x->difference);
+	else if (col == COL_RELATIVE)
+		number_relative(out, x->relative);
+	else if (col == COL_VERDICT)
+		snprintf(out, CELL_BYTES, "%s", verdict_name(x->verdict));
+	else if (x->verdict != VERDICT_NONE)
+		snprintf(out, CELL_BYTES, x->p_corrected < 0.001 ? "%.1e" : "%.3f", x->p_corrected);
+}
+
+void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t group,
+		     enum comparison_column col, size_t key)
+{
+	switch (col) {
+	case COL_KEY:
+		snprintf(out, CELL_BYTES, "%s", compare_key(key).name);
+		break;
+	case COL_FIRST:
+		middle_format(out, c, 0, key);
+		break;
+	case COL_OTHER:
+		middle_format(out, c, group, key);
+		break;
+	case COL_FIRST_IQR:
+		quartiles_format(out, c, 0, key);
+		break;
+	case COL_OTHER_IQR:
+		quartiles_format(out, c, group, key);
+		break;
+	default:
+		against_format(out, col, against_of(c, group, key), compare_key(key).unit);
+	}
+}
+
+void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t group,
+		      enum comparison_column col)
+{
+	char label[24];
+
+	group_label(label, col == COL_OTHER || col == COL_OTHER_IQR ? group : 0);
+	switch (col) {
+	case COL_KEY:
+		snprintf(out, CELL_BYTES, "value");
+		break;
+	case COL_FIRST:
+	case COL_OTHER:
+		snprintf(out, CELL_BYTES, "%s%s", label,
+			 comparison_has_several(c) ? " median" : "");
+		break;
+	case COL_FIRST_IQR:
+	case COL_OTHER_IQR:
+		snprintf(out, CELL_BYTES, "%s IQR", label);
+		break;
+	default:
+		snprintf(out, CELL_BYTES, "%s",
+			 col == COL_DIFFERENCE ? "difference"
+			 : col == COL_RELATIVE ? "relative"
+			 : col == COL_P        ? "p"
+					       : "verdict");
+	}
+}

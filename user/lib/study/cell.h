@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The cells of a comparison's table: a value of one group beside that of the first. */
+#ifndef STUDY_CELL_H
+#define STUDY_CELL_H
+
+#include "study/compare.h"
+
+#define CELL_BYTES 96
+
+/* The row of a key, for one group against the first. */
+enum comparison_column {
+	COL_KEY,
+	COL_FIRST,
+	COL_FIRST_IQR,
+	COL_OTHER,
+	COL_OTHER_IQR,
+	COL_DIFFERENCE,
+	COL_RELATIVE,
+	COL_P,
+	COL_VERDICT,
+	NR_COMPARISON_COLUMNS
+};
+
+/* The text of a cell of @key, and of the title of its column. */
+void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t group,
+		     enum comparison_column col, size_t key);
+void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t group,
+		      enum comparison_column col);
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "study/diff.h"
+
+/* The keys that any side has, in the order in which they first come. */
+static json_t *facts_collect_keys(const struct groups *g)
+{
+	json_t *keys = json_object();
+
+	for (size_t i = 0; keys && i < g->nr; i++)
+		for (size_t k = 0; k < g->list[i].nr; k++)
+			json_object_update_missing(keys, g->list[i].sides[k]->facts);
+	return keys;
+}
+
+struct texts {
+	json_t *seen;    /* the different texts, as names of an object */
+	bool is_peers;   /* no run of ours is in the group */
+	bool is_partial; /* a run of ours has no such fact, others have */
+};
+
+static struct texts fact_collect(const struct group *g, const char *key)
+{
+	struct texts t = { .seen = json_object(), .is_peers = true };
+	size_t without = 0;
+
+	for (size_t i = 0; t.seen && i < g->nr; i++) {
+		json_t *v = json_object_get(g->sides[i]->facts, key);
+
+		t.is_peers &= !g->sides[i]->is_run;
+		if (v)
+			json_object_set_new_nocheck(t.seen, json_string_value(v), json_true());
+		else
+			without += g->sides[i]->is_run;
+	}
+	t.is_partial = without && json_object_size(t.seen);
+	return t;
+}
+
+static bool fact_is_same(const struct texts *a, const struct texts *b)
+{
+	const char *text;
+	json_t *v;
+
+	if (json_object_size(a->seen) != json_object_size(b->seen) ||
+	    a->is_partial != b->is_partial)
+		return false;
+	json_object_foreach(a->seen, text, v)
+		if (!json_object_get(b->seen, text))
+			return false;
+	return true;
+}
+
+static json_t *fact_to_array(const json_t *seen)
+{
+	json_t *list = json_array(), *v;
+	const char *text;
+
+	json_object_foreach((json_t *)seen, text, v)
+		json_array_append_new(list, json_string_nocheck(text));
+	return list;
+}
+
+/* Adds the row of @key to @diff where the groups differ in it. */
+static void fact_diff(json_t *diff, const struct groups *g, const char *key)
+{
+	struct texts first = { 0 };
+	json_t *values = json_array();
+	bool differs = false;
+
+	for (size_t i = 0; i < g->nr; i++) {
+		struct texts t = fact_collect(&g->list[i], key);
+
+		json_array_append_new(values, fact_to_array(t.seen));
+		if (t.is_peers && !json_object_size(t.seen)) {
+			json_decref(t.seen); /* it has no say in this */
+		} else if (!first.seen) {
+			first = t;
+		} else {
+			differs |= !fact_is_same(&first, &t);
+			json_decref(t.seen);
+		}
+	}
+	json_decref(first.seen);
+	if (differs)
+		json_array_append_new(diff, json_pack("{s:s, s:O}", "key", key, "values", values));
+	json_decref(values);
+}
+
+json_t *facts_diff(const struct groups *g)
+{
+	json_t *keys = facts_collect_keys(g), *diff = json_array(), *v;
+	const char *key;
+
+	json_object_foreach(keys, key, v)
+		fact_diff(diff, g, key);
+	json_decref(keys);
+	return diff;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "study/key.h"
+
+#include "base/nearest.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct compare_key compare_key(size_t i)
+{
+	const struct metric *m;
+
+	if (i < NR_SUMMARY_COMPARED) {
+		const struct summary_field *f = summary_field_compared((unsigned)i + 1);
+
+		return (struct compare_key){ f->key, f->unit };
+	}
+	m = metric_get((enum metric_id)(i - NR_SUMMARY_COMPARED));
+	if (m->kind != KIND_COUNTER)
+		return (struct compare_key){ 0 };
+	return (struct compare_key){ m->key, m->unit };
+}
+
+int compare_key_find(const char *name, size_t length, size_t *i)
+{
+	for (size_t k = 0; k < NR_KEYS; k++) {
+		const char *key = compare_key(k).name;
+
+		if (!key || strlen(key) != length || memcmp(key, name, length) != 0)
+			continue;
+		*i = k;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+const char *compare_key_nearest(const char *name, size_t length)
+{
+	struct nearest n;
+
+	nearest_begin(&n, name, length);
+	for (size_t k = 0; k < NR_KEYS; k++)
+		if (compare_key(k).name)
+			nearest_offer(&n, compare_key(k).name);
+	return n.word;
+}

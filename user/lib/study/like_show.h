@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What `bpfmon like` prints. */
+#ifndef STUDY_LIKE_SHOW_H
+#define STUDY_LIKE_SHOW_H
+
+#include "study/like_answer.h"
+#include "store/query.h"
+
+#include <stdio.h>
+
+struct like_shown {
+	const char *label; /* as the run is called */
+	const struct signature *signature;
+	const struct known_runs *known; /* each of them is one of @runs */
+	const struct stored_runs *runs;
+	const char *const *prefixes; /* of the numbers of each store */
+	const struct like_scale *scale;
+	const struct like_answer *answer;
+};
+
+void like_text(FILE *f, const struct like_shown *s, size_t width);
+/* 0, or -ENOMEM. */
+int like_json(FILE *f, const struct like_shown *s);
+
+#endif

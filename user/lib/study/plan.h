@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a benchmark runs, and in which order: a case is one of its commands with one value of each
+ * parameter. In each round every case runs once, in a random order, so that what changes in the
+ * machine meanwhile affects all commands alike.
+ */
+#ifndef STUDY_PLAN_H
+#define STUDY_PLAN_H
+
+#include "study/parameter.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MAX_BENCH_COMMANDS 100
+#define MAX_BENCH_CASES 10000
+
+/* What is executed around the runs, by a shell. */
+enum bench_step { BENCH_SETUP, BENCH_PREPARE, BENCH_CONCLUDE, BENCH_CLEANUP, NR_BENCH_STEPS };
+
+struct bench_case {
+	char *command;               /* owned; as people and files see it */
+	char **argv;                 /* owned, as are its texts; what is executed */
+	char *label;                 /* owned; unique: what sets it apart from the others */
+	const char **values;         /* owned, the texts are not: of each parameter */
+	char *steps[NR_BENCH_STEPS]; /* owned; NULL: there is no such step */
+};
+
+struct bench_plan {
+	struct parameters parameters;
+	struct bench_case *cases; /* owned */
+	size_t nr;
+	size_t runs, warmups; /* of each case */
+	uint64_t seed;        /* of the orders */
+	bool is_sequential;   /* all runs of a case, then those of the next */
+};
+
+/* From what the cases are made. */
+struct bench_commands {
+	const char *const *commands; /* each a text for the shell; */
+	size_t nr;
+	char *const *argv; /* or, not NULL, the words of the only one, without a shell */
+	const char *shell; /* NULL: none, a command is words with blanks between */
+	/* for all commands, or one for each */
+	const char *const *steps[NR_BENCH_STEPS];
+	size_t nr_steps[NR_BENCH_STEPS];
+};
+
+/*
+ * Makes the cases: each command with each combination of values of the parameters, which are there.
+ * -E2BIG: there are too many; -EINVAL: a command has a quote that does not end, or no word;
+ * -ENOMEM.
+ */
+int bench_plan_make(struct bench_plan *p, const struct bench_commands *c);
+void bench_plan_done(struct bench_plan *p);
+
+/* The cases of a round, in their order: a shuffle of 0 to p->nr - 1. */
+void bench_plan_order(const struct bench_plan *p, size_t round, size_t *order);
+
+/* One run of the plan: number @i of (runs + warmups) * nr. */
+struct bench_turn {
+	size_t of;      /* which case */
+	size_t round;   /* from 1 on, of warm-ups and of others */
+	bool is_warmup; /* it does not count */
+	bool is_first;  /* of its case */
+	bool is_last;   /* the same */
+};
+
+/* @order has room for p->nr cases; it is kept between calls with growing @i. */
+void bench_plan_turn(const struct bench_plan *p, size_t i, size_t *order, struct bench_turn *t);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "study/values.h"
+
+#include "base/clock.h"
+#include "study/line_walk.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *word, *key;
+} words[] = {
+	{ "wall", "wall_seconds" },         { "cpu", "cpu_seconds" },
+	{ "peak", "rss_peak_bytes" },       { "memory", "memory_needed_bytes" },
+	{ "processes", "processes_total" },
+};
+#define NR_WORDS (sizeof(words) / sizeof(*words))
+
+/* The keys that a list has of a run, in whole numbers, -1 where it is not known. */
+static const struct {
+	const char *key;
+	size_t offset;
+	double unit;
+} listed[] = {
+	{ "wall_seconds", offsetof(struct stored_run, wall_ns), NSEC_PER_SEC },
+	{ "cpu_seconds", offsetof(struct stored_run, cpu_ns), NSEC_PER_SEC },
+	{ "memory_needed_bytes", offsetof(struct stored_run, needed), 1 },
+	{ "rss_peak_bytes", offsetof(struct stored_run, rss_peak_bytes), 1 },
+	{ "processes_total", offsetof(struct stored_run, processes), 1 },
+	{ "exit_code", offsetof(struct stored_run, exit_code), 1 },
+	{ "signal", offsetof(struct stored_run, signal), 1 },
+};
+#define NR_LISTED (sizeof(listed) / sizeof(*listed))
+
+const char *many_metric_word(size_t i, const char **key)
+{
+	if (i >= NR_WORDS)
+		return NULL;
+	*key = words[i].key;
+	return words[i].word;
+}
+
+static int many_metric_find(const char *text, size_t length, size_t *key)
+{
+	for (size_t i = 0; i < NR_WORDS; i++)
+		if (strlen(words[i].word) == length && !memcmp(words[i].word, text, length))
+			return compare_key_find(words[i].key, strlen(words[i].key), key);
+	return compare_key_find(text, length, key);
+}
+
+static bool many_metrics_have(const struct many_metrics *m, size_t key)
+{
+	for (size_t i = 0; i < m->nr; i++)
+		if (m->key[i] == key)
+			return true;
+	return false;
+}
+
+int many_metrics_parse(struct many_metrics *m, const char *text, const char **bad, size_t *length)
+{
+	struct many_metrics parsed = { 0 };
+	size_t key;
+
+	for (const char *p = text;; p++) {
+		size_t n = strcspn(p, ",");
+
+		if (many_metric_find(p, n, &key) || many_metrics_have(&parsed, key) ||
+		    parsed.nr == MOST_METRICS) {
+			*bad = p;
+			*length = n;
+			return -EINVAL;
+		}
+		parsed.key[parsed.nr++] = key;
+		p += n;
+		if (!*p)
+			break;
+	}
+	*m = parsed;
+	return 0;
+}
+
+void many_metrics_put(struct many_metrics *m, const char *key)
+{
+	if (!many_metric_find(key, strlen(key), &m->key[m->nr]))
+		m->nr++;
+}
+
+static size_t listed_find(size_t key)
+{
+	size_t i = 0;
+
+	while (i < NR_LISTED && strcmp(listed[i].key, compare_key(key).name) != 0)
+		i++;
+	return i;
+}
+
+/* What a run that has not ended has come to is no value of it. */
+static double listed_value(size_t i, const struct stored_run *r)
+{
+	int64_t number = run_needed_bytes(r);
+
+	if (listed[i].offset != offsetof(struct stored_run, needed))
+		memcpy(&number, (const char *)r + listed[i].offset, sizeof(number));
+	return number < 0 || r->state != RUN_FINISHED ? NAN : (double)number / listed[i].unit;
+}
+
+int many_values_open(struct many_values *v, const struct many_metrics *m,
+		     const struct stored_runs *all)
+{
+	*v = (struct many_values){ .metrics = *m, .nr = all->nr };
+	v->value = calloc(m->nr * all->nr + 1, sizeof(*v->value));
+	if (!v->value)
+		return -ENOMEM;
+	for (size_t k = 0; k < m->nr; k++) {
+		size_t at = listed_find(m->key[k]);
+
+		for (size_t i = 0; i < all->nr; i++)
+			v->value[k * all->nr + i] =
+				at < NR_LISTED ? listed_value(at, &all->runs[i]) : NAN;
+	}
+	return 0;
+}
+
+void many_values_done(struct many_values *v)
+{
+	free(v->value);
+	*v = (struct many_values){ 0 };
+}
+
+bool many_values_need_summaries(const struct many_values *v)
+{
+	for (size_t k = 0; k < v->metrics.nr; k++)
+		if (listed_find(v->metrics.key[k]) == NR_LISTED)
+			return true;
+	return false;
+}
+
+/* No value of a summary is negative; what is beyond all sense would spoil the arithmetic. */
+static double summary_value(double number)
+{
+	if (!(number >= 0 && number < 1e19))
+		return NAN;
+	return number < 1e-12 ? 0 : number;
+}
+
+void many_values_take(void *values, size_t at, const char *summary)
+{
+	struct many_values *v = values;
+	const char *key[MOST_METRICS];
+	size_t left = 0;
+	struct line_walk w;
+
+	for (size_t k = 0; k < v->metrics.nr; k++) {
+		bool is_listed = listed_find(v->metrics.key[k]) < NR_LISTED;
+
+		key[k] = is_listed ? NULL : compare_key(v->metrics.key[k]).name;
+		left += key[k] != NULL;
+	}
+	line_walk_begin(&w, summary);
+	while (left && line_walk_next(&w))
+		for (size_t k = 0; k < v->metrics.nr; k++) {
+			if (!key[k] || !line_walk_is_at(&w, key[k]))
+				continue;
+			v->value[k * v->nr + at] = summary_value(line_walk_number(&w));
+			key[k] = NULL;
+			left--;
+		}
+}
+
+size_t many_values_known(const struct many_values *v, size_t metric, double *to)
+{
+	size_t known = 0;
+
+	for (size_t i = 0; i < v->nr; i++)
+		if (!isnan(many_value(v, metric, i)))
+			to[known++] = many_value(v, metric, i);
+	return known;
+}

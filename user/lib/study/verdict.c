@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "study/verdict.h"
+
+#include "text/compared_number.h"
+#include "study/compare_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_BYTES 24
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	const char *more, *less; /* behind a percentage */
+	const char *verb, *times;  /* before it, and behind a factor */
+} headlines[NR_HEADLINES] = {
+	[HEAD_WALL]   = { "time", "longer", "less time", "took", "as long" },
+	[HEAD_CPU]    = { "CPU time", "more CPU time", "less CPU time", "used", "the CPU time" },
+	[HEAD_MEMORY] = { "memory", "more memory", "less memory", "needed", "the memory" },
+};
+/* clang-format on */
+
+/* Headlines by what can be said of them. */
+struct headlines {
+	bool is[ROW_CHANGED + 1][NR_HEADLINES]; /* by state; of those that changed: */
+	size_t nr_changed, nr_too_few;          /* all; those of which chance cannot be excluded */
+};
+
+static enum row_state headline_state(const struct comparison *c, size_t group, enum headline h)
+{
+	size_t key;
+
+	return headline_key(c, group, h, &key) ? row_state(c, group, key) : ROW_ABSENT;
+}
+
+static struct headlines headlines_sort(const struct comparison *c, size_t group)
+{
+	struct headlines all = { 0 };
+	size_t key;
+
+	for (int h = 0; h < NR_HEADLINES; h++) {
+		enum row_state state = headline_state(c, group, (enum headline)h);
+
+		all.is[state][h] = true;
+		if (state != ROW_CHANGED || !headline_key(c, group, (enum headline)h, &key))
+			continue;
+		all.nr_changed++;
+		all.nr_too_few += against_of(c, group, key)->verdict == VERDICT_TOO_FEW;
+	}
+	return all;
+}
+
+/* "took 12 % longer", "used 2.4 times the CPU time", "needed memory". */
+static void change_put(FILE *f, enum headline h, double relative)
+{
+	double percent = fabs(relative) * 100;
+
+	fprintf(f, "%s ", headlines[h].verb);
+	if (isinf(relative))
+		fputs(headlines[h].more, f);
+	else if (relative >= 9.995)
+		fprintf(f, "%.0f times %s", relative + 1, headlines[h].times);
+	else if (relative >= 1)
+		fprintf(f, "%.1f times %s", relative + 1, headlines[h].times);
+	else
+		fprintf(f,
+			percent > 99 && percent < 99.95 ? "%.1f %% %s"
+			: percent > 99                  ? "%.0f %% %s"
+							: "%.2g %% %s",
+			percent, relative > 0 ? headlines[h].more : headlines[h].less);
+}
+
+static void headline_put(FILE *f, const struct comparison *c, size_t group, enum headline h)
+{
+	char first[NUMBER_BYTES], other[NUMBER_BYTES];
+	size_t key;
+
+	if (!headline_key(c, group, h, &key))
+		return;
+	change_put(f, h, against_of(c, group, key)->relative);
+	fprintf(f, " (%s against %s)",
+		number_format(other, compare_key(key).unit, spread_of(c, group, key)->median),
+		number_format(first, compare_key(key).unit, spread_of(c, 0, key)->median));
+}
+
+/* "a", "a and b", "a, b and c" */
+static void between_put(FILE *f, size_t at, size_t nr)
+{
+	if (at)
+		fputs(at + 1 == nr ? " and " : ", ", f);
+}
+
+static void headlines_put_changes(FILE *f, const struct comparison *c, size_t group,
+				  const struct headlines *all)
+{
+	char label[LABEL_BYTES];
+	size_t n = 0;
+
+	fprintf(f, "%s ", group_label(label, group));
+	for (int h = 0; h < NR_HEADLINES; h++) {
+		if (!all->is[ROW_CHANGED][h])
+			continue;
+		between_put(f, n++, all->nr_changed);
+		headline_put(f, c, group, (enum headline)h);
+	}
+	if (all->nr_too_few)
+		fputs(", but the runs are too few to tell that from noise", f);
+	else if (comparison_has_several(c))
+		fputs(": more than noise", f);
+}
+
+/* The names of the headlines of a state. */
+static void headlines_put_names(FILE *f, const struct headlines *all, enum row_state state)
+{
+	size_t nr = 0, n = 0;
+
+	for (int h = 0; h < NR_HEADLINES; h++)
+		nr += all->is[state][h];
+	for (int h = 0; h < NR_HEADLINES; h++) {
+		if (!all->is[state][h])
+			continue;
+		between_put(f, n++, nr);
+		fputs(headlines[h].name, f);
+	}
+}
+
+static bool headlines_have(const struct headlines *all, enum row_state state)
+{
+	for (int h = 0; h < NR_HEADLINES; h++)
+		if (all->is[state][h])
+			return true;
+	return false;
+}
+
+/* What changed besides @others values: what is below the limit is no change, but no nothing. */
+static void others_put(FILE *f, const struct comparison_rows *r, size_t others, size_t facts)
+{
+	fputs("; ", f);
+	if (others) {
+		fprintf(f, "%zu other value%s changed", others, others == 1 ? "" : "s");
+		return;
+	}
+	fputs(facts ? "no other value changed" : "nothing else changed", f);
+	if (r->left_out[ROW_NOISE])
+		fputs(" by more than noise", f);
+	else if (r->left_out[ROW_SMALL])
+		fputs(" by 1 % or more", f);
+}
+
+/* No headline changed; @is_all: nor did how the runs ended. */
+static void verdict_put_none(FILE *f, const struct comparison *c, const struct comparison_rows *r,
+			     const struct headlines *all, size_t others, bool is_all, size_t facts)
+{
+	bool is_noise = headlines_have(all, ROW_NOISE) || r->left_out[ROW_NOISE];
+	bool is_small = headlines_have(all, ROW_SMALL) || r->left_out[ROW_SMALL];
+
+	if (!others) {
+		fprintf(f, "%s%s changed%s", facts ? "No" : "Nothing",
+			is_all  ? facts ? " value" : ""
+			: facts ? " other value"
+				: " else",
+			is_noise   ? " by more than noise"
+			: is_small ? " by 1 % or more"
+				   : "");
+		return;
+	}
+	if (headlines_have(all, ROW_NOISE)) {
+		fputs("What differs in ", f);
+		headlines_put_names(f, all, ROW_NOISE);
+		fputs(" may be noise", f);
+	} else {
+		fprintf(f, "Time, CPU time and memory are the same%s",
+			headlines_have(all, ROW_SMALL) ? " within 1 %" : "");
+	}
+	fprintf(f, "; %zu %svalue%s changed%s", others, "other ", others == 1 ? "" : "s",
+		comparison_has_several(c) ? " by more than noise" : "");
+}
+
+/* The value of one run each; false: one has none, or they are the same. */
+static bool trouble_differs(const struct comparison *c, size_t group, const char *name,
+			    double *first, double *other)
+{
+	size_t key;
+
+	if (comparison_has_several(c) || compare_key_find(name, strlen(name), &key) ||
+	    row_state(c, group, key) != ROW_CHANGED)
+		return false;
+	*first = spread_of(c, 0, key)->median;
+	*other = spread_of(c, group, key)->median;
+	return true;
+}
+
+static void signal_put(FILE *f, const char *label, double number)
+{
+	if (number > 0)
+		fprintf(f, "%s was killed by signal %.0f", label, number);
+	else
+		fprintf(f, "%s was not killed", label);
+}
+
+/* How the runs ended, where that is not the same; returns how many values that tells. */
+static size_t verdict_put_trouble(FILE *f, const struct comparison *c, size_t group)
+{
+	char a[LABEL_BYTES], b[LABEL_BYTES];
+	double first, other;
+	size_t n = 0;
+
+	group_label(a, 0);
+	group_label(b, group);
+	if (trouble_differs(c, group, "exit_code", &first, &other)) {
+		fprintf(f, "%s ended with %.0f, %s with %.0f. ", b, other, a, first);
+		n++;
+	}
+	if (trouble_differs(c, group, "signal", &first, &other)) {
+		signal_put(f, b, other);
+		fputs(", ", f);
+		signal_put(f, a, first);
+		fputs(". ", f);
+		n++;
+	}
+	if (trouble_differs(c, group, "oom_kills", &first, &other)) {
+		fprintf(f, "For lack of memory %.0f processes of %s were killed, %.0f of %s. ",
+			other, b, first, a);
+		n++;
+	}
+	return n;
+}
+
+static bool groups_are_incomplete(const struct comparison *c, size_t group)
+{
+	const size_t both[] = { 0, group };
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct group *g = &c->groups->list[both[i]];
+
+		for (size_t k = 0; k < g->nr; k++)
+			if (g->sides[k]->is_run && !g->sides[k]->complete)
+				return true;
+	}
+	return false;
+}
+
+/* What the verdict cannot know. */
+static void verdict_put_doubts(FILE *f, const struct comparison *c, size_t group,
+			       const struct comparison_rows *r, const struct headlines *all)
+{
+	if (all->nr_changed && headlines_have(all, ROW_NOISE)) {
+		fputs(" What differs in ", f);
+		headlines_put_names(f, all, ROW_NOISE);
+		fputs(" may be noise.", f);
+	}
+	if (groups_are_incomplete(c, group))
+		fputs(" Not all of the runs are complete: they may have used more.", f);
+	else if (r->nr_changed && !comparison_has_several(c))
+		fputs(" One run each cannot show what is noise.", f);
+}
+
+static void verdict_write(FILE *f, const struct comparison *c, size_t group, size_t facts)
+{
+	struct headlines all = headlines_sort(c, group);
+	struct comparison_rows r;
+	size_t others, told;
+
+	comparison_choose_rows(&r, c, group, NULL);
+	told = verdict_put_trouble(f, c, group);
+	others = r.nr_changed - all.nr_changed - told;
+	if (!all.nr_changed) {
+		verdict_put_none(f, c, &r, &all, others, !told, facts);
+	} else {
+		headlines_put_changes(f, c, group, &all);
+		if (!all.nr_too_few)
+			others_put(f, &r, others, facts);
+	}
+	fputc('.', f);
+	verdict_put_doubts(f, c, group, &r, &all);
+}
+
+char *verdict_text(const struct comparison *c, size_t group, size_t facts)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	verdict_write(f, c, group, facts);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}

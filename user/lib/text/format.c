@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "text/format.h"
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "base/width.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+#include <time.h>
+
+char *format_bytes(char *out, uint64_t bytes)
+{
+	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = (double)bytes;
+	size_t u = 0;
+
+	while (v >= 1000 && u + 1 < sizeof(units) / sizeof(*units)) {
+		v /= 1024;
+		u++;
+	}
+	snprintf(out, FORMAT_BYTES, u && v < 100 ? "%.1f %s" : "%.0f %s", v, units[u]);
+	return out;
+}
+
+char *format_seconds(char *out, uint64_t ns)
+{
+	double s = (double)ns / 1e9;
+
+	if (s < 0.1)
+		snprintf(out, FORMAT_BYTES, "%.2f ms", s * 1e3);
+	else if (s < 100)
+		snprintf(out, FORMAT_BYTES, "%.3f s", s);
+	else
+		snprintf(out, FORMAT_BYTES, "%.1f s", s);
+	return out;
+}
+
+char *format_count(char *out, uint64_t n)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%" PRIu64, n), used = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			out[used++] = ',';
+		out[used++] = digits[i];
+	}
+	out[used] = '\0';
+	return out;
+}
+
+char *format_moment(char *out, uint64_t epoch_ns, bool has_seconds)
+{
+	time_t at = (time_t)(epoch_ns / NSEC_PER_SEC);
+	struct tm tm;
+
+	if (!at || !localtime_r(&at, &tm) ||
+	    !strftime(out, MOMENT_BYTES, has_seconds ? "%Y-%m-%d %H:%M:%S %Z" : "%Y-%m-%d %H:%M %Z",
+		      &tm))
+		snprintf(out, MOMENT_BYTES, "-");
+	return out;
+}
+
+/* The character at @text: its bytes, and the columns that it takes on a terminal. */
+static size_t format_next_character(const char *text, size_t *columns, bool *is_control)
+{
+	size_t n = text_character_bytes(text, is_control);
+	uint32_t c = 0;
+
+	*columns = !*is_control && utf8_decode(text, n, &c) ? character_width(c) : 1;
+	return n;
+}
+
+static void format_put_character(FILE *f, const char *text, size_t n, bool is_control)
+{
+	if (is_control)
+		fputc('?', f);
+	else
+		fwrite(text, 1, n, f);
+}
+
+size_t format_columns(const char *text)
+{
+	size_t sum = 0, columns;
+	bool is_control;
+
+	for (; *text; text += format_next_character(text, &columns, &is_control), sum += columns)
+		;
+	return sum;
+}
+
+size_t format_name(FILE *f, const char *text, size_t width)
+{
+	size_t left = format_columns(text), used = 0, columns, n;
+	size_t room = width > 3 ? width - 3 : width;
+	bool is_control, is_cut = left > width;
+
+	if (is_cut && width > 3)
+		used = (size_t)fprintf(f, "...");
+	for (; *text; text += n) {
+		n = format_next_character(text, &columns, &is_control);
+		if (!is_cut || left <= room) {
+			format_put_character(f, text, n, is_control);
+			used += columns;
+		}
+		left -= columns;
+	}
+	return used;
+}
+
+size_t format_beginning(FILE *f, const char *text, size_t width)
+{
+	size_t used = 0, columns, n;
+	bool is_control;
+
+	for (; *text; text += n, used += columns) {
+		n = format_next_character(text, &columns, &is_control);
+		if (used + columns > width)
+			break;
+		format_put_character(f, text, n, is_control);
+	}
+	return used;
+}
+
+void format_padded(FILE *f, const char *text, size_t width)
+{
+	for (size_t n = format_name(f, text, width); n < width; n++)
+		fputc(' ', f);
+}
+
+/* The length of the line at @text: up to its last blank within @width, else @width itself. */
+static size_t format_line_length(const char *text, size_t width)
+{
+	size_t used = 0, at = 0, blank = 0, columns;
+	bool is_control;
+
+	for (; text[at] && text[at] != '\n'; used += columns) {
+		size_t n = format_next_character(text + at, &columns, &is_control);
+
+		if (used + columns > width)
+			return text[at] == ' ' ? at : blank ? blank : at ? at : n;
+		if (text[at] == ' ' && strspn(text, " ") < at)
+			blank = at;
+		at += n;
+	}
+	return at;
+}
+
+void format_folded(FILE *f, const char *text, size_t width, size_t indent)
+{
+	size_t room = width > indent * 2 ? width - indent : width;
+	bool is_rest = false;
+
+	while (*text) {
+		size_t n = format_line_length(text, is_rest ? room : width);
+
+		if (is_rest)
+			fprintf(f, "%*s", (int)(width - room), "");
+		fwrite(text, 1, n, f);
+		fputc('\n', f);
+		text += n;
+		is_rest = *text && *text != '\n';
+		text += is_rest ? strspn(text, " ") : *text == '\n';
+	}
+}
+
+int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent)
+{
+	int err;
+
+	buffer_put(t, "", 1);
+	err = t->failed ? -ENOMEM : 0;
+	if (!err)
+		format_folded(f, t->text, width, indent);
+	buffer_done(t);
+	return err;
+}

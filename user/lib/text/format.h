@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Numbers and names for people. */
+#ifndef TEXT_FORMAT_H
+#define TEXT_FORMAT_H
+
+#include "base/buffer.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define FORMAT_BYTES 32
+#define MOMENT_BYTES 64
+
+/* Each writes into @out (FORMAT_BYTES) and returns it. */
+char *format_bytes(char *out, uint64_t bytes);
+char *format_seconds(char *out, uint64_t ns);
+char *format_count(char *out, uint64_t n);
+/*
+ * Writes a moment (ns since 1970) into @out (MOMENT_BYTES) as local time with the name of its zone,
+ * "2025-12-24 18:30:05 CET", the seconds only if @has_seconds; "-" for what is no date. Returns
+ * @out.
+ */
+char *format_moment(char *out, uint64_t epoch_ns, bool has_seconds);
+/* The columns that @text takes; a character that could control a terminal is shown as "?". */
+size_t format_columns(const char *text);
+/*
+ * Writes @text without control characters, cut on the left to @width columns; returns the columns
+ * used.
+ */
+size_t format_name(FILE *f, const char *text, size_t width);
+/* The same, padded with blanks to @width columns. */
+void format_padded(FILE *f, const char *text, size_t width);
+/* As format_name(), but cut on the right: of a command the beginning matters most. */
+size_t format_beginning(FILE *f, const char *text, size_t width);
+/*
+ * Writes the lines of @text, which has no control characters; a line wider than @width continues in
+ * the next, after @indent blanks.
+ */
+void format_folded(FILE *f, const char *text, size_t width, size_t indent);
+
+/* Ends the text, writes it so, and releases it. -ENOMEM, also if it was incomplete before. */
+int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent);
+
+#endif

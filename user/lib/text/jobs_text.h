@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The jobs of a node as a table. */
+#ifndef TEXT_JOBS_TEXT_H
+#define TEXT_JOBS_TEXT_H
+
+#include "run/node_job_row.h"
+
+#include <stdio.h>
+
+enum job_order { JOBS_BY_CPU, JOBS_BY_CORES, JOBS_BY_MEMORY, JOBS_BY_START, JOBS_BY_NAME };
+
+/* The node comes first in any order. */
+void node_jobs_sort(struct node_job_rows *rows, enum job_order order);
+/* A line for each; @now_epoch_ns: since when it has been there is shown from then. */
+void node_jobs_table(FILE *f, const struct node_job_rows *rows, uint64_t now_epoch_ns);
+
+#endif

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "text/spans_text.h"
+
+#include "text/format.h"
+#include "text/markdown.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_LEAST 16
+#define NAME_MOST 40
+#define INDENT 2
+#define NOTE_BYTES 200
+#define INDENT_MARKDOWN "&emsp;"
+
+/* The most useful first: a narrow terminal leaves out the last ones. */
+enum column {
+	COL_COUNT,
+	COL_CPU,
+	COL_WALL,
+	COL_PEAK,
+	COL_UPPER,
+	COL_FAILED,
+	COL_PROCESSES,
+	COL_READ,
+	COL_WRITTEN,
+	COL_USER,
+	COL_SYSTEM,
+	COL_WAITED,
+	NR_COLUMNS
+};
+
+/* clang-format off */
+static const struct {
+	const char *title;
+	int width;
+	enum span_value value; /* NR_SPAN_VALUES: it is none of these */
+} columns[NR_COLUMNS] = {
+	[COL_COUNT]     = { "count",        6, NR_SPAN_VALUES },
+	[COL_CPU]       = { "CPU",         10, SPAN_CPU },
+	[COL_WALL]      = { "wall",        10, SPAN_WALL },
+	[COL_PEAK]      = { "peak RSS",    10, SPAN_PEAK },
+	[COL_UPPER]     = { "bound",       10, SPAN_PEAK_UPPER },
+	[COL_FAILED]    = { "failed",       6, NR_SPAN_VALUES },
+	[COL_PROCESSES] = { "processes",    9, SPAN_PROCESSES },
+	[COL_READ]      = { "read",        10, SPAN_READ },
+	[COL_WRITTEN]   = { "written",     10, SPAN_WRITTEN },
+	[COL_USER]      = { "user",        10, SPAN_USER },
+	[COL_SYSTEM]    = { "system",      10, SPAN_SYSTEM },
+	[COL_WAITED]    = { "waited",      10, SPAN_WAITED },
+};
+/* clang-format on */
+
+enum row { ROW_SPANS, ROW_LEAST, ROW_MOST, ROW_REST, ROW_RUN };
+
+struct table {
+	FILE *f;
+	const struct span_paths *paths;
+	const struct span_sums *sums;
+	const struct summary *run;
+	bool is_each, is_markdown;
+	size_t names;   /* columns of the names, with what they are indented by */
+	unsigned shown; /* bits of columns */
+};
+
+static char *span_format_value(char *out, enum metric_unit unit, uint64_t v)
+{
+	return unit == UNIT_NS      ? format_seconds(out, v)
+	       : unit == UNIT_BYTES ? format_bytes(out, v)
+				    : format_count(out, v);
+}
+
+/* The amount of the row; false: it has none. */
+static bool row_get_value(const struct table *t, enum row row, const struct span_sum *sum,
+			  enum span_value v, uint64_t *value)
+{
+	const struct span_amount *a = sum ? &sum->amount[v] : NULL;
+
+	if (row == ROW_RUN)
+		return span_value_get(t->run, v, value);
+	if (!a || !a->nr || (row != ROW_SPANS && a->nr < 2))
+		return false;
+	if (row == ROW_SPANS)
+		*value = span_value_kind(v)->of_equal == SPAN_SUMMED ? a->sum : a->most;
+	else
+		*value = row == ROW_LEAST ? a->least : a->most;
+	return true;
+}
+
+static void rest_format(char *out, const struct table *t, enum span_value v)
+{
+	uint64_t rest;
+
+	if (span_sums_rest(t->sums, t->run, v, &rest))
+		span_format_value(out, span_value_kind(v)->unit, rest);
+}
+
+static void failed_format(char *out, const struct table *t, const struct span_sum *sum)
+{
+	if (!sum->with_status)
+		return;
+	snprintf(out, FORMAT_BYTES, "%zu", t->is_each ? (size_t)sum->status : sum->failed);
+}
+
+/* "" where the row has nothing to say there. */
+static void spans_format_cell(char *text, const struct table *t, enum column col, enum row row,
+			      const struct span_sum *sum)
+{
+	enum span_value v = columns[col].value;
+	uint64_t value;
+
+	text[0] = '-';
+	text[1] = '\0';
+	if (col == COL_COUNT && row == ROW_SPANS)
+		format_count(text, sum->nr);
+	else if (col == COL_FAILED && row == ROW_SPANS)
+		failed_format(text, t, sum);
+	else if (v == NR_SPAN_VALUES)
+		text[0] = '\0';
+	else if (row == ROW_REST)
+		rest_format(text, t, v);
+	else if (row_get_value(t, row, sum, v, &value))
+		span_format_value(text, span_value_kind(v)->unit, value);
+}
+
+/* As a row of Markdown; @sum without a value in any column, NULL with @row ROW_SPANS: a note. */
+static void spans_row_markdown(const struct table *t, enum row row, const char *name,
+			       unsigned depth, const struct span_sum *sum)
+{
+	char text[2 * FORMAT_BYTES];
+	bool is_note = row == ROW_SPANS && !sum;
+
+	fputs("| ", t->f);
+	for (unsigned i = 0; i < depth; i++)
+		fputs(INDENT_MARKDOWN, t->f);
+	if (row == ROW_SPANS && sum)
+		markdown_code(t->f, name, SPAN_NAME_BYTES, true);
+	else
+		markdown_text(t->f, name);
+	for (int col = 0; col < NR_COLUMNS; col++) {
+		if (!(t->shown >> col & 1))
+			continue;
+		fputs(" | ", t->f);
+		if (is_note)
+			continue;
+		spans_format_cell(text, t, (enum column)col, row, sum);
+		markdown_text(t->f, text);
+	}
+	fputs(" |\n", t->f);
+}
+
+static void spans_put_row(const struct table *t, enum row row, const char *name, unsigned depth,
+			  const struct span_sum *sum)
+{
+	size_t indent = (size_t)depth * INDENT;
+	char text[2 * FORMAT_BYTES];
+	int blanks = 0; /* of cells without a text: no line ends with them */
+
+	if (t->is_markdown) {
+		spans_row_markdown(t, row, name, depth, sum);
+		return;
+	}
+	if (indent + NAME_LEAST / 2 > t->names)
+		indent = t->names - NAME_LEAST / 2;
+	fprintf(t->f, "  %*s", (int)indent, "");
+	format_padded(t->f, name, t->names - indent);
+	for (int col = 0; col < NR_COLUMNS; col++) {
+		if (!(t->shown >> col & 1))
+			continue;
+		spans_format_cell(text, t, (enum column)col, row, sum);
+		blanks += columns[col].width + 1;
+		if (!text[0])
+			continue;
+		fprintf(t->f, "%*s", blanks, text);
+		blanks = 0;
+	}
+	fputc('\n', t->f);
+}
+
+/* A line below a row: what may be wrong with its figures. Names of losses are untrusted. */
+static void spans_put_note(const struct table *t, size_t width, unsigned depth, const char *text)
+{
+	char *shown = NULL;
+	FILE *f;
+	size_t length, indent = 2 + (size_t)(depth + 1) * INDENT;
+
+	if (t->is_markdown) {
+		spans_row_markdown(t, ROW_SPANS, text, depth + 1, NULL);
+		return;
+	}
+	f = open_memstream(&shown, &length);
+	if (!f)
+		return;
+	fprintf(f, "%*s", (int)(indent < width / 2 ? indent : width / 2), "");
+	format_name(f, text, NOTE_BYTES);
+	if (!fclose(f))
+		format_folded(t->f, shown, width, indent < width / 2 ? indent : width / 2);
+	free(shown);
+}
+
+static void spans_put_notes(const struct table *t, size_t width, const struct span_path *path,
+			    const struct span_sum *sum)
+{
+	char of[64] = "", text[2 * NOTE_BYTES];
+
+	if (sum->nr > 1)
+		snprintf(of, sizeof(of), "%zu of %zu ", sum->incomplete, sum->nr);
+	snprintf(text, sizeof(text), "(%sINCOMPLETE%s%s)", of, sum->why[0] ? ": " : "", sum->why);
+	if (sum->incomplete)
+		spans_put_note(t, width, path->depth, text);
+	if (sum->nr > 1)
+		snprintf(of, sizeof(of), "%zu of %zu ", sum->unended, sum->nr);
+	snprintf(text, sizeof(text), "(%shad not ended when the run did)", of);
+	if (sum->unended)
+		spans_put_note(t, width, path->depth, text);
+}
+
+static void path_put(const struct table *t, size_t width, size_t at)
+{
+	const struct span_path *path = &t->paths->all[at];
+	const struct span_sum *sum = &t->sums->of[at];
+	char name[SPAN_NAME_BYTES + 8];
+
+	snprintf(name, sizeof(name), "%s%s", path->is_orphan ? "?/" : "",
+		 path->name[0] ? path->name : "(no name)");
+	spans_put_row(t, ROW_SPANS, name, path->depth, sum);
+	if (sum->nr > 1) {
+		spans_put_row(t, ROW_LEAST, "(least)", path->depth + 2, sum);
+		spans_put_row(t, ROW_MOST, "(most)", path->depth + 2, sum);
+	}
+	spans_put_notes(t, width, path, sum);
+}
+
+/* A column that would have no figure is left out. */
+static bool column_is_needed(const struct table *t, int col)
+{
+	uint64_t v;
+
+	if (col == COL_COUNT)
+		return !t->is_each;
+	if (columns[col].value == NR_SPAN_VALUES)
+		return true;
+	for (size_t i = 0; i < t->paths->nr; i++)
+		if (t->sums->of[i].amount[columns[col].value].nr)
+			return true;
+	return span_value_get(t->run, columns[col].value, &v);
+}
+
+static size_t spans_longest_name(const struct table *t)
+{
+	size_t longest = strlen("(rest of the run)"), n;
+
+	for (size_t i = 0; i < t->paths->nr; i++) {
+		n = format_columns(t->paths->all[i].name) +
+		    (size_t)t->paths->all[i].depth * INDENT + (t->paths->all[i].is_orphan ? 2 : 0);
+		longest = n > longest ? n : longest;
+	}
+	return longest;
+}
+
+static void spans_fit_columns(struct table *t, size_t width)
+{
+	size_t used = 0, longest = spans_longest_name(t), room;
+
+	for (int col = 0; col < NR_COLUMNS; col++) {
+		size_t more = (size_t)columns[col].width + 1;
+
+		if (!column_is_needed(t, col))
+			continue;
+		if (used + more + NAME_LEAST + 2 > width)
+			break;
+		used += more;
+		t->shown |= 1U << col;
+	}
+	room = width > used + 2 + NAME_LEAST ? width - used - 2 : NAME_LEAST;
+	room = room > NAME_MOST ? NAME_MOST : room;
+	t->names = longest < room ? longest : room;
+}
+
+static const char *column_title(const struct table *t, int col)
+{
+	return col == COL_FAILED && t->is_each ? "exit" : columns[col].title;
+}
+
+static void spans_put_head(const struct table *t)
+{
+	const char *titles[NR_COLUMNS + 1] = { "span" };
+	size_t nr = 1;
+
+	for (int col = 0; col < NR_COLUMNS; col++)
+		if (t->shown >> col & 1)
+			titles[nr++] = column_title(t, col);
+	if (t->is_markdown) {
+		markdown_head(t->f, titles, nr);
+		return;
+	}
+	fprintf(t->f, "  %-*s", (int)t->names, "span");
+	for (int col = 0; col < NR_COLUMNS; col++)
+		if (t->shown >> col & 1)
+			fprintf(t->f, " %*s", columns[col].width, column_title(t, col));
+	fputc('\n', t->f);
+}
+
+static void spans_put_table(struct table *t, size_t width)
+{
+	char text[NOTE_BYTES];
+
+	t->is_markdown = !width;
+	spans_fit_columns(t, width ? width : SIZE_MAX);
+	spans_put_head(t);
+	for (size_t at = NO_PATH; (at = span_paths_next(t->paths, at)) != NO_PATH;)
+		path_put(t, width, at);
+	spans_put_row(t, ROW_REST, "(rest of the run)", 0, NULL);
+	spans_put_row(t, ROW_RUN, "= the run", 0, NULL);
+	if (!t->run->complete)
+		spans_put_note(t, width, 0, "(INCOMPLETE: bpfmon show has what was lost)");
+	if (!t->paths->nr)
+		fputs(t->is_markdown ? "\nthe run has no spans\n" : "  the run has no spans\n",
+		      t->f);
+	if (!t->paths->left_out)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu64 " spans more are left out: there are too many",
+		 t->paths->left_out);
+	spans_put_note(t, width, 0, text);
+}
+
+char *spans_text(const struct span_paths *p, const struct span_sums *s, const struct summary *run,
+		 bool is_each, size_t width)
+{
+	char *text = NULL;
+	size_t length;
+	struct table t = { .f = open_memstream(&text, &length),
+			   .paths = p,
+			   .sums = s,
+			   .run = run,
+			   .is_each = is_each };
+	bool is_short;
+
+	if (!t.f)
+		return NULL;
+	spans_put_table(&t, width);
+	is_short = ferror(t.f);
+	if (!fclose(t.f) && !is_short)
+		return text;
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The children that a task waits for in wait4(), waitid() or vfork(), or by their signal. */
+#include "waits/syscalls.h"
+#include "waits/look.h"
+#include "waits/waits_memory.h"
+
+#include "base/cleanup.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* Which of them it waits for. */
+struct child_choice {
+	pid_t pid, group; /* 0: any */
+	bool is_last;     /* the one that the thread made last */
+};
+
+static void choice_of_waitid(struct child_choice *c, pid_t pid, const uint64_t *argument)
+{
+	char path[64], text[512], *at;
+
+	if (argument[0] == P_PID)
+		c->pid = (pid_t)argument[1];
+	else if (argument[0] == P_PGID)
+		c->group = (pid_t)argument[1];
+	else if (argument[0] == P_PIDFD) {
+		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, (int)argument[1]);
+		at = proc_read(path, text, sizeof(text)) > 0 ? strstr(text, "\nPid:") : NULL;
+		if (at)
+			c->pid = atoi(at + 5);
+	}
+}
+
+static struct child_choice child_choose(pid_t pid, const struct task_view *task)
+{
+	const struct call *call = call_of_task(task);
+	pid_t which = (pid_t)task->argument[0];
+	struct child_choice c = { 0 };
+	struct task_stat stat;
+
+	if (!call)
+		return c;
+	c.is_last = call->kind == CALL_FORK;
+	if (!strcmp(call->name, "waitid"))
+		choice_of_waitid(&c, pid, task->argument);
+	else if (!strcmp(call->name, "wait4") && which > 0)
+		c.pid = which;
+	else if (!strcmp(call->name, "wait4") && which < -1 && which > INT32_MIN)
+		c.group = -which;
+	else if (!strcmp(call->name, "wait4") && !which && !task_stat_read(pid, 0, &stat))
+		c.group = stat.group;
+	return c;
+}
+
+static void children_of_thread(struct wait *wait, pid_t tid, const struct child_choice *c)
+{
+	char path[96], text[8192], *at = text, *end;
+	struct task_stat stat;
+	pid_t pid, last = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", wait->pid, tid);
+	if (proc_read(path, text, sizeof(text)) < 0) {
+		wait->unread |= WAIT_NO_OTHERS;
+		return;
+	}
+	for (; (pid = (pid_t)strtol(at, &end, 10)) > 0; at = end) {
+		last = pid;
+		if (!c->is_last &&
+		    (!c->group || (!task_stat_read(pid, 0, &stat) && stat.group == c->group)))
+			wait_add_peer(wait, pid);
+	}
+	if (c->is_last && last)
+		wait_add_peer(wait, last);
+}
+
+void children_look(struct wait *wait, const struct task_view *task)
+{
+	struct child_choice c = child_choose(wait->pid, task);
+	__cleanup(closedirp) DIR *folder = NULL;
+	struct dirent *entry;
+	char path[64];
+
+	wait->has_other_end = true;
+	if (c.pid) {
+		wait_add_peer(wait, c.pid);
+		return;
+	}
+	if (c.is_last) {
+		children_of_thread(wait, task->tid, &c);
+		return;
+	}
+	snprintf(path, sizeof(path), "/proc/%d/task", wait->pid);
+	folder = opendir(path);
+	while (folder && (entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			children_of_thread(wait, atoi(entry->d_name), &c);
+}
+
+static bool status_has_child_signal(const char *status, const char *word)
+{
+	const char *at = strstr(status, word);
+	unsigned long long signals = 0;
+
+	return at && sscanf(at + strlen(word), "%llx", &signals) == 1 &&
+	       signals & 1ull << (SIGCHLD - 1);
+}
+
+/* Whether the process has a handler for SIGCHLD, or keeps it for a descriptor. */
+static bool process_handles_children(pid_t pid)
+{
+	char path[64], text[4096];
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	return proc_read(path, text, sizeof(text)) > 0 &&
+	       (status_has_child_signal(text, "\nSigCgt:") ||
+		status_has_child_signal(text, "\nSigBlk:"));
+}
+
+/* pselect() with signals that it lets in, and no more than one descriptor: make for a job to end.
+ */
+static bool select_is_for_signals(const struct wait *wait, const struct task_view *task)
+{
+	uint64_t mask = 0;
+
+	return !strcmp(wait->call, "pselect6") && wait->watched <= 1 && task->argument[5] &&
+	       memory_peek(wait->pid, task->argument[5], &mask, sizeof(mask)) && mask;
+}
+
+void children_look_signalled(struct wait *wait, struct other_end *end, const struct task_view *task)
+{
+	struct wait found = { .pid = wait->pid };
+
+	if (strcmp(wait->call, "rt_sigsuspend") != 0 && !select_is_for_signals(wait, task))
+		return;
+	if (!process_handles_children(wait->pid))
+		return;
+	children_look(&found, task);
+	if (!found.peers)
+		return;
+	memset(end, 0, sizeof(*end));
+	wait->kind = WAIT_CHILD;
+	wait->fd = -1;
+	wait->object[0] = '\0';
+	wait_take_peers(wait, &found);
+}
+
+void children_follow(struct wait *wait)
+{
+	static const struct task_view any;
+	struct wait found = { .pid = wait->pid };
+
+	if (!process_handles_children(wait->pid))
+		return;
+	children_look(&found, &any);
+	for (unsigned i = 0; i < found.follows; i++)
+		wait_follow(wait, found.follow[i]);
+}

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a process waits for, as a line. */
+#include "waits/syscalls.h"
+#include "waits/waits.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const kind_names[NR_WAIT_KINDS] = {
+	[WAIT_ENDED] = "ended",         [WAIT_HIDDEN] = "hidden",
+	[WAIT_UNREAD] = "unknown",      [WAIT_OTHER] = "other",
+	[WAIT_RUNS] = "runs",           [WAIT_THROTTLED] = "throttled",
+	[WAIT_IDLE] = "idle",           [WAIT_STOPPED] = "stopped",
+	[WAIT_TRACED] = "traced",       [WAIT_FROZEN] = "frozen",
+	[WAIT_ZOMBIE] = "zombie",       [WAIT_DISK] = "uninterruptible",
+	[WAIT_SERVER] = "file-server",  [WAIT_LOCK] = "lock",
+	[WAIT_MUTEX] = "mutex",         [WAIT_JOIN] = "thread",
+	[WAIT_FUTEX] = "futex",         [WAIT_PIPE_OPEN] = "fifo-open",
+	[WAIT_PIPE_READ] = "pipe-read", [WAIT_PIPE_WRITE] = "pipe-write",
+	[WAIT_RECEIVE] = "receive",     [WAIT_SEND] = "send",
+	[WAIT_CONNECT] = "connect",     [WAIT_ACCEPT] = "accept",
+	[WAIT_CHILD] = "child",         [WAIT_TERMINAL] = "terminal",
+	[WAIT_FILE] = "file",           [WAIT_IPC] = "ipc",
+	[WAIT_URING] = "io-uring",      [WAIT_POLL] = "poll",
+	[WAIT_SLEEP] = "sleep",         [WAIT_SIGNAL] = "signal",
+};
+
+const char *wait_kind_name(enum wait_kind kind)
+{
+	return kind_names[kind];
+}
+
+/* What is being made, in a buffer that cuts it. */
+struct sentence {
+	char *out;
+	size_t size, used;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+text_say(struct sentence *s, const char *format, ...)
+{
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vsnprintf(s->out + s->used, s->size - s->used, format, list);
+	va_end(list);
+	if (n > 0)
+		s->used += (size_t)n < s->size - s->used ? (size_t)n : s->size - s->used - 1;
+}
+
+static const char *state_word(char state)
+{
+	switch (state) {
+	case 'T':
+		return " (stopped)";
+	case 't':
+		return " (stopped by its tracer)";
+	case 'Z':
+	case 'X':
+		return " (ended)";
+	case 'D':
+		return " (uninterruptible)";
+	default:
+		return "";
+	}
+}
+
+static void peer_say(struct sentence *s, const struct wait_peer *peer)
+{
+	text_say(s, "%d%s%s%s", peer->pid, *peer->comm ? " " : "", peer->comm,
+		 state_word(peer->state));
+}
+
+/* "4711 cp (stopped), 4712 sh and 3 more" */
+static void peers_say(struct sentence *s, const struct wait *w)
+{
+	unsigned shown = w->peers < WAIT_PEERS ? w->peers : WAIT_PEERS;
+
+	for (unsigned i = 0; i < shown; i++) {
+		text_say(s, "%s", i ? ", " : "");
+		peer_say(s, &w->peer[i]);
+	}
+	if (w->peers > shown)
+		text_say(s, " and %u more", w->peers - shown);
+}
+
+static void holder_say(struct sentence *s, const struct wait *w, const char *before)
+{
+	if (w->peers == 1 && w->peer[0].pid == w->pid) {
+		text_say(s, "%sonly itself", before);
+	} else if (w->peers) {
+		text_say(s, "%s", before);
+		peers_say(s, w);
+	} else if (w->has_other_end) {
+		text_say(s, "%s%s", before,
+			 w->unread & WAIT_NO_OTHERS ? "no process that may be looked at"
+						    : "no process");
+	}
+}
+
+static void pipe_say(struct sentence *s, const struct wait *w, const char *what)
+{
+	const char *kind = *w->object ? "FIFO" : "pipe";
+
+	text_say(s, "%s a %s%s%s%s", what, w->kind == WAIT_PIPE_WRITE ? "full " : "", kind,
+		 *w->object ? " " : "", w->object);
+	holder_say(s, w, "; the other end: ");
+}
+
+static void lock_say(struct sentence *s, const struct wait *w)
+{
+	const char *kind = !strcmp(w->lock, "FLOCK")    ? "flock"
+			   : !strcmp(w->lock, "POSIX")  ? "POSIX"
+			   : !strcmp(w->lock, "OFDLCK") ? "of an open file"
+							: "";
+
+	text_say(s,
+		 !strcmp(w->lock, "LEASE") ? "waits for the end of a lease" : "waits for a lock");
+	text_say(s, *kind ? " (%s" : "%s", kind);
+	if (*kind && w->lock_last == UINT64_MAX && w->lock_first)
+		text_say(s, ", from byte %" PRIu64, w->lock_first);
+	else if (*kind && w->lock_last != UINT64_MAX)
+		text_say(s, ", bytes %" PRIu64 "-%" PRIu64, w->lock_first, w->lock_last);
+	text_say(s, "%s%s%s", *kind ? ")" : "", *w->object ? " on " : "", w->object);
+	holder_say(s, w, ", held by ");
+}
+
+static void child_say(struct sentence *s, const struct wait *w)
+{
+	if (w->peers == 1)
+		text_say(s, "waits for its child ");
+	else
+		text_say(s, w->peers ? "waits for one of its %u children: " : "waits for a child",
+			 w->peers);
+	peers_say(s, w);
+}
+
+static void mutex_say(struct sentence *s, const struct wait *w)
+{
+	if (w->is_deadlock) {
+		text_say(s,
+			 "deadlock: its threads wait for each other; thread %d for a mutex that "
+			 "thread "
+			 "%d holds",
+			 w->tid, w->holder_tid);
+		return;
+	}
+	text_say(s, "waits for a mutex, held by ");
+	if (w->peers)
+		peers_say(s, w);
+	else
+		text_say(s, "its thread %d", w->holder_tid);
+	if (!w->peers && w->holder_kind != WAIT_UNREAD && w->holder_tid != w->tid)
+		text_say(s, " (%s)", kind_names[w->holder_kind]);
+}
+
+static void disk_say(struct sentence *s, const struct wait *w)
+{
+	const char *what = channel_disk(w->channel);
+
+	text_say(s, "uninterruptible");
+	if (what)
+		text_say(s, ": waits for %s", what);
+	if (*w->channel)
+		text_say(s, what ? " (%s)" : ": in %s of the kernel", w->channel);
+	if (*w->object)
+		text_say(s, ", file %s", w->object);
+	else if (*w->call)
+		text_say(s, ", in %s()", w->call);
+}
+
+static void server_say(struct sentence *s, const struct wait *w)
+{
+	enum mount_server server = channel_server(w->channel);
+
+	if (!*w->mount)
+		text_say(s, "waits for %s",
+			 server == SERVER_FUSE  ? "a file system in user space (FUSE)"
+			 : server == SERVER_NFS ? "a file server (NFS)"
+			 : server == SERVER_SMB ? "a file server (SMB)"
+						: "a file server");
+	else
+		text_say(s, "waits for the file system at %s (%s)", w->mount, w->mount_type);
+	if (w->has_other_end)
+		holder_say(s, w, ", served by ");
+	else if (*w->mount_source)
+		text_say(s, ", served by %s", w->mount_source);
+	if (*w->object)
+		text_say(s, ", file %s", w->object);
+	else if (*w->call)
+		text_say(s, ", in %s()", w->call);
+	if (w->state == 'D')
+		text_say(s, "; uninterruptible");
+}
+
+static void poll_say(struct sentence *s, const struct wait *w)
+{
+	text_say(s, "waits in %s", *w->call ? w->call : "poll or select");
+	if (w->watched)
+		text_say(s, " for %u descriptor%s", w->watched, w->watched == 1 ? "" : "s");
+	if (*w->object)
+		text_say(s, "%s%s", w->watched == 1 ? ": " : ", e.g. ", w->object);
+	holder_say(s, w, w->is_process ? ", " : "; the other end: ");
+}
+
+static void socket_say(struct sentence *s, const struct wait *w)
+{
+	bool sends = w->kind == WAIT_SEND;
+
+	if (w->kind == WAIT_ACCEPT)
+		text_say(s, "waits for a connection%s%s", *w->object ? " on " : "", w->object);
+	else if (w->kind == WAIT_CONNECT)
+		text_say(s, "waits to be connected%s%s", *w->object ? " to " : "", w->object);
+	else if (!*w->object)
+		text_say(s, "waits to %s on a %ssocket", sends ? "send" : "receive",
+			 w->is_unix ? "Unix " : "");
+	else if (w->object_is_own)
+		text_say(s, "waits to %s %s", sends ? "send from" : "receive at", w->object);
+	else
+		text_say(s, "waits to %s %s", sends ? "send to" : "receive from", w->object);
+	holder_say(s, w,
+		   w->kind != WAIT_CONNECT ? "; the other end: "
+		   : w->queue_is_full      ? "; the listener, whose queue is full: "
+					   : "; the listener: ");
+}
+
+static void other_say(struct sentence *s, const struct wait *w)
+{
+	if (*w->call && *w->channel)
+		text_say(s, "waits in %s() (%s)", w->call, w->channel);
+	else if (*w->call)
+		text_say(s, "waits in %s()", w->call);
+	else if (*w->channel)
+		text_say(s, "waits in %s of the kernel", w->channel);
+	else
+		text_say(s, "waits");
+	if (*w->object)
+		text_say(s, " on %s", w->object);
+}
+
+static void throttle_say(struct sentence *s, const struct wait *w)
+{
+	text_say(s,
+		 "throttled: the cgroup %s has used up its CPU quota of %u.%02u CPUs; it goes on "
+		 "with more in %s there, or with less to do at once",
+		 w->object, w->quota_milli / 1000, w->quota_milli % 1000 / 10,
+		 w->cgroup_is_v2 ? "cpu.max" : "cpu.cfs_quota_us");
+}
+
+static void stop_say(struct sentence *s, const struct wait *w)
+{
+	const char *which = *w->object ? w->object : "its terminal";
+
+	switch (w->stop_signal) {
+	case SIGTTIN:
+		text_say(s, "stopped by SIGTTIN: it reads %s in the background", which);
+		break;
+	case SIGTTOU:
+		text_say(s, "stopped by SIGTTOU: it writes to %s, or changes it, in the background",
+			 which);
+		break;
+	case SIGTSTP:
+		text_say(s, "stopped by SIGTSTP, as by Ctrl-Z");
+		break;
+	default:
+		text_say(s, "stopped by a signal");
+		/* Ctrl-Z and SIGTTIN look alike then */
+		if (!w->stop_signal && *w->object)
+			text_say(s, ", while it uses %s in the background", w->object);
+		break;
+	}
+}
+
+static void ended_say(struct sentence *s, const struct wait *w)
+{
+	switch (w->kind) {
+	case WAIT_ENDED:
+		text_say(s, "has ended");
+		break;
+	case WAIT_HIDDEN:
+		text_say(s, "lives, but /proc does not show it to this user (hidepid)");
+		break;
+	case WAIT_RUNS:
+		text_say(s, "runs, or is ready to");
+		break;
+	case WAIT_THROTTLED:
+		throttle_say(s, w);
+		break;
+	case WAIT_IDLE:
+		text_say(s, "is idle");
+		break;
+	case WAIT_STOPPED:
+		stop_say(s, w);
+		break;
+	case WAIT_FROZEN:
+		text_say(s, "frozen with %s%s", *w->object ? "the cgroup " : "its cgroup",
+			 w->object);
+		if (*w->object)
+			text_say(s, "; it goes on with %s there",
+				 w->cgroup_is_v2 ? "0 in cgroup.freeze"
+						 : "THAWED in freezer.state");
+		break;
+	case WAIT_TRACED:
+		text_say(s, "stopped by its tracer");
+		if (w->peers)
+			text_say(s, " ");
+		peers_say(s, w);
+		break;
+	case WAIT_ZOMBIE:
+		text_say(s, "zombie: it has ended, and its parent ");
+		peers_say(s, w);
+		text_say(s, "%sdoes not reap it", w->peers ? " " : "");
+		break;
+	default:
+		text_say(s,
+			 "waits; for what is not readable without root or the rights of its user");
+		break;
+	}
+}
+
+static void queue_say(struct sentence *s, const struct wait *w)
+{
+	if (*w->object) {
+		text_say(s, "waits for a message %s the %s queue %s",
+			 w->writes ? "to be taken from" : "in", w->writes ? "full" : "empty",
+			 w->object);
+		holder_say(s, w, "; the other end: ");
+	} else {
+		text_say(s, "waits for a queue or semaphore%s%s%s", *w->call ? " in " : "", w->call,
+			 *w->call ? "()" : "");
+	}
+}
+
+static void plain_say(struct sentence *s, const struct wait *w)
+{
+	switch (w->kind) {
+	case WAIT_JOIN:
+		text_say(s, "waits for the end of its thread %d", w->holder_tid);
+		break;
+	case WAIT_FUTEX:
+		text_say(s, "waits for a futex");
+		break;
+	case WAIT_PIPE_OPEN:
+		text_say(s, "waits until another process opens ");
+		text_say(s, *w->object ? "the FIFO %s" : "a FIFO%s", w->object);
+		text_say(s, *w->call ? (w->writes ? " to read" : " to write") : "");
+		break;
+	case WAIT_TERMINAL:
+		text_say(s, w->writes ? "waits to write to the terminal"
+				      : "waits for input from the terminal");
+		text_say(s, "%s%s", *w->object ? " " : "", w->object);
+		break;
+	case WAIT_FILE:
+		text_say(s, "waits in %s() on %s", *w->call ? w->call : "a call",
+			 *w->object ? w->object : "a file");
+		holder_say(s, w, w->is_process ? ", " : "; the other end: ");
+		break;
+	case WAIT_IPC:
+		queue_say(s, w);
+		break;
+	case WAIT_URING:
+		text_say(s, "waits in io_uring%s%s", *w->object ? " for " : "", w->object);
+		break;
+	case WAIT_SLEEP:
+		if (*w->object)
+			text_say(s, "waits for %s", w->object);
+		else
+			text_say(s, "sleeps until a time");
+		break;
+	case WAIT_SIGNAL:
+		text_say(s, "waits for %s", *w->object ? w->object : "a signal");
+		break;
+	default:
+		other_say(s, w);
+		break;
+	}
+}
+
+static void kind_say(struct sentence *s, const struct wait *w)
+{
+	if (w->kind == WAIT_PIPE_READ)
+		pipe_say(s, w, "waits to read");
+	else if (w->kind == WAIT_PIPE_WRITE)
+		pipe_say(s, w, "waits to write to");
+	else if (w->kind == WAIT_LOCK)
+		lock_say(s, w);
+	else if (w->kind == WAIT_CHILD)
+		child_say(s, w);
+	else if (w->kind == WAIT_MUTEX)
+		mutex_say(s, w);
+	else if (w->kind == WAIT_DISK)
+		disk_say(s, w);
+	else if (w->kind == WAIT_SERVER)
+		server_say(s, w);
+	else if (w->kind == WAIT_POLL)
+		poll_say(s, w);
+	else if (w->kind >= WAIT_RECEIVE && w->kind <= WAIT_ACCEPT)
+		socket_say(s, w);
+	else if (w->kind <= WAIT_ZOMBIE && w->kind != WAIT_OTHER)
+		ended_say(s, w);
+	else
+		plain_say(s, w);
+	if (w->has_timeout && (w->kind == WAIT_POLL || w->kind == WAIT_FUTEX))
+		text_say(s, ", or until a time");
+}
+
+/* What was not readable of one whose reason is known in part only. */
+static void rights_say(struct sentence *s, const struct wait *w)
+{
+	bool known = w->kind == WAIT_LOCK || w->kind == WAIT_UNREAD || w->kind == WAIT_STOPPED ||
+		     w->kind == WAIT_TRACED;
+
+	if (!known && (w->unread & WAIT_NO_CHANNEL) && (w->unread & WAIT_NO_CALL))
+		text_say(s, " (its wait channel and system call are not readable without root)");
+	else if (!known && (w->unread & (WAIT_NO_CALL | WAIT_NO_FILES)) && *w->channel &&
+		 strchr("SD", w->state))
+		text_say(s,
+			 " (which is not readable: its system call or files need root, or it is a "
+			 "program of 32 bits)");
+}
+
+void wait_text(const struct wait *w, char *out, size_t size)
+{
+	struct sentence s = { out, size, 0 };
+
+	if (!size)
+		return;
+	out[0] = '\0';
+	kind_say(&s, w);
+	if (w->threads > 1 && w->kind != WAIT_RUNS && w->kind != WAIT_THROTTLED &&
+	    w->kind != WAIT_STOPPED && w->kind != WAIT_FROZEN && !w->is_deadlock)
+		text_say(&s, w->alike == w->threads ? " (all %u threads)" : " (%u of %u threads)",
+			 w->alike == w->threads ? w->threads : w->alike, w->threads);
+	rights_say(&s, w);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "web/web_node.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "store/node_store.h"
+#include "store/node_jobs.h"
+#include "run/agent_call.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#define PATIENCE_SECONDS 10 /* for a line of the agent */
+#define UUID_LENGTH 36
+#define NAMED_WITHIN                                                                               \
+	100 /* bytes of a line: kind and run come first, of a meta the version, too                \
+	     */
+
+bool job_ref_is_valid(const char *ref)
+{
+	return strlen(ref) == UUID_LENGTH && strspn(ref, "0123456789abcdef-") == UUID_LENGTH;
+}
+
+/* The stream of the agent's answer, which is the caller's; NULL after an error, in @err. */
+static FILE *node_call(const char *socket, bool once, int *err)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
+	struct agent_call call;
+	char why[512];
+	FILE *f;
+
+	*err = agent_call_node(&call, socket, once, why, sizeof(why));
+	if (*err) {
+		log_info("the jobs of the node are not shown: %s", why);
+		return NULL;
+	}
+	setsockopt(call.stream_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	f = fdopen(call.stream_fd, "r");
+	*err = f ? 0 : -ENOMEM;
+	if (f)
+		call.stream_fd = -1;
+	agent_call_done(&call);
+	return f;
+}
+
+int node_look(const char *socket, const char *uuid, struct node_job_rows *rows, FILE *kept)
+{
+	__cleanup(freep) char *line = NULL;
+	__cleanup(fclosep) FILE *f = NULL;
+	bool is_last = false;
+	size_t room = 0;
+	ssize_t n;
+	int err;
+
+	*rows = (struct node_job_rows){ 0 };
+	f = node_call(socket, true, &err);
+	while (!err && !is_last && (n = getline(&line, &room, f)) > 0) {
+		size_t head = (size_t)n < NAMED_WITHIN ? (size_t)n : NAMED_WITHIN;
+
+		err = node_jobs_take(rows, line, (size_t)n, &is_last);
+		if (uuid && memmem(line, head, uuid, UUID_LENGTH))
+			fwrite(line, 1, (size_t)n, kept);
+	}
+	if (!err && !is_last)
+		err = -ECONNRESET;
+	if (err && f)
+		log_info("the list of the agent is not whole: %s", strerror(-err));
+	return err;
+}
+
+bool node_has_job(const struct node_job_rows *rows, const char *uuid)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		if (!strcmp(rows->all[i].run, uuid))
+			return true;
+	return false;
+}
+
+static int node_open_kept(const char *socket, const char *uuid, struct source *s)
+{
+	const struct run_filter only = { .uuid = uuid };
+	struct stored_runs found = { 0 };
+	int err = node_store_query(socket, &only, &found);
+
+	if (!err)
+		err = found.nr ? node_store_open(socket, found.runs[0].id, s) : -ENOENT;
+	stored_runs_done(&found);
+	return err;
+}
+
+int node_open_job(const char *socket, const char *uuid, struct source *s)
+{
+	__cleanup(fclosep) FILE *now = tmpfile();
+	struct node_job_rows rows = { 0 };
+	char path[40];
+	int err = now ? node_look(socket, uuid, &rows, now) : -errno;
+	bool is_running = !err && node_has_job(&rows, uuid);
+
+	if (!err)
+		err = rows.has_history ? node_open_kept(socket, uuid, s) : -ENOENT;
+	if (err == -ENOENT && is_running) {
+		fflush(now);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fileno(now));
+		err = source_open_file(s, path);
+	}
+	if (!err)
+		s->is_running = is_running;
+	node_jobs_done(&rows);
+	return err;
+}
+
+int node_subscribe(const char *socket)
+{
+	int err, fd;
+	FILE *f = node_call(socket, false, &err);
+
+	if (!f)
+		return err;
+	fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 0); /* nothing has been read of it */
+	err = fd < 0 ? -errno : 0;
+	fclose(f);
+	if (!err && fcntl(fd, F_SETFL, O_NONBLOCK))
+		err = -errno;
+	return err ? err : fd;
+}
