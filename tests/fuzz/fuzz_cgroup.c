@@ -7,7 +7,7 @@
 
 #include "base/cgroup_mount.h"
 #include "base/cgroup_target.h"
-#include "bpfmon/roles/container_cgroup.h"
+#include "bpfmon/roles/container.h"
 #include "run/meta_container.h"
 #include "run/meta_limits.h"
 

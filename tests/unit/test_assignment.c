@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/pidfd.h"
-#include "bpfmon/roles/role.h"
+#include "bpfmon/roles/collector.h"
 
 #include <errno.h>
 #include <fcntl.h>

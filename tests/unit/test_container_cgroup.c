@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bpfmon/roles/container_cgroup.h"
+#include "bpfmon/roles/container.h"
 #include "fixture.h"
 
 #include <errno.h>

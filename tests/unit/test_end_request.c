@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bpfmon/roles/end_request.h"
+#include "bpfmon/roles/limit_end.h"
 
 #include <signal.h>
 

@@ -8,7 +8,7 @@
 
 #include "golden.h"
 #include "output_fixture.h"
-#include "bpfmon/roles/observers.h"
+#include "bpfmon/roles/observer.h"
 #include "run/writer.h"
 
 /* Keeps the golden files true over releases. */

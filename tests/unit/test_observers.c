@@ -8,7 +8,7 @@
 
 #include "base/control.h"
 #include "output_fixture.h"
-#include "bpfmon/roles/observers.h"
+#include "bpfmon/roles/observer.h"
 #include "store_fixture.h"
 
 #include <errno.h>

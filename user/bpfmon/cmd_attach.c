@@ -17,7 +17,7 @@
 #include "base/procstat.h"
 #include "bpfmon/roles/as_user.h"
 #include "bpfmon/roles/attach.h"
-#include "bpfmon/roles/container_cgroup.h"
+#include "bpfmon/roles/container.h"
 
 #include <errno.h>
 #include <stdio.h>

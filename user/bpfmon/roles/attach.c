@@ -3,13 +3,11 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "bpfmon/roles/describe.h"
 #include "bpfmon/roles/job_request.h"
-#include "bpfmon/roles/ready.h"
-#include "bpfmon/roles/end_request.h"
-#include "bpfmon/roles/launch_rights.h"
+#include "bpfmon/roles/roles.h"
+#include "bpfmon/roles/limit_end.h"
+#include "bpfmon/roles/launcher.h"
 #include "bpfmon/roles/launch_signals.h"
-#include "bpfmon/roles/stop.h"
 
 #include <errno.h>
 #include <string.h>

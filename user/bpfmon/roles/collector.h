@@ -3,7 +3,9 @@
 #ifndef ROLES_COLLECTOR_H
 #define ROLES_COLLECTOR_H
 
+#include "base/loop.h"
 #include "measure/optional.h"
+#include "measure/tenant.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -33,5 +35,28 @@ struct collector_options {
  * reported to the launcher.
  */
 int collector_run(const struct collector_options *o);
+
+/* The parts of the collector: the books, one job with its client, and the event loop. */
+
+enum loop_source_id { CONTROL, TICKS, RECORDS, LOOKS, BIRTHS, NR_SOURCES };
+
+struct collector {
+	const struct job_spec *spec; /* of the tenant */
+	struct books books;
+	struct tenant tenant;
+	struct message message; /* the one that is being received */
+	struct loop loop;
+	struct loop_source sources[NR_SOURCES];
+	struct patience with_recorder; /* limited once the launcher has ended */
+};
+
+/*
+ * Waits for the request of the launcher and takes it. 0; or a negative errno, and @why is a
+ * sentence without a full stop.
+ */
+int collector_receive(struct collector *c, const struct collector_options *o, char *why,
+		      size_t size);
+/* Waits for the description and the start, *@when_ns. False: there is none, after a warning. */
+bool collector_wait_for_start(struct collector *c, uint64_t *when_ns);
 
 #endif

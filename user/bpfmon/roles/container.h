@@ -26,4 +26,14 @@ struct container {
 int container_find(const char *name, const struct user *caller, struct container *c, char *why,
 		   size_t size);
 
+/* The cgroup that an engine has made for a container. */
+
+/*
+ * The folder of the cgroup that is @c's alone: the one with its id in the name, without what the
+ * container has made below it. In the memory controller's hierarchy of version 1, else the unified
+ * one, else any other. @proc is "/proc". 0; -ENOENT: it has none of its own, or none that is
+ * visible from here.
+ */
+int container_find_cgroup(const char *proc, const struct container *c, char folder[4096]);
+
 #endif

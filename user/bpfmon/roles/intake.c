@@ -2,17 +2,44 @@
 #include "bpfmon/roles/intake.h"
 
 #include "base/cleanup.h"
+#include "base/fd_passing.h"
 #include "base/log.h"
 #include "base/mark.h"
 #include "base/privilege.h"
-#include "bpfmon/roles/span_socket.h"
+#include "base/seccomp.h"
+#include "base/span_call.h"
+#include "bpfmon/roles/own_cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <netinet/in.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * The folder of the socket for marks. Its keeper holds a lock on it for as long as it lives, so
+ * that the next keeper of the same user knows one that was left by a keeper that was killed, and
+ * removes it.
+ */
+#define MARK_FOLDER_BYTES 40
+
+struct mark_folder {
+	int fd; /* holds the lock */
+	char name[MARK_FOLDER_BYTES];
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* of the socket */
+};
 
 #define PORT_TRIES 16
 #define UDP_BYTES (1 << 20) /* of what comes in a burst; the kernel may grant less */
@@ -96,6 +123,271 @@ static int intake_open_udp(struct intake_sockets *in, unsigned port)
 	return err;
 }
 
+/* The keeper's report when it has made the folder, or could not. */
+struct report {
+	int err;
+	char path[sizeof(((struct mark_folder *)0)->path)];
+};
+
+static int marks_socket_open(void)
+{
+	static const int on = 1;
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	socket_refuse_rights(fd);
+	if (!setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
+	    !setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on)))
+		return fd;
+	close(fd);
+	return -ENOPROTOOPT;
+}
+
+#define SOCKET_NAME "marks"
+#define PREFIX "bpfmon-marks-"
+#define TRIES 16
+
+/* A folder in which only its owner, @uid or root can move what is made there. */
+static int base_folder_open(const char *path, bool is_own, uid_t uid)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && (st.st_uid == uid || (!is_own && !st.st_uid)) &&
+	    (!(st.st_mode & 022) || st.st_mode & S_ISVTX))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
+/*
+ * The folder @name, which has just been made, open and marked as in use by a lock. -EAGAIN: another
+ * keeper took it for one that was left, before it was locked.
+ */
+static int own_folder_open(int base, const char *name)
+{
+	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int err = fd < 0 ? -errno : 0;
+	struct stat st;
+
+	if (err == -ENOENT)
+		return -EAGAIN;
+	if (!err && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+		err = -EAGAIN;
+	if (!err && !fstat(fd, &st) && !st.st_nlink)
+		err = -EAGAIN;
+	if (!err)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	if (err != -EAGAIN)
+		unlinkat(base, name, AT_REMOVEDIR);
+	return err;
+}
+
+/* A private folder in @base, with a random name. */
+static int own_folder_make(int base, char name[MARK_FOLDER_BYTES])
+{
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t random = 0;
+		int fd;
+
+		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+			return -EIO;
+		snprintf(name, MARK_FOLDER_BYTES, PREFIX "%016llx", (unsigned long long)random);
+		if (mkdirat(base, name, 0700)) {
+			if (errno != EEXIST)
+				return -errno;
+			continue;
+		}
+		fd = own_folder_open(base, name);
+		if (fd != -EAGAIN)
+			return fd;
+	}
+	return -EEXIST;
+}
+
+/* By its name in the current folder: no other name is looked up. */
+static int own_folder_bind(int folder, int fd)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = SOCKET_NAME };
+	struct stat st;
+
+	if (fstat(folder, &st) || st.st_uid != geteuid() || (st.st_mode & 07777) != 0700)
+		return -EPERM;
+	if (fchdir(folder) || bind(fd, (struct sockaddr *)&at, sizeof(at)))
+		return -errno;
+	return 0;
+}
+
+/*
+ * Makes it in the folder @path, makes it the current one, and binds the socket @fd in it.
+ * @is_own: only in a folder of the same owner. A negative errno; then nothing is left.
+ */
+static int mark_folder_make(struct mark_folder *f, const char *path, bool is_own, int fd)
+{
+	int base = base_folder_open(path, is_own, geteuid()), n, err;
+
+	if (base < 0)
+		return base;
+	f->fd = own_folder_make(base, f->name);
+	if (f->fd < 0) {
+		close(base);
+		return f->fd;
+	}
+	n = snprintf(f->path, sizeof(f->path), "%s/%s/" SOCKET_NAME, path, f->name);
+	err = n < (int)sizeof(f->path) ? own_folder_bind(f->fd, fd) : -ENAMETOOLONG;
+	if (err) {
+		unlinkat(f->fd, SOCKET_NAME, 0);
+		unlinkat(base, f->name, AT_REMOVEDIR);
+		close(f->fd);
+	}
+	close(base);
+	return err;
+}
+
+/* While it is the current folder. */
+static void mark_folder_remove(const struct mark_folder *f)
+{
+	unlink(SOCKET_NAME);
+	if (!chdir(".."))
+		rmdir(f->name);
+}
+
+/* A folder of this user's that no keeper has locked: its keeper was killed. */
+static void left_folder_remove(int base, const char *name)
+{
+	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB)) {
+		unlinkat(fd, SOCKET_NAME, 0);
+		unlinkat(base, name, AT_REMOVEDIR);
+	}
+	close(fd);
+}
+
+/* Those of other keepers, where it is. */
+static void mark_folder_remove_left(const struct mark_folder *f)
+{
+	DIR *d = opendir("..");
+	const struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (!strncmp(e->d_name, PREFIX, strlen(PREFIX)) && strcmp(e->d_name, f->name) != 0)
+			left_folder_remove(dirfd(d), e->d_name);
+	if (d)
+		closedir(d);
+}
+
+static void marks_keeper_become(const struct user *as, int *err)
+{
+	keeper_detach();
+	privilege_bound(0);
+	if (as)
+		*err = user_become(as);
+	if (!*err)
+		*err = privilege_keep(0);
+}
+
+static void marks_keeper_wait(int keep_fd)
+{
+	char byte;
+
+	while (read(keep_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+}
+
+static void marks_keeper_run(const struct user *as, int fd, int report_fd, int keep_fd)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct mark_folder f = { .fd = -1 };
+	struct report r = { 0 };
+
+	marks_keeper_become(as, &r.err);
+	if (!r.err && (!runtime || *runtime != '/' || mark_folder_make(&f, runtime, true, fd)))
+		r.err = mark_folder_make(&f, "/tmp", false, fd);
+	memcpy(r.path, f.path, sizeof(r.path));
+	if (write(report_fd, &r, sizeof(r)) == sizeof(r) && !r.err) {
+		keeper_close_others(0, f.fd, keep_fd); /* which others wait for the end of */
+		mark_folder_remove_left(&f);
+		seccomp_install(SECCOMP_KEEPER);
+		marks_keeper_wait(keep_fd);
+	}
+	if (r.err)
+		_exit(1);
+	mark_folder_remove(&f);
+	_exit(0);
+}
+
+static int marks_keeper_start(struct mark_socket *m, const struct user *as, struct report *r)
+{
+	int keep[2], report[2];
+	ssize_t n;
+
+	if (pipe2(keep, O_CLOEXEC))
+		return -errno;
+	if (pipe2(report, O_CLOEXEC)) {
+		close(keep[0]);
+		close(keep[1]);
+		return -EMFILE;
+	}
+	m->keeper = fork();
+	if (!m->keeper) {
+		close(keep[1]);
+		marks_keeper_run(as, m->fd, report[1], keep[0]);
+	}
+	close(keep[0]);
+	close(report[1]);
+	m->keeper_fd = keep[1];
+	do
+		n = m->keeper < 0 ? -1 : read(report[0], r, sizeof(*r));
+	while (n < 0 && m->keeper > 0 && errno == EINTR);
+	close(report[0]);
+	return n == sizeof(*r) ? r->err : -ECHILD;
+}
+
+#define PATIENCE_MS 1000 /* with the keeper, at the end */
+
+/* Closes it and waits until the folder is gone, but not for ever. */
+static void mark_socket_remove(struct mark_socket *m)
+{
+	cleanup_closep(&m->fd);
+	cleanup_closep(&m->keeper_fd);
+	m->fd = m->keeper_fd = -1;
+	/* a stopped keeper must not delay the end */
+	for (int i = 0; m->keeper > 0 && i < PATIENCE_MS && !waitpid(m->keeper, NULL, WNOHANG); i++)
+		poll(NULL, 0, 1);
+	m->keeper = -1;
+}
+
+/*
+ * Makes it as the user @as (NULL: ourselves) in XDG_RUNTIME_DIR, if that is the user's, else in
+ * /tmp. A negative errno; @why then is what could not be made, in a sentence without a full stop.
+ */
+static int mark_socket_make(struct mark_socket *m, const struct user *as, char *why, size_t size)
+{
+	struct report r = { 0 };
+	int err;
+
+	*m = (struct mark_socket){ .fd = marks_socket_open(), .keeper_fd = -1, .keeper = -1 };
+	err = m->fd < 0 ? m->fd : marks_keeper_start(m, as, &r);
+	if (!err) {
+		memcpy(m->path, r.path, sizeof(m->path));
+		return 0;
+	}
+	snprintf(why, size,
+		 "no private folder for the socket can be made in XDG_RUNTIME_DIR or /tmp%s%s: %s",
+		 as ? " as user " : "", as ? as->name : "", strerror(-err));
+	mark_socket_remove(m);
+	return err;
+}
+
 static int intake_open_marks(struct intake_sockets *in, const struct user *as)
 {
 	char why[512] = "out of memory";
@@ -108,6 +400,104 @@ static int intake_open_marks(struct intake_sockets *in, const struct user *as)
 		log_error("--marks: %s", why);
 	else
 		log_info("marks are taken on '%s'", in->marks.path);
+	return err;
+}
+
+static void descriptor_drop(int *fd)
+{
+	cleanup_closep(fd);
+	*fd = -1;
+}
+
+void intake_hand_over(struct intake_sockets *in)
+{
+	descriptor_drop(&in->marks.fd);
+	descriptor_drop(&in->span_fd);
+	in->intake.marks_fd = -1;
+	for (size_t i = 0; i < UDP_SOCKETS; i++)
+		descriptor_drop(&in->intake.udp_fds[i]);
+}
+
+void intake_close(struct intake_sockets *in)
+{
+	intake_hand_over(in);
+	descriptor_drop(&in->marks.keeper_fd);
+}
+
+void intake_remove(struct intake_sockets *in)
+{
+	intake_close(in);
+	mark_socket_remove(&in->marks);
+}
+
+static int name_publish(const char *name)
+{
+	char variable[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
+
+	snprintf(variable, sizeof(variable), "@%s", name);
+	return setenv(SPAN_VARIABLE, variable, 1) ? -ENOMEM : 0;
+}
+
+/* A name that no other run has. */
+static int name_choose(char *name, size_t size)
+{
+	uint64_t number;
+
+	unsetenv(SPAN_VARIABLE); /* it may be of a run around this one */
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -EIO;
+	snprintf(name, size, SPAN_SOCKET_FORMAT, number);
+	return 0;
+}
+
+/*
+ * Only chooses its name, at which an agent will listen, and puts it into the environment; @name is
+ * without the "@". 0 or a negative errno.
+ */
+static int span_socket_choose(char *name, size_t size)
+{
+	int err = name_choose(name, size);
+
+	return err ? err : name_publish(name);
+}
+
+#define CALLERS_QUEUED 1024 /* the kernel may allow fewer; others wait */
+
+static int socket_bind(int fd, const char *name)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+
+	memcpy(at.sun_path + 1, name, strlen(name)); /* it begins with a NUL: it is in no folder */
+	return bind(fd, (struct sockaddr *)&at, bytes) ? -errno : 0;
+}
+
+/*
+ * Open the socket on which processes of the run begin spans, and put its name into the environment
+ * for the command. It is an abstract socket: nothing is left in the file system, and no process
+ * needs a right to reach it from bpfmon's network namespace. Returns the descriptor, or a negative
+ * errno; the variable is unset then, and there are no spans.
+ */
+static int span_socket_open(void)
+{
+	int fd, err;
+	char name[64];
+
+	err = name_choose(name, sizeof(name));
+	if (err)
+		return err;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -errno;
+	socket_refuse_rights(fd);
+	err = socket_bind(fd, name);
+	if (!err && listen(fd, CALLERS_QUEUED))
+		err = -errno;
+	if (!err)
+		err = name_publish(name);
+	if (!err)
+		return fd;
+	close(fd);
 	return err;
 }
 
@@ -141,31 +531,4 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 	if (err < 0)
 		log_warn("the command can begin no spans: %s", strerror(-err));
 	return 0;
-}
-
-static void descriptor_drop(int *fd)
-{
-	cleanup_closep(fd);
-	*fd = -1;
-}
-
-void intake_hand_over(struct intake_sockets *in)
-{
-	descriptor_drop(&in->marks.fd);
-	descriptor_drop(&in->span_fd);
-	in->intake.marks_fd = -1;
-	for (size_t i = 0; i < UDP_SOCKETS; i++)
-		descriptor_drop(&in->intake.udp_fds[i]);
-}
-
-void intake_close(struct intake_sockets *in)
-{
-	intake_hand_over(in);
-	descriptor_drop(&in->marks.keeper_fd);
-}
-
-void intake_remove(struct intake_sockets *in)
-{
-	intake_close(in);
-	mark_socket_remove(&in->marks);
 }

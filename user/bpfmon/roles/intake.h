@@ -3,8 +3,24 @@
 #ifndef ROLES_INTAKE_H
 #define ROLES_INTAKE_H
 
+#include "base/user.h"
 #include "measure/inbox.h"
-#include "bpfmon/roles/mark_socket.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/un.h>
+
+/*
+ * The socket for the command's marks: in a folder that only the command's user may enter, made and
+ * removed by a process that has that user's rights and no more. So no path is followed with more
+ * rights than the users have that can change it.
+ */
+struct mark_socket {
+	int fd;        /* marks come out of it */
+	int keeper_fd; /* while it is open the folder stays */
+	pid_t keeper;  /* removes the folder */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* for the command's environment */
+};
 
 struct intake_options {
 	bool marks;       /* --marks */

@@ -2,15 +2,30 @@
 #include "bpfmon/roles/job_request.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/message.h"
 #include "base/pidfd.h"
+#include "base/privilege.h"
+#include "run/description.h"
+#include "run/git.h"
+#include "run/meta_container.h"
+#include "run/meta_limits.h"
+#include "run/scheduler.h"
+#include "run/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#define PATIENCE_MS 5000 /* with a collector that takes nothing */
+#define REQUEST_PATIENCE_MS 5000 /* with a collector that takes nothing */
 
 static int request_open_process(struct request *r, pid_t pid)
 {
@@ -83,7 +98,8 @@ static int request_send(const struct role *collector, const struct request *r)
 	struct jsonw j = { 0 };
 
 	request_write(&j, r);
-	err = message_send_json(collector->control_fd, CONTROL_REQUEST, &j, fds, nr, PATIENCE_MS);
+	err = message_send_json(collector->control_fd, CONTROL_REQUEST, &j, fds, nr,
+				REQUEST_PATIENCE_MS);
 	/* a collector that has ended is seen where it is waited for */
 	if (err && err != -EPIPE && err != -ECONNRESET)
 		log_error("cannot send the collector its request: %s", strerror(-err));
@@ -113,4 +129,159 @@ int job_request_send(struct roles *roles, struct launch_options *o, pid_t comman
 	if (o->intake)
 		intake_hand_over(o->intake);
 	return err;
+}
+
+#define NO_MEMORY 1      /* so many bytes come instead of a revision */
+#define PATIENCE_MS 1000 /* with a file system that does not answer */
+
+/* The one process that was attached to; 0: several, or a cgroup. */
+static pid_t target_pid(const struct launch_options *o)
+{
+	return o->nr_targets == 1 ? o->targets[0] : 0;
+}
+
+/* Whatever it meets, it holds no descriptor of the launcher open, and ends by itself. */
+static void revision_read(const struct user *as, const char *folder, int out)
+{
+	struct git g = { 0 };
+	sigset_t none;
+	int fd;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGALRM, SIG_DFL);
+	alarm(2 * PATIENCE_MS / 1000);
+	if (dup2(out, STDIN_FILENO) < 0 || syscall(SYS_close_range, 1, ~0U, 0))
+		_exit(1);
+	if (as && user_become(as))
+		_exit(1);
+	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC); /* without any right, not another's */
+	if (fd < 0 || privilege_keep(0) || git_read(fd, &g))
+		_exit(memory_has_failed() ? write(STDIN_FILENO, "", NO_MEMORY) != NO_MEMORY : 0);
+	_exit(write(STDIN_FILENO, &g, sizeof(g)) == sizeof(g) ? 0 : 1);
+}
+
+static void revision_ask(struct description *d, const struct launch_options *o)
+{
+	char folder[64] = ".";
+	int ends[2];
+
+	if (!o->argv && !target_pid(o))
+		return;
+	if (target_pid(o))
+		snprintf(folder, sizeof(folder), "/proc/%d/cwd", target_pid(o));
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	d->reader = fork();
+	if (!d->reader)
+		revision_read(o->caller, folder, ends[1]);
+	close(ends[1]);
+	d->reader_fd = ends[0];
+	if (d->reader < 0)
+		d->reader = 0;
+}
+
+/* Limits and cgroup of a process are in /proc, which may hide it from the caller of sudo. */
+static bool target_is_visible(const struct launch_options *o)
+{
+	char path[64];
+	struct stat st;
+
+	/* root's, if the process is not dumpable */
+	snprintf(path, sizeof(path), "/proc/%d/status", target_pid(o));
+	return !o->request.hides_others || (!stat(path, &st) && st.st_uid == o->request.shown_to);
+}
+
+static void target_describe(struct meta *m, const struct launch_options *o)
+{
+	const struct cgroup_target *t = o->target;
+	char proc[64];
+
+	if (t) {
+		limits_of_cgroup("/proc/self", t, &m->limits);
+		memcpy(m->limits.cgroup, t->in_kernel, sizeof(m->limits.cgroup));
+		container_of_cgroup(t->in_kernel, &m->container);
+	} else if (target_pid(o) && target_is_visible(o)) {
+		snprintf(proc, sizeof(proc), "/proc/%d", target_pid(o));
+		limits_of_process("/proc/self", proc, NULL, &m->limits);
+		container_of_process(proc, &m->container);
+	}
+}
+
+void description_begin(struct description *d, struct launch_options *o)
+{
+	struct meta *m = calloc(1, sizeof(*m));
+
+	*d = (struct description){ .meta = m, .reader_fd = -1 };
+	o->run->meta = m;
+	if (!m)
+		return;
+	revision_ask(d, o);
+}
+
+void description_fill(struct description *d, const struct launch_options *o)
+{
+	struct meta *m = d->meta;
+
+	if (!m)
+		return;
+	system_read_kernel(&m->system);
+	system_read("", &m->system);
+	if (!o->argv) {
+		target_describe(m, o);
+		return;
+	}
+	limits_of_process("/proc/self", "/proc/self", o->cgroup, &m->limits);
+	container_of_self("", "/proc/self", &m->container);
+	scheduler_read(o->request.no_args, m);
+}
+
+static void revision_take(struct description *d)
+{
+	struct pollfd p = { .fd = d->reader_fd, .events = POLLIN };
+	struct git g;
+	ssize_t n = 0;
+
+	if (!d->reader)
+		return;
+	/* its end is seen with those of all children: it may be stopped before it */
+	if (poll(&p, 1, PATIENCE_MS) == 1)
+		n = read(d->reader_fd, &g, sizeof(g));
+	if (n == sizeof(g) && git_is_valid(&g))
+		d->meta->git = g;
+	else if (n == NO_MEMORY)
+		log_warn("the revision of the working directory is not recorded: out of memory");
+	close(d->reader_fd);
+	d->reader = 0;
+}
+
+void description_send(struct description *d, const struct roles *roles, struct run *run)
+{
+	struct jsonw j = { 0 };
+	int err;
+
+	revision_take(d);
+	description_write(&j, run);
+	err = message_send_json(roles->collector.control_fd, CONTROL_DESCRIPTION, &j, NULL, 0,
+				PATIENCE_MS);
+	/* a collector that has ended is seen where it is waited for */
+	if (err && err != -EPIPE && err != -ECONNRESET)
+		log_warn("the description of the run is not recorded: %s",
+			 err == -ENOMEM ? "out of memory" : strerror(-err));
+	run->meta = NULL;
+	free(d->meta);
+	d->meta = NULL;
+}
+
+void description_cancel(struct description *d)
+{
+	free(d->meta);
+	d->meta = NULL;
+	if (!d->reader)
+		return;
+	kill(d->reader, SIGKILL);
+	for (int ms = 0; ms < PATIENCE_MS && !waitpid(d->reader, NULL, WNOHANG); ms++)
+		poll(NULL, 0, 1);
+	close(d->reader_fd);
+	d->reader = 0;
 }

@@ -3,14 +3,14 @@
 #ifndef ROLES_LAUNCHER_H
 #define ROLES_LAUNCHER_H
 
+#include "base/cgroup_target.h"
+#include "base/user.h"
 #include "bpfmon/roles/collector.h"
 #include "bpfmon/roles/intake.h"
 #include "bpfmon/roles/limit_end.h"
-#include "base/cgroup_target.h"
-#include "base/user.h"
-#include "run/run.h"
 #include "bpfmon/roles/recorder.h"
 #include "run/request.h"
+#include "run/run.h"
 
 /* How a command has ended. */
 struct launch_outcome {

@@ -3,18 +3,19 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/own_children.h"
 #include "base/pidfd.h"
 #include "base/procstat.h"
 #include "bpfmon/roles/own_cgroup.h"
-#include "bpfmon/roles/sweep.h"
+#include "run/limits.h"
 #include "text/format.h"
 #include "text/limit_text.h"
-#include "run/limits.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,109 @@ static void limit_end_say_left(const struct limit_end *e)
 			 nr > NAMED ? " and more" : "");
 }
 
+#define STOPPING_NS (500 * NSEC_PER_MSEC) /* what does not stop is killed as it runs */
+
+struct swept {
+	pid_t pid;
+	unsigned threads;
+};
+
+struct sweep {
+	const struct own_children *own;
+	int signal;
+	struct swept *all; /* owned; each process that was found, and the launcher before them */
+	size_t nr, room;
+	size_t at;      /* of them: the one whose children are looked at */
+	size_t running; /* of those found: neither stopped nor dead */
+	size_t alive;
+};
+
+/* False: there is no memory; what descends from it is found when it has ended. */
+static bool sweep_put(struct sweep *s, pid_t pid, unsigned threads)
+{
+	size_t room = s->room ? s->room * 2 : 256;
+	struct swept *all = s->all;
+
+	if (s->nr == s->room) {
+		all = reallocarray(all, room, sizeof(*all));
+		if (!all)
+			return false;
+		s->all = all;
+		s->room = room;
+	}
+	all[s->nr++] = (struct swept){ pid, threads };
+	return true;
+}
+
+/*
+ * It is opened before it is looked at: if it has ended since, and its PID is another's, the signal
+ * reaches nothing. Its parent may have ended in between, which makes it the launcher's.
+ */
+static void swept_signal(struct sweep *s, pid_t pid, int fd)
+{
+	struct proc_stat stat;
+
+	if (proc_stat_read(pid, &stat) ||
+	    (stat.parent != s->all[s->at].pid && stat.parent != s->all[0].pid))
+		return;
+	if (strchr("ZX", stat.state) == NULL) {
+		s->alive++;
+		s->running += !strchr("Tt", stat.state);
+		if (s->signal == SIGKILL || !strchr("Tt", stat.state))
+			syscall(SYS_pidfd_send_signal, fd, s->signal, NULL, 0);
+	}
+	sweep_put(s, pid, stat.threads);
+}
+
+static void sweep_visit(void *context, pid_t pid)
+{
+	struct sweep *s = context;
+	int fd;
+
+	if (!s->at && own_children_has(s->own, pid))
+		return;
+	fd = pidfd_make(pid);
+	if (fd < 0)
+		return;
+	swept_signal(s, pid, fd);
+	close(fd);
+}
+
+/* Signals each descendant before its children are looked at. */
+static void sweep_pass(struct sweep *s, int sig)
+{
+	s->signal = sig;
+	s->nr = s->running = s->alive = 0;
+	if (!sweep_put(s, getpid(), 1))
+		return;
+	for (s->at = 0; s->at < s->nr; s->at++) {
+		const struct swept one = s->all[s->at];
+
+		proc_each_child(one.pid, one.threads, sweep_visit, s);
+	}
+}
+
+/*
+ * Kill all descendants of the launcher in a run without BPF, where the launcher is their subreaper
+ * and /proc shows their lineage. Stop them pass by pass until no running one is found, because a
+ * stopped process cannot fork; then send SIGKILL. @own: children of the launcher that are spared
+ * with their descendants. Returns the number of processes that were alive in the last pass, 0 if
+ * none is left. Takes up to half a second and the time of two passes.
+ */
+static size_t sweep_run(const struct own_children *own)
+{
+	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + STOPPING_NS;
+	struct sweep s = { .own = own };
+
+	do
+		sweep_pass(&s, SIGSTOP);
+	while (s.running && clock_ns(CLOCK_MONOTONIC) < until_ns);
+	if (s.alive)
+		sweep_pass(&s, SIGKILL);
+	free(s.all);
+	return s.alive;
+}
+
 void limit_end_finish(struct limit_end *e)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -290,4 +394,58 @@ void limit_end_done(struct limit_end *e)
 	free(e->targets);
 	e->targets = NULL;
 	e->nr = e->room = 0;
+}
+
+#define ECHO_NS (50 * NSEC_PER_MSEC)
+
+static bool signal_is_ignored(int sig)
+{
+	struct sigaction action;
+
+	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+bool end_request_is_one(const struct signalfd_siginfo *si)
+{
+	switch (si->ssi_signo) {
+	case SIGTERM:
+		return true;
+	case SIGHUP:
+		return !signal_is_ignored(SIGHUP);
+	case SIGINT:
+	case SIGQUIT: /* what a person sends with kill(1) is meant */
+		return si->ssi_code <= 0 || !signal_is_ignored((int)si->ssi_signo);
+	default:
+		return false;
+	}
+}
+
+/* timeout(1) and others signal their child and at once the whole group: that is one request. */
+static bool end_request_is_echo(const struct end_requests *r, const struct signalfd_siginfo *si,
+				uint64_t now_ns)
+{
+	return si->ssi_code <= 0 && r->by == (pid_t)si->ssi_pid &&
+	       r->signal == (int)si->ssi_signo && now_ns - r->at_ns < ECHO_NS;
+}
+
+bool end_request_count(struct end_requests *r, const struct signalfd_siginfo *si)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	bool is_new = !end_request_is_echo(r, si, now_ns);
+
+	r->nr += is_new;
+	r->signal = (int)si->ssi_signo;
+	r->by = (pid_t)si->ssi_pid;
+	r->at_ns = now_ns;
+	return is_new;
+}
+
+int end_request_read(int signal_fd)
+{
+	struct signalfd_siginfo si;
+
+	while (read(signal_fd, &si, sizeof(si)) == sizeof(si))
+		if (end_request_is_one(&si))
+			return (int)si.ssi_signo;
+	return 0;
 }

@@ -5,7 +5,7 @@
  * be given to another process at any time; so each is opened, and gets its signal only when a drain
  * that has begun after that has found it again as the same process. From the first SIGKILL on
  * nothing of the run makes a process any more: the collector has the kernel see to that, the
- * cgroup's keeper ends all in it at once, and without BPF all are stopped first (launch/sweep).
+ * cgroup's keeper ends all in it at once, and without BPF all are stopped first (sweep_run()).
  */
 #ifndef ROLES_LIMIT_END_H
 #define ROLES_LIMIT_END_H
@@ -15,6 +15,10 @@
 #include "run/limit.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
 
 /* The file of options that a limit is of. */
 struct limit_origin {
@@ -66,5 +70,26 @@ bool limit_end_hurry(struct limit_end *e);
  * and what is left. */
 void limit_end_finish(struct limit_end *e);
 void limit_end_done(struct limit_end *e);
+
+/* Signals that request the end of bpfmon itself: the first two are orderly, the third is not. */
+#define REQUESTS_THAT_END 3
+
+struct end_requests {
+	unsigned nr;
+	int signal; /* the last one */
+	pid_t by;   /* its sender; 0: the kernel */
+	uint64_t at_ns;
+};
+
+/*
+ * Whether @si is SIGINT, SIGTERM, SIGHUP or SIGQUIT, and not one that this process was started to
+ * ignore: SIGHUP as nohup(1) does, SIGINT and SIGQUIT of the terminal as a shell does for a job in
+ * the background.
+ */
+bool end_request_is_one(const struct signalfd_siginfo *si);
+/* Counts it. False: it is the echo of the last one, and is not counted. */
+bool end_request_count(struct end_requests *r, const struct signalfd_siginfo *si);
+/* Reads what is in @signal_fd until there is one. Its signal, or 0; what is read is dropped. */
+int end_request_read(int signal_fd);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Text: the summary for people, or what a template makes of it, in a file or on the terminal. */
 #include "base/log.h"
-#include "bpfmon/roles/observe_file.h"
+#include "bpfmon/roles/observer.h"
 #include "bpfmon/roles/recorder.h"
 #include "text/meta_text.h"
 #include "text/summary_text.h"

@@ -7,6 +7,8 @@
 #define ROLES_OBSERVER_H
 
 #include "base/patience.h"
+#include "bpfmon/roles/output.h"
+#include "bpfmon/roles/recorder.h"
 #include "run/reader.h"
 
 struct observer;
@@ -73,5 +75,42 @@ const struct observer_ops *observer_at(size_t i);
 
 extern const struct observer_ops text_observer, jsonl_observer, csv_observer, terminal_observer,
 	live_observer, lines_observer, store_observer;
+
+/* The observers of a run, all together: a failure of one is reported, and leaves the others alone.
+ */
+
+struct observers {
+	struct observer *all; /* owned */
+	size_t nr;
+};
+
+/*
+ * Opens those that @options ask for: the outputs, then those with an option of their own. They wait
+ * for readers with @patience, which is not owned. A negative errno, reported to the launcher except
+ * for -ENOMEM; -ECANCELED: the launcher is gone. observers_close() is due in any case.
+ */
+int observers_open(struct observers *s, const struct recorder_options *options,
+		   struct patience *patience);
+/* Each of these calls that hook of every observer that has not failed. */
+void observers_begin(struct observers *s);
+void observers_line(struct observers *s, const struct line *l, const char *text, size_t length);
+void observers_flush(struct observers *s);
+void observers_end(struct observers *s, struct summary *total);
+/* Closes those that were opened, the failed ones too. */
+void observers_close(struct observers *s);
+
+/* Hooks shared by the observers that write text: their own data begins with a struct output. */
+
+static inline struct output *file_observer_output(struct observer *o)
+{
+	return o->own;
+}
+
+/* Opens the target, a path; waits for the reader of a pipe as long as the launcher is there. */
+int file_observer_open(struct observer *o, const struct recorder_options *options);
+/* The file takes its name. */
+int file_observer_begin(struct observer *o);
+int file_observer_flush(struct observer *o);
+int file_observer_close(struct observer *o);
 
 #endif

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "bpfmon/roles/output_parts.h"
+#include "bpfmon/roles/output.h"
+
+#include "base/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Closes the file that is replaced. */
@@ -16,7 +21,8 @@ static void output_close_old(struct output *o)
 	o->old_fd = -1;
 }
 
-void output_drop(struct output *o)
+/* Frees and closes everything; a file that was never committed is removed. */
+static void output_drop(struct output *o)
 {
 	if (o->is_ours)
 		unlinkat(o->at.folder, o->temporary ? o->temporary : o->at.name, 0);
@@ -137,4 +143,228 @@ int output_close(struct output *o)
 		err = -errno;
 	output_drop(o);
 	return err;
+}
+
+/* Opens an output: a new file, the replacement of another, a device, a pipe. */
+
+#define NR_LETTERS 6
+#define MOST_TRIES 100 /* to find a free name */
+#define FOREIGN                                                                                    \
+	"it belongs to another user and lies in a folder that everybody may write to; remove "     \
+	"it, or name another file"
+
+/* Marks the file as being written until @fd is closed, if the file system has locks. */
+static void output_lock_file(int fd, short lock)
+{
+	struct flock all = { .l_type = lock, .l_whence = SEEK_SET };
+
+	fcntl(fd, F_OFD_SETLK, &all);
+}
+
+static bool output_file_is_locked(int fd)
+{
+	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return !fcntl(fd, F_OFD_GETLK, &all) && all.l_type != F_UNLCK;
+}
+
+/* Replaces the end of @name by random characters. */
+static void name_set_letters(char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	char *at = name + strlen(name) - NR_LETTERS;
+	unsigned char chance[NR_LETTERS];
+
+	if (getrandom(chance, sizeof(chance), 0) != sizeof(chance))
+		memset(chance, getpid() & 0xff, sizeof(chance));
+	for (size_t i = 0; i < NR_LETTERS; i++)
+		at[i] = letters[chance[i] % (sizeof(letters) - 1)];
+}
+
+/* A new file beside the final one, with a name that is not too long. */
+static int output_open_temporary(struct output *o)
+{
+	const size_t more = 1 + NR_LETTERS;
+	int err = 0;
+
+	if (asprintf(&o->temporary, "%.*s.......", (int)(NAME_MAX - more), o->at.name) < 0) {
+		o->temporary = NULL;
+		return -ENOMEM;
+	}
+	for (int i = 0; i < MOST_TRIES; i++) {
+		name_set_letters(o->temporary);
+		o->fd = openat(o->at.folder, o->temporary,
+			       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (o->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	if (o->fd < 0) {
+		err = -errno;
+		free(o->temporary);
+		o->temporary = NULL;
+	}
+	o->is_ours = o->is_regular = !err;
+	return err;
+}
+
+/* Before this no other user may open the new file. */
+static int output_copy_rights(struct output *o)
+{
+	int err = rights_copy(&o->at, o->fd);
+
+	if (err && o->at.st.st_uid != geteuid())
+		o->why = "it belongs to another user, and the new file would not; remove it first, "
+			 "or name another file";
+	else if (err)
+		o->why = "the new file cannot have its group, mode and ACL; remove it first, or "
+			 "name another file";
+	return err;
+}
+
+static int output_open_new(struct output *o)
+{
+	mode_t mask = umask(0);
+	int err;
+
+	umask(mask);
+	o->is_new = true;
+	err = output_open_temporary(o);
+	if (err)
+		return err;
+	fchmod(o->fd, 0666 & ~mask);
+	output_lock_file(o->fd, F_WRLCK);
+	return 0;
+}
+
+static int output_open_replacement(struct output *o)
+{
+	int err;
+
+	if (path_end_is_foreign(&o->at)) {
+		o->why = FOREIGN;
+		return -EPERM;
+	}
+	err = output_open_temporary(o);
+	if (!err)
+		err = output_copy_rights(o);
+	if (!err)
+		output_lock_file(o->fd, F_WRLCK);
+	return err;
+}
+
+/* The file that was found; -1: it cannot be read, or has been replaced meanwhile. */
+static int output_open_old(const struct output *o)
+{
+	int fd = openat(o->at.folder, o->at.name,
+			O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 ||
+	    (!fstat(fd, &st) && st.st_dev == o->at.st.st_dev && st.st_ino == o->at.st.st_ino))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Marks the old file, too: until the new one has its name, that is the one others open. */
+static int output_replace(struct output *o, bool force)
+{
+	o->old_fd = output_open_old(o);
+	if (output_file_is_locked(o->old_fd))
+		return -EALREADY;
+	if (!force)
+		return -EEXIST;
+	output_lock_file(o->old_fd, F_RDLCK);
+	return output_open_replacement(o);
+}
+
+/* Creates the file. -ESTALE: the name has been taken meanwhile. */
+static int output_create(struct output *o, bool is_whole)
+{
+	if (is_whole)
+		return output_open_new(o);
+	o->fd = openat(o->at.folder, o->at.name,
+		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0666);
+	if (o->fd < 0)
+		return errno == EEXIST ? -ESTALE : -errno;
+	output_lock_file(o->fd, F_WRLCK);
+	o->is_ours = o->is_regular = true;
+	return 0;
+}
+
+/*
+ * A role must not block in open(2); a subcommand, which writes its output when that is whole, may:
+ * any signal ends it.
+ */
+static int output_open_device(struct output *o, bool is_whole)
+{
+	const int nonblock = is_whole ? 0 : O_NONBLOCK;
+	char path[32];
+	int err;
+
+	if (S_ISFIFO(o->at.st.st_mode) && path_end_is_foreign(&o->at)) {
+		o->why = FOREIGN;
+		return -EACCES;
+	}
+	path_end_proc_path(&o->at, path);
+	o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | nonblock);
+	if (o->fd >= 0)
+		return 0;
+	err = -errno;
+	return err == -ENXIO && S_ISFIFO(o->at.st.st_mode) ? -EAGAIN : err;
+}
+
+static int output_open_found(struct output *o, bool force, bool is_whole)
+{
+	if (o->at.fd >= 0 && !S_ISREG(o->at.st.st_mode))
+		return output_open_device(o, is_whole);
+	if (o->at.fd >= 0)
+		return output_replace(o, force);
+	if (o->at.by_link) /* a link to nothing: no file is created there */
+		return force ? -ENOENT : -EEXIST;
+	return output_create(o, is_whole);
+}
+
+/* -ESTALE: the name has been taken meanwhile. */
+static int output_try_path(struct output *o, const char *path, bool force, bool is_whole)
+{
+	const char *why;
+	int err;
+
+	*o = (struct output){ .fd = -1, .old_fd = -1, .path = path };
+	err = path_end_find(&o->at, path, false);
+	o->why = o->at.why;
+	if (!err)
+		err = output_open_found(o, force, is_whole);
+	if (!err)
+		return 0;
+	why = o->why;
+	if (o->fd >= 0)
+		close(o->fd);
+	output_drop(o);
+	o->why = why;
+	return err;
+}
+
+static int output_open_path(struct output *o, const char *path, bool force, bool is_whole)
+{
+	int err = -ESTALE;
+
+	if (!strcmp(path, "-")) {
+		output_open_fd(o, STDOUT_FILENO);
+		return fcntl(o->fd, F_GETFL) < 0 ? -errno : 0;
+	}
+	for (int i = 0; i < MOST_TRIES && err == -ESTALE; i++)
+		err = output_try_path(o, path, force, is_whole);
+	return err == -ESTALE ? -EEXIST : err;
+}
+
+int output_open(struct output *o, const char *path, bool force)
+{
+	return output_open_path(o, path, force, false);
+}
+
+int output_open_whole(struct output *o, const char *path, bool force)
+{
+	return output_open_path(o, path, force, true);
 }

@@ -3,8 +3,8 @@
 #ifndef ROLES_OUTPUT_H
 #define ROLES_OUTPUT_H
 
-#include "base/patience.h"
 #include "base/path_end.h"
+#include "base/patience.h"
 
 #include <stdbool.h>
 #include <stddef.h>

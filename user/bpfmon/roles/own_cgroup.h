@@ -25,4 +25,11 @@ void own_cgroup_kill(int keeper_fd);
 /* Has it removed; a warning if it cannot be, with its path. */
 void own_cgroup_remove(struct own_cgroup *own);
 
+/* A keeper: a child that only waits for the end of the others, to remove what they leave. */
+
+/* In the child: no signal that can be ignored ends it, nor does the end of its session. */
+void keeper_detach(void);
+/* Closes all descriptors but these two (-1: none) and those below @from. */
+void keeper_close_others(int from, int one, int other);
+
 #endif

@@ -4,16 +4,23 @@
 #include "base/agent_socket.h"
 #include "base/clock.h"
 #include "base/control.h"
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "base/oom_count.h"
 #include "base/oom_score.h"
 #include "base/privilege.h"
+#include "base/reopen.h"
 #include "base/seccomp.h"
-#include "bpfmon/roles/event_command.h"
+#include "bpfmon/roles/limit_end.h"
+#include "bpfmon/roles/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -205,4 +212,340 @@ void roles_watch_agent(struct roles *roles)
 		return;
 	log_error("%s; the run ends without what it has not sent", AGENT_HANGS);
 	roles->agent.hangs = true;
+}
+
+enum step { STEP_CGROUP, STEP_USER, STEP_EXEC };
+
+struct failure {
+	int err;
+	enum step step;
+};
+
+static void spawn_report(int fd, enum step step, int err)
+{
+	struct failure f = { .err = err, .step = step };
+	ssize_t n = write(fd, &f, sizeof(f));
+
+	_exit(n == sizeof(f) ? EXIT_BPFMON : EXIT_BPFMON + 1);
+}
+
+/* Those that are in their places already stay. */
+static int streams_move(const int *streams)
+{
+	for (int i = STDIN_FILENO; streams && i <= STDERR_FILENO; i++)
+		if (streams[i] != i && dup2(streams[i], i) < 0)
+			return -errno;
+	return 0;
+}
+
+static void spawn_run_child(const int *streams, char *const *argv, const sigset_t *mask,
+			    const struct sigaction *children, const struct cgroup *in,
+			    const struct user *as, int go, int status)
+{
+	/* now, while the programs are loaded: what is used from the waiting on is the command's */
+	enum step step = STEP_CGROUP;
+	int err = in ? cgroup_join(in) : 0;
+	ssize_t n;
+	char byte;
+
+	if (as && !err) {
+		step = STEP_USER;
+		err = user_become(as);
+		if (!err)
+			err = user_set_environment(as);
+	}
+	send(go, "", 1, MSG_NOSIGNAL);
+	do
+		n = recv(go, &byte, 1, MSG_PEEK); /* which is in no count of reads, or of sockets */
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(EXIT_BPFMON);
+	if (err)
+		spawn_report(status, step, err);
+	sigaction(SIGCHLD, children, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	err = streams_move(streams);
+	if (err)
+		spawn_report(status, STEP_EXEC, err);
+	execvp(argv[0], argv);
+	spawn_report(status, STEP_EXEC, -errno);
+}
+
+int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
+	       const struct sigaction *children, const struct cgroup *in, const struct user *as)
+{
+	int go[2], status[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
+		return -errno;
+	if (pipe2(status, O_CLOEXEC)) {
+		int err = -errno;
+
+		close(go[0]);
+		close(go[1]);
+		return err;
+	}
+	s->pid = fork();
+	if (!s->pid) {
+		close(go[1]);
+		close(status[0]);
+		spawn_run_child(s->streams, argv, mask, children, in, as, go[0], status[1]);
+	}
+	close(go[0]);
+	close(status[1]);
+	s->go_fd = go[1];
+	s->status_fd = status[0];
+	if (s->pid > 0)
+		return 0;
+	close(s->go_fd);
+	close(s->status_fd);
+	return -EAGAIN;
+}
+
+static void spawn_close_pipes(struct spawn *s)
+{
+	close(s->go_fd);
+	close(s->status_fd);
+	s->go_fd = s->status_fd = -1;
+}
+
+void spawn_wait_until_prepared(const struct spawn *s)
+{
+	char byte;
+
+	while (recv(s->go_fd, &byte, 1, 0) < 0 && errno == EINTR)
+		;
+}
+
+void spawn_go(struct spawn *s)
+{
+	s->has_gone = send(s->go_fd, "", 1, MSG_NOSIGNAL) == 1;
+}
+
+int spawn_result(struct spawn *s, const char **step)
+{
+	static const char *const steps[] = {
+		[STEP_CGROUP] = "enter the new cgroup with",
+		[STEP_USER] = "become the user for",
+		[STEP_EXEC] = "execute",
+	};
+	struct failure f = { 0 };
+	ssize_t n;
+
+	if (!s->has_gone) {
+		spawn_close_pipes(s);
+		return -EIO;
+	}
+	do
+		n = read(s->status_fd, &f, sizeof(f));
+	while (n < 0 && errno == EINTR);
+	spawn_close_pipes(s);
+	if (!n)
+		return 0; /* the pipe was closed by the exec */
+	if (n != sizeof(f))
+		return -EIO;
+	*step = steps[f.step];
+	s->is_ready = f.step == STEP_EXEC;
+	return f.err;
+}
+
+void spawn_cancel(struct spawn *s)
+{
+	spawn_close_pipes(s);
+	kill(s->pid, SIGKILL); /* it may have been stopped */
+}
+
+void spawn_wait(struct spawn *s)
+{
+	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+#define EXEC_MS 1000 /* that an execution may take before signals are looked at */
+
+void streams_unblock(void)
+{
+	reopen_for_writing(STDOUT_FILENO);
+	reopen_for_writing(STDERR_FILENO);
+	log_limit_waits();
+}
+
+/* 0: it may begin. @value: what it says with that. */
+static int role_is_ready(const struct role *role, int *value)
+{
+	struct control m;
+
+	if (control_receive(role->control_fd, &m) != 1) {
+		log_error("the %s ended before it was ready; nothing was run", role->name);
+		return -ECHILD;
+	}
+	*value = m.value;
+	if (m.type == CONTROL_READY)
+		return 0;
+	log_error("%s", m.text);
+	return m.value ? m.value : -EIO;
+}
+
+/* A collector of this run's own may take its time to load the programs: it is seen when it ends. */
+static int role_poll(struct pollfd p[3], bool has_agent)
+{
+	int n = has_agent ? agent_socket_poll(p, 3) : poll(p, 3, -1);
+
+	for (int i = 0; n < 0 && i < 3; i++)
+		p[i].revents = 0;
+	if (n)
+		return 0;
+	log_error("%s; nothing was run", AGENT_HANGS);
+	return -ETIMEDOUT;
+}
+
+int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, int *sig)
+{
+	const struct role *const of[] = { &roles->recorder, &roles->collector };
+	int value = 0;
+	struct pollfd p[] = {
+		{ .fd = roles->recorder.control_fd, .events = POLLIN },
+		{ .fd = roles->collector.control_fd, .events = POLLIN },
+		{ .fd = signal_fd, .events = POLLIN },
+	};
+	int err = 0;
+
+	*sig = 0;
+	while (!err && (p[0].fd >= 0 || p[1].fd >= 0)) {
+		err = role_poll(p, roles->collector.is_remote && p[1].fd >= 0);
+		for (int i = 0; !err && i < 2; i++) {
+			if (!p[i].revents)
+				continue;
+			err = role_is_ready(of[i], &value);
+			/* an agent's value is the version of requests that it takes */
+			roles->wants_reaped |= !err && value && !roles->collector.is_remote;
+			p[i].fd = -1; /* and its revents will be 0 */
+		}
+		if (!err && p[2].revents && (*sig = end_request_read(signal_fd)))
+			err = -EINTR;
+	}
+	/* orphans of the command become children of this process, which waits for them */
+	if (!err && roles->wants_reaped && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+		err = -errno;
+	if (!err && roles->wants_reaped)
+		err = own_children_read(&roles->own, getpid(), command);
+	return err;
+}
+
+void command_wait_for_exec(const struct spawn *command, int signal_fd)
+{
+	struct pollfd p[] = {
+		{ .fd = command->status_fd, .events = POLLIN },
+		{ .fd = signal_fd, .events = POLLIN },
+	};
+	int sig, nr = 0;
+
+	if (!command->has_gone ||
+	    poll(p, 1, EXEC_MS) > 0) /* what comes meanwhile is for the command, later */
+		return;
+	for (;;) {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[0].revents)
+			return;
+		sig = end_request_read(signal_fd);
+		if (sig)
+			kill(command->pid, nr++ ? SIGKILL : sig);
+	}
+}
+
+void rights_of_launcher(void)
+{
+	privilege_leave_root(1ULL << CAP_KILL);
+	seccomp_install(SECCOMP_LAUNCHER);
+}
+
+#define STEP_MS 2
+#define SUMMARY_MS 500 /* for the collector to send it in place of the recorder */
+#define DEATH_MS 1000  /* for the kernel; a process that it cannot end is left to it */
+
+static bool role_is_there(const struct role *r)
+{
+	return r->pid > 0;
+}
+
+void roles_say_awaited(const struct roles *roles)
+{
+	const char *rest = "; a third signal ends bpfmon without it";
+
+	if (role_is_there(&roles->recorder))
+		log_warn("still waiting for the recorder (process %d) to write its outputs%s",
+			 roles->recorder.pid, rest);
+	else if (role_is_there(&roles->collector))
+		log_warn("still waiting for the collector (process %d) to close the run%s",
+			 roles->collector.pid, rest);
+}
+
+static void role_let_go(struct role *r)
+{
+	if (r->control_fd >= 0)
+		close(r->control_fd);
+	r->control_fd = -1;
+}
+
+/* It sees the end of its launcher, but can still send the summary. */
+static void collector_let_go(struct roles *roles)
+{
+	if (roles->collector.control_fd >= 0)
+		shutdown(roles->collector.control_fd, SHUT_WR);
+}
+
+static bool role_has_ended(struct role *r)
+{
+	if (role_is_there(r) && waitpid(r->pid, NULL, WNOHANG)) /* or it was waited for elsewhere */
+		r->pid = 0;
+	return !role_is_there(r);
+}
+
+static bool roles_wait_for_both(struct roles *roles, int ms)
+{
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)ms * NSEC_PER_MSEC;
+
+	for (;;) {
+		bool recorder = role_has_ended(&roles->recorder),
+		     collector = role_has_ended(&roles->collector);
+
+		last_summary_advance(&roles->summary);
+		if (recorder && collector)
+			return true;
+		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
+			return false;
+		poll(NULL, 0, STEP_MS);
+	}
+}
+
+static void role_kill(const struct role *r, const char *loss)
+{
+	if (!role_is_there(r))
+		return;
+	log_warn("the %s (process %d) did not end and was killed: %s", r->name, r->pid, loss);
+	kill(r->pid, SIGKILL);
+}
+
+static void roles_end_both(struct roles *roles, int grace_ms)
+{
+	if (roles_wait_for_both(roles, grace_ms))
+		return;
+	role_kill(&roles->recorder, "what it had not written yet is lost");
+	if (roles_wait_for_both(roles, SUMMARY_MS))
+		return;
+	role_kill(&roles->collector, "the account is incomplete");
+	roles_wait_for_both(roles, DEATH_MS);
+}
+
+void roles_stop(struct roles *roles, int grace_ms)
+{
+	if (roles->agent.hangs) /* for which the recorder waits, too */
+		grace_ms += (int)(PATIENCE_WITH_COLLECTOR_NS / NSEC_PER_MSEC);
+	status_line_release(&roles->line);
+	collector_let_go(roles);
+	role_let_go(&roles->recorder);
+	roles_end_both(roles, grace_ms);
+	last_summary_done(&roles->summary);
+	role_let_go(&roles->collector);
 }

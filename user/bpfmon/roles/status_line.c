@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/roles/status_line.h"
 
+#include "base/bottom_row.h"
+#include "base/control.h"
 #include "base/log.h"
 #include "bpfmon/roles/launch_signals.h"
+#include "bpfmon/roles/observer.h"
+#include "bpfmon/roles/recorder.h"
+#include "text/answer.h"
+#include "text/live_text.h"
 #include "text/terminal.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -69,3 +76,170 @@ void status_line_advance(struct status_line *s)
 	else if (!bottom_row_draw(&s->row, s->last.text, s->is_inverse))
 		status_line_note(s, was_reserved);
 }
+
+/* The status line of --live: made here, drawn by the launcher, whose terminal it is. */
+
+struct live {
+	int control_fd;     /* to the launcher, not owned */
+	bool is_utf8;       /* the terminal */
+	char *phase;        /* owned; the last mark */
+	bool has_last;      /* there was a line, with these values: */
+	uint64_t last_s;    /* the whole seconds that it had */
+	struct sample last; /* without instances */
+	struct live_view view;
+};
+
+static const char *status_target(const struct recorder_options *options)
+{
+	return options->live ? "the status line" : NULL;
+}
+
+static int status_open(struct observer *o, const struct recorder_options *options)
+{
+	struct live *l = o->own;
+
+	l->control_fd = options->control_fd;
+	l->is_utf8 = terminal_is_utf8();
+	return 0;
+}
+
+static uint64_t live_grown(const struct live *l, const struct sample *now, enum metric_id id)
+{
+	uint64_t before = l->has_last && sample_has(&l->last, id) ? l->last.value[id] : 0;
+
+	return now->value[id] > before ? now->value[id] - before : 0;
+}
+
+/* Since the last line, as a sample may be of a hundredth of a second. */
+static void live_set_rates(struct live *l, const struct sample *now)
+{
+	uint64_t since_ns = l->has_last ? l->last.elapsed_ns : 0;
+	double seconds = (double)(now->elapsed_ns - since_ns) / 1e9;
+	struct live_view *v = &l->view;
+
+	if (now->elapsed_ns <= since_ns)
+		return;
+	v->has_cores = sample_has(now, M_cpu);
+	v->cores = (uint64_t)((double)live_grown(l, now, M_cpu) / 1e6 / seconds);
+	v->has_io = sample_has(now, M_read) && sample_has(now, M_write);
+	v->io_bytes_a_second =
+		(uint64_t)((double)(live_grown(l, now, M_read) + live_grown(l, now, M_write)) /
+			   seconds);
+}
+
+/* A launcher that is stopped takes none, and misses none of them. */
+static void live_send(const struct live *l)
+{
+	size_t columns = terminal_limit(stderr);
+	char text[LIVE_TEXT_BYTES];
+
+	live_text(text, &l->view, columns ? columns - 1 : LIVE_TEXT_BYTES, l->is_utf8);
+	control_send(l->control_fd, CONTROL_LIVE, 0, 0, text);
+}
+
+static void live_take_sample(struct live *l, const struct sample *now)
+{
+	const uint64_t seconds = now->elapsed_ns / NSEC_PER_SEC;
+	struct live_view *v = &l->view;
+
+	v->elapsed_ns = now->elapsed_ns;
+	v->has_memory = sample_has(now, M_rss);
+	v->memory_bytes = now->value[M_rss];
+	if (v->has_memory && v->peak_bytes < v->memory_bytes)
+		v->peak_bytes = v->memory_bytes;
+	v->has_processes = sample_has(now, M_processes);
+	v->processes = now->value[M_processes];
+	if (seconds <= l->last_s)
+		return;
+	live_set_rates(l, now);
+	live_send(l);
+	l->has_last = true;
+	l->last_s = seconds;
+	l->last = *now;
+	l->last.instances = NULL;
+	l->last.nr_instances = 0;
+}
+
+static void live_take_event(struct live *l, const struct line *line)
+{
+	const char *event = line_get_event(line);
+	uint64_t elapsed_ns;
+	const char *mark;
+	size_t bytes;
+
+	mark = line_get_mark(line, &bytes, &elapsed_ns);
+	if (mark) {
+		free(l->phase);
+		l->phase = strndup(mark, bytes);
+		l->view.phase = l->phase;
+	} else if (event && (!strcmp(event, "stalled") || !strcmp(event, "resumed"))) {
+		l->view.is_stalled = *event == 's';
+		if (l->has_last)
+			live_send(l);
+	}
+}
+
+static int status_line_take(struct observer *o, const struct line *line, const char *text,
+			    size_t length)
+{
+	struct live *l = o->own;
+
+	(void)text, (void)length;
+	if (line->kind == LINE_META)
+		l->view.cores_available = answer_cores_available(line->tree);
+	else if (line->kind == LINE_SAMPLE)
+		live_take_sample(l, &line->sample);
+	else if (line->kind == LINE_EVENT)
+		live_take_event(l, line);
+	return 0;
+}
+
+/* The summary comes next, on a terminal as it was. */
+static int status_end(struct observer *o, struct summary *total)
+{
+	struct live *l = o->own;
+
+	(void)total;
+	control_send(l->control_fd, CONTROL_LIVE, 0, 0, "");
+	return 0;
+}
+
+/*
+ * What the launcher has said last of the row: its number, while that is reserved. A launcher that
+ * goes on gives it back by itself.
+ */
+static bool live_is_orphaned(int control_fd, int *row)
+{
+	struct pollfd f = { .fd = control_fd, .events = POLLIN };
+	struct control c;
+
+	*row = 0;
+	while (poll(&f, 1, 0) == 1 && f.revents & POLLIN && control_receive(control_fd, &c) == 1)
+		if (c.type == CONTROL_LIVE)
+			*row = c.value;
+	return f.revents & (POLLHUP | POLLERR) && *row;
+}
+
+static int status_close(struct observer *o)
+{
+	struct bottom_row b = { .fd = STDERR_FILENO, .is_reserved = true };
+	struct live *l = o->own;
+	int row;
+
+	free(l->phase);
+	if (live_is_orphaned(l->control_fd, &row) && !ioctl(b.fd, TIOCGWINSZ, &b.full)) {
+		b.full.ws_row = (unsigned short)row;
+		bottom_row_release(&b);
+	}
+	return 0;
+}
+
+const struct observer_ops live_observer = {
+	.name = "live",
+	.own_bytes = sizeof(struct live),
+	.target = status_target,
+	.open = status_open,
+	.line = status_line_take,
+	.end = status_end,
+	.close = status_close,
+};
