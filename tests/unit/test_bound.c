@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "measure/bound.h"
+#include "measure/peak.h"
 
 static const struct rows nobody;
 

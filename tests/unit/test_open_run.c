@@ -8,7 +8,7 @@
 
 #include "store_fixture.h"
 #include "base/clock.h"
-#include "agent/open_run.h"
+#include "agent/recording.h"
 
 #include <errno.h>
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "agent/retention.h"
+#include "agent/recording.h"
 #include "store_fixture.h"
 
 #define DAYS 30

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "measure/senders.h"
+#include "measure/pushed.h"
 
 #include <stdlib.h>
 

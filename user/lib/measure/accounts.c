@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/accounts.h"
 
-#include "measure/map_walk.h"
+#include "measure/iterator.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,8 +2,14 @@
 #include "measure/block_io.h"
 
 #include "base/cgroup_mount.h"
+#include "bpfmon.skel.h"
+#include "measure/iterator.h"
+#include "measure/programs.h"
+#include "measure/tracker.h"
 
+#include <bpf/libbpf.h>
 #include <dirent.h>
+#include <errno.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -291,4 +297,54 @@ void block_io_done(struct block_io *b)
 	free(b->devices);
 	b->devices = NULL;
 	b->nr = 0;
+}
+
+/* What bpf/block.bpf.c counts: block I/O by cgroup, device and direction. */
+
+#define BLOCKS_AT_ONCE 64
+
+/* A sum without the devices of one of the programs would be too small. */
+static bool block_is_counted(const struct tracker *t)
+{
+	return (t->optional.there & OPTIONAL_OF_BLOCK) == OPTIONAL_OF_BLOCK;
+}
+
+void tracker_block_follow(struct tracker *t, uint64_t id)
+{
+	if (t->proc)
+		return;
+	t->skel->bss->block_target = 0; /* what completes meanwhile finds no wrong level */
+	t->skel->bss->block_level = 0;
+	t->skel->bss->block_target = id;
+}
+
+int tracker_each_block(const struct tracker *t,
+		       void (*fn)(void *context, const struct block_key *key,
+				  const struct block_count *count),
+		       void *context)
+{
+	static struct block_count counts[BLOCKS_AT_ONCE];
+	static struct block_key keys[BLOCKS_AT_ONCE];
+	struct map_walk walk = { .map = t->proc ? NULL : t->skel->maps.blocks };
+	int nr;
+
+	if (!block_is_counted(t))
+		return -ENODATA;
+	while ((nr = map_walk_next(&walk, keys, counts, BLOCKS_AT_ONCE)) > 0)
+		for (int i = 0; i < nr; i++)
+			fn(context, &keys[i], &counts[i]);
+	return nr;
+}
+
+void tracker_block_remove(const struct tracker *t, const struct block_key *key)
+{
+	bpf_map__delete_elem(t->skel->maps.blocks, key, sizeof(*key), 0);
+}
+
+uint64_t tracker_blocks_lost(const struct tracker *t)
+{
+	if (!block_is_counted(t))
+		return 0;
+	return t->skel->bss->block_lost + program_misses(t->skel->progs.block__rq_complete) +
+	       program_misses(t->skel->progs.block__bio_complete);
 }

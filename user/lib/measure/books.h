@@ -101,8 +101,6 @@ void books_consume(struct books *b);
  * for a CPU is done again. @whole: until each task has been visited.
  */
 void books_drain(struct books *b, bool whole);
-/* Reads in /proc what the process of @row runs, if there was no exec event. */
-void books_name_row(struct books *b, const struct drain_row *row);
 /* Reads in /proc what the seeded processes run. */
 void books_name_seeded(struct books *b);
 /* Reads in /proc what the process @pid runs, as the image @image. */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct image {
 	uint64_t id;
@@ -37,5 +38,11 @@ const struct image *images_find(const struct images *all, uint64_t id);
 void images_touch(struct images *all, uint64_t id, uint64_t now_ns);
 /* If there are many images, frees those that no process has run for a while. Call after a drain. */
 void images_prune(struct images *all, uint64_t now_ns);
+
+/* What a process runs that was executed before it was followed: read from /proc. */
+
+/* Fills in @e, except for its image, as the exec hook would have. A negative errno: the process is
+ * gone, or may not be read. */
+int image_of_running(pid_t pid, bool want_args, struct exec_event *e);
 
 #endif

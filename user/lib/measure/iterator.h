@@ -3,6 +3,8 @@
 #ifndef MEASURE_ITERATOR_H
 #define MEASURE_ITERATOR_H
 
+#include <linux/types.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -37,5 +39,22 @@ void walker_close(struct walker *w);
  * row (NULL: they are ignored). 0, or a negative errno.
  */
 int walker_run(struct walker *w, void (*take)(void *context, const void *row), void *context);
+
+/* Reads all elements of a BPF hash map, many with one system call. */
+
+struct bpf_map;
+
+/* Begins as { .map = map }. */
+struct map_walk {
+	const struct bpf_map *map; /* not owned */
+	__u32 place;               /* in the map, for the kernel */
+	bool has_begun, has_ended;
+};
+
+/*
+ * Reads the next elements into @keys and @values, which have room for @most, more than any bucket
+ * of the map has. How many these are, 0 after the last, or a negative errno.
+ */
+int map_walk_next(struct map_walk *walk, void *keys, void *values, size_t most);
 
 #endif

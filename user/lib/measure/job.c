@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "measure/job_memory.h"
-#include "measure/job_peers.h"
+#include "measure/net_peers.h"
 #include "measure/record.h"
 #include "run/writer.h"
 

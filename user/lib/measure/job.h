@@ -9,9 +9,8 @@
 
 #include "measure/feed.h"
 #include "measure/block_io.h"
-#include "measure/bound.h"
+#include "measure/peak.h"
 #include "measure/cgroup_stat.h"
-#include "measure/exact_peak.h"
 #include "measure/heaviest.h"
 #include "measure/limit_watch.h"
 #include "measure/needed_watch.h"
@@ -24,7 +23,7 @@
 #include "measure/pushed.h"
 #include "measure/books.h"
 #include "measure/pressure.h"
-#include "measure/row_list.h"
+#include "measure/task_rows.h"
 
 /* The end is a state: the last lines are written as fast as the listeners take them. */
 enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };

@@ -33,8 +33,6 @@ void limit_watch_open(struct job *job);
 /* Compares the sample that has just been made, job->held.smp, with them; or that has just got its
  * PSS. */
 void limit_watch_check(struct job *job);
-/* The run is to end: begins to send the launcher its processes. */
-void limit_watch_begin_end(struct job *job);
 /* The kernel has counted more memory than limits.memory_at: takes a sample soon. */
 void limit_watch_report(struct job *job);
 /* The launcher has begun to send SIGKILL: from now on what is to end makes no process any more. */

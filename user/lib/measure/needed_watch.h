@@ -6,7 +6,30 @@
 #ifndef MEASURE_NEEDED_WATCH_H
 #define MEASURE_NEEDED_WATCH_H
 
-#include "measure/run_cgroup.h"
+#include "measure/cgroup_stat.h"
+#include "measure/task_rows.h"
+
+#include <sys/types.h>
+
+/*
+ * The cgroup that holds a run and nothing else, if there is one: its own, the one attached to, or
+ * that of a container or batch step that it has to itself. What the kernel charges to it is the
+ * memory that the run needs, but for what can be dropped.
+ */
+
+struct run_cgroup {
+	struct cgroup_target target; /* not its own: others may come to it */
+	bool may_have_others;
+	pid_t launcher; /* it waits, and so do its ancestors: they may be in it, too; 0: none */
+	struct cgroup_stat stat;
+	uint64_t base_bytes; /* what it held as the run began, and its mark then */
+	uint64_t base_most_bytes;
+	uint64_t checked_bytes; /* the largest figure for which it was seen to hold nothing else */
+};
+
+/* Harmless to close. */
+void run_cgroup_init(struct run_cgroup *g);
+void run_cgroup_done(struct run_cgroup *g);
 
 struct job;
 

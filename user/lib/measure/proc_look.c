@@ -4,7 +4,7 @@
 #include "measure/proc_source.h"
 #include "measure/proc_state.h"
 #include "measure/task_rows.h"
-#include "measure/running.h"
+#include "measure/images.h"
 
 #include <errno.h>
 #include <stdlib.h>

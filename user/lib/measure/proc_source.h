@@ -11,16 +11,11 @@
 
 #include "base/reaped.h"
 #include "bpfmon/shared.h"
-#include "run/metric.h"
 #include "measure/accounts.h"
+#include "run/metric.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Which of @usable are lower bounds: @are_all, or those of calls that moved what could not be read.
- */
-void proc_metrics_bounds(const struct metric_set *usable, bool are_all, bool misses_io,
-			 struct metric_set *bounds);
 
 struct proc_source;
 typedef void (*proc_row_fn)(void *context, const struct drain_row *row);

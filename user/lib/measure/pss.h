@@ -55,8 +55,6 @@ void pss_done(struct pss *p);
  * them, and the budget. -ENOMEM: they are still those of the sample before.
  */
 int pss_begin(struct pss *p, const struct drain_row *const *rows, size_t nr_rows, uint64_t now_ns);
-/* Adds the income since the last sample to the budget; a part of pss_begin(). */
-void pss_earn(struct pss *p, uint64_t now_ns);
 /*
  * Sets @list to what is to be read now; it is empty if the budget does not suffice for any. The
  * caller has it read and calls pss_take(), or pss_list_done(). -ENOMEM: the list is empty.

@@ -7,10 +7,10 @@
 #ifndef MEASURE_SPANS_H
 #define MEASURE_SPANS_H
 
-#include "measure/bound.h"
-#include "run/span.h"
 #include "measure/accounts.h"
-#include "measure/row_list.h"
+#include "measure/peak.h"
+#include "measure/task_rows.h"
+#include "run/span.h"
 
 struct job;
 struct peer_process;
@@ -55,10 +55,6 @@ int span_obey(struct job *job, struct span_message *m, const struct peer_process
 /* Whether @sender is a process of the job now, by what the kernel has of it. 0; else a negative
  * errno, and @why as above. */
 int sender_check(struct job *job, const struct peer_process *sender, char *why, size_t size);
-/* Takes it out of the list, and frees it. */
-void span_remove(struct spans *s, struct live_span *one);
-/* The live span whose account has that @tree, or NULL. */
-struct live_span *span_find(const struct spans *s, uint64_t tree);
 
 /* What the job passes on of what the books report: */
 void spans_drain_begin(struct spans *s);

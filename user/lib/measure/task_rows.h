@@ -49,11 +49,6 @@ void rows_add(struct rows *r, const struct drain_row *row);
  * is kept. Sorts them by process.
  */
 void rows_settle(struct rows *r);
-/*
- * The order within a slice, as strcmp(). Of processes that share an address space the oldest comes
- * first: its memory is counted to that one, everywhere.
- */
-int rows_compare_memory(const struct drain_row *p, const struct drain_row *q);
 /* Makes the slices, after the last rows_settle(): they are valid until the next drain begins. */
 void rows_sort(struct rows *r);
 /*
@@ -67,5 +62,21 @@ size_t rows_unread(const struct rows *r, bool (*is_there)(void *context, const s
 bool rows_met_before(const struct rows *r, uint64_t serial);
 /* The row of that process, or NULL, after rows_settle(). */
 const struct drain_row *rows_find(const struct rows *r, uint64_t serial);
+
+/* Rows of a drain that belong together, from the slices of one account or of several. */
+
+struct row_list {
+	const struct drain_row **all; /* owned, the rows are not */
+	size_t nr, room;
+	size_t nr_slices;
+};
+
+/* Empties it, and keeps the memory. */
+void row_list_clear(struct row_list *l);
+/* -ENOMEM: the rows of @slice are not in it. */
+int row_list_add(struct row_list *l, const struct slice *slice);
+/* Sorts as each slice is, so that an address space which two accounts use is met once. */
+void row_list_sort(struct row_list *l);
+void row_list_done(struct row_list *l);
 
 #endif

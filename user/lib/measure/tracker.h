@@ -242,11 +242,6 @@ uint64_t tracker_blocks_lost(const struct tracker *t);
 uint64_t tracker_map_bytes(const struct tracker *t);
 unsigned tracker_max_tasks(const struct tracker *t);
 
-/* Calls @fn for each peer of --net-peers. -ENODATA: they are not counted; or a negative errno. */
-int tracker_each_peer(const struct tracker *t,
-		      void (*fn)(void *context, const struct peer_key *key,
-				 const struct peer_count *count),
-		      void *context);
 /* Calls on sockets to whose peer there was no room. */
 uint64_t tracker_peers_lost(const struct tracker *t);
 /* Calls @fn with the struct socket_row of each live TCP socket. -ENODATA: they are not known; or a

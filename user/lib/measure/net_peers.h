@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The peers of the sockets of a run (--net-peers), and how many sockets are live in each state. */
-#ifndef MEASURE_JOB_PEERS_H
-#define MEASURE_JOB_PEERS_H
+#ifndef MEASURE_NET_PEERS_H
+#define MEASURE_NET_PEERS_H
 
+#include "measure/tracker.h"
 #include "run/run.h"
 #include "run/sample.h"
-#include "measure/tracker.h"
 
 /*
  * Adds the @most peers with the most bytes as instances of "peer", and the sum of the others; only

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The upper bound of a tree's peak: it cannot have held more memory. */
-#ifndef MEASURE_BOUND_H
-#define MEASURE_BOUND_H
+#ifndef MEASURE_PEAK_H
+#define MEASURE_PEAK_H
 
-#include "run/summary.h"
+#include "bpfmon/shared.h"
 #include "measure/task_rows.h"
+#include "measure/tracker.h"
+#include "run/process.h"
+#include "run/summary.h"
 
 /* The time in which a process held memory, and an upper bound of how much. */
 struct holding {
@@ -48,5 +51,34 @@ void memory_bound_interval(struct memory_bound *b, const struct drain_row *const
 /* Sets in @sum what is known of the peak; @reads_rss: memory is followed at all. */
 void memory_bound_report(const struct memory_bound *b, bool reads_rss, struct summary *sum);
 void memory_bound_done(struct memory_bound *b);
+
+/* Collects how much each process held at the tree's exact peak. */
+
+/* A process that may have held something at the peak. */
+struct share {
+	struct holder holder; /* rss_bytes: at peak number epoch */
+	uint64_t epoch;
+	uint64_t serial;
+	uint64_t mm; /* key of its address space, if it is alive */
+};
+
+struct exact_peak {
+	struct share *shares; /* owned */
+	size_t nr, room;
+	uint64_t epoch; /* the newest in the record of an ended process */
+};
+
+/*
+ * Adds the record of an ended process. What it held at an older peak than the newest is ignored.
+ * -ENOMEM: it will not be listed.
+ */
+int exact_peak_ended(struct exact_peak *x, const struct process_record *r, const struct process *p);
+/* Adds a process that is still in the map; @mm 0: it has none any more. -ENOMEM as above. */
+int exact_peak_left(struct exact_peak *x, const struct process_record *r, const struct process *p,
+		    uint64_t mm);
+/* After tracker_freeze_peak(): sets the exact peak of @s, and the processes that held it. */
+void exact_peak_finish(struct exact_peak *x, const struct tracker *t, uint64_t start_ns,
+		       struct summary *s);
+void exact_peak_done(struct exact_peak *x);
 
 #endif
