@@ -102,4 +102,13 @@ void agent_greet(struct agent *a, struct listener *l, bool with_samples);
 /* Writes the line about the agent itself to @l, or to all that see all (NULL). */
 void agent_report(struct agent *a, struct listener *l);
 
+/* To be called once, before the agent serves: it may have as many descriptors as the system allows.
+ */
+void places_allow_descriptors(void);
+/*
+ * Drops the client that has been silent for the longest of those of the user who has the most
+ * connections; its place is free with the next turn of the loop. Returns false if none is silent.
+ */
+bool places_make_one(struct agent *a);
+
 #endif

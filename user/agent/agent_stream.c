@@ -3,6 +3,9 @@
 
 #include "run/writer.h"
 
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <string.h>
 
 void node_stream_done(struct stream *s)
@@ -132,4 +135,21 @@ void stream_put_own(struct stream *s, struct jsonw *j, struct listener *only)
 		if (only || l->sees_all)
 			feed_put(&l->feed, j->text, j->used);
 	jsonw_reset(j);
+}
+
+void user_name_of(int64_t uid, char *name, size_t size)
+{
+	FILE *f = uid >= 0 ? fopen("/etc/passwd", "re") : NULL;
+	const struct passwd *p = NULL;
+
+	*name = '\0';
+	if (uid >= 0)
+		snprintf(name, size, "%" PRId64, uid);
+	while (f && (p = fgetpwent(f)))
+		if (p->pw_uid == (uid_t)uid) {
+			snprintf(name, size, "%s", p->pw_name);
+			break;
+		}
+	if (f)
+		fclose(f);
 }

@@ -14,6 +14,8 @@
 #include "run/sample.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct stream;
@@ -57,5 +59,10 @@ void stream_take(void *context, const char *text, size_t n);
 void stream_put_own(struct stream *s, struct jsonw *j, struct listener *l);
 /* Whether @l may see @subject. */
 bool listener_sees(const struct listener *l, const struct subject *subject);
+
+/* The names of users, without asking a name service, for which the agent would have to wait. */
+
+/* The name in /etc/passwd of the user @uid (-1: nobody's), or its number. */
+void user_name_of(int64_t uid, char *name, size_t size);
 
 #endif

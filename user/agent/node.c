@@ -1,12 +1,208 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/node.h"
 
-#include "agent/node_block.h"
-#include "agent/node_job.h"
+#include "agent/agent_stream.h"
+#include "base/clock.h"
+#include "waits/idle.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* The job that has the cgroup @id, or NULL. */
+static struct node_job *node_job_of(const struct node *n, uint64_t id)
+{
+	const struct known_cgroup *one = cgroups_find(&n->cgroups, id);
+
+	return one ? one->job : NULL;
+}
+
+static void block_begin(void *context, struct node_job *j)
+{
+	(void)context;
+	block_io_begin(&j->job.block_io);
+}
+
+/* Of a cgroup that is not known any more, as of late writeback, the node has it alone. */
+static struct node_job *job_of_block(struct node *n, const struct block_key *key)
+{
+	struct node_job *j = node_job_of(n, key->cgroup);
+
+	return j ? j : &n->whole;
+}
+
+static void block_share(void *context, const struct block_key *key, const struct block_count *count)
+{
+	for (struct node_job *j = job_of_block(context, key); j; j = j->above)
+		block_io_add(&j->job.block_io, key, count);
+}
+
+/* Reads what there is for all jobs, which their samples then have. */
+static void node_block_read(struct node *n)
+{
+	if (!n->counts_blocks)
+		return;
+	node_each(n, block_begin, NULL);
+	tracker_each_block(&n->books->tracker, block_share, n);
+}
+
+static void block_end(void *context, const struct block_key *key, const struct block_count *count)
+{
+	struct node *n = context;
+	const struct known_cgroup *one = cgroups_find(&n->cgroups, key->cgroup);
+
+	if (!one || !one->is_over)
+		return;
+	for (struct node_job *j = one->job; j; j = j->above)
+		block_io_add_ended(&j->job.block_io, key, count);
+	tracker_block_remove(&n->books->tracker, key);
+}
+
+/* The same, and keeps for good what cgroups have that are over. */
+static void node_block_settle(struct node *n)
+{
+	if (!n->counts_blocks)
+		return;
+	tracker_each_block(&n->books->tracker, block_end, n);
+	node_block_read(n);
+}
+
+/* A job that no rule of the table makes: its id, kind and name. */
+static struct rules_job node_job_name(const char *id, const char *name)
+{
+	struct rules_job rule = { .uid = -1 };
+
+	snprintf(rule.kind, sizeof(rule.kind), "%s", id);
+	snprintf(rule.id, sizeof(rule.id), "%s", id);
+	snprintf(rule.name, sizeof(rule.name), "%s", name);
+	return rule;
+}
+
+/* The first @depth components of @path, which are the job's own. NULL without memory. */
+static char *cgroup_of_job(const char *path, unsigned depth)
+{
+	const char *end = path;
+
+	for (unsigned i = 0; i < depth && *end; i++)
+		end = strchrnul(end + 1, '/');
+	return depth ? strndup(path, (size_t)(end - path)) : strdup(path);
+}
+
+/* Those that the accounts and the drain have: for others each job would read files. */
+static void metrics_of_view(const struct node *n, struct metric_set *set)
+{
+	const struct metric_set *usable = &n->books->tracker.usable;
+
+	for (int i = 0; i < NR_METRICS; i++) {
+		enum metric_source source = metric_get((enum metric_id)i)->source;
+
+		if (metric_has(usable, (enum metric_id)i) && source != SOURCE_PROCFS &&
+		    source != SOURCE_CGROUP && source != SOURCE_HOST)
+			metric_put(set, (enum metric_id)i);
+	}
+}
+
+static void node_job_describe(struct node *n, struct node_job *j)
+{
+	struct subject *subject = &j->subject;
+	struct run *run = &subject->run;
+
+	subject->stream = n->stream;
+	subject->label = (struct job_label){ .id = j->rule.id,
+					     .kind = j->rule.kind,
+					     .name = j->rule.name,
+					     .cgroup = j->cgroup,
+					     .uid = j->rule.uid,
+					     .user = subject->user,
+					     .is_adopted = !n->is_started && j->above };
+	user_name_of(j->rule.uid, subject->user, sizeof(subject->user));
+	run_describe_machine(run);
+	gethostname(run->host, sizeof(run->host) - 1);
+	snprintf(run->user, sizeof(run->user), "%s", subject->user);
+	run->uid = j->rule.uid >= 0 ? (uid_t)j->rule.uid : 0;
+	run->name = j->rule.name;
+	run->job = j->rule.id;
+	run->cgroup = j->cgroup ? j->cgroup : "/";
+	run->hierarchy = n->hierarchy;
+	run->interval_ns = n->interval_ns;
+	metrics_of_view(n, &run->wanted);
+	run->of_node = &subject->label;
+}
+
+/* Where the memory of the job is: only a hierarchy with that controller has it. */
+static const struct cgroup *folder_of_job(const struct node *n, struct node_job *j)
+{
+	struct cgroup *cg = &j->folder;
+	int length;
+
+	cg->is_v2 = !strcmp(n->hierarchy, "unified");
+	if (!j->cgroup || (!cg->is_v2 && strcmp(n->hierarchy, "memory") != 0))
+		return NULL;
+	length = snprintf(cg->path, sizeof(cg->path), "%s%s", n->cgroups.point, j->cgroup);
+	return length < (int)sizeof(cg->path) ? cg : NULL;
+}
+
+/* The cgroup @path, of @depth components or more, belongs to it, too: the memory of a job that is
+ * in several is in none of them. */
+static void node_job_extend(struct node_job *j, const char *path, unsigned depth)
+{
+	char *own = cgroup_of_job(path, depth);
+
+	if (own && j->cgroup && strcmp(own, j->cgroup) != 0) {
+		j->spec.cgroup = NULL;
+		j->job.summary.seen.has_cgroup = false;
+	}
+	free(own);
+}
+
+/*
+ * It begins now in @above (NULL: it is the node): its meta line is written. @path: of its cgroup,
+ * or of one in that; NULL: it has none.
+ */
+static void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule,
+			   const char *path, struct node_job *above)
+{
+	char why[256];
+
+	memset(j, 0, sizeof(*j));
+	j->above = above;
+	j->rule = rule;
+	j->cgroup = path ? cgroup_of_job(path, rule.depth) : NULL;
+	j->spec = (struct job_spec){
+		.run = &j->subject.run,
+		.is_view = true,
+		.stream_fd = -1,
+		.span_fd = -1,
+		.is_idle = processes_are_idle,
+		.stalled_after_ns = n->stalled_after_ns,
+		.stalled_below_ppm = n->stalled_below_ppm,
+		.hides_others = true,
+		.shown_to = rule.uid >= 0 ? (uid_t)rule.uid : 0,
+		.cgroup = folder_of_job(n, j),
+	};
+	node_job_describe(n, j);
+	job_init(&j->job);
+	job_open(&j->job, &j->spec, n->books, why, sizeof(why)); /* of a view it cannot fail */
+	j->job.feeds.tap = stream_take;
+	j->job.feeds.tap_context = &j->subject;
+	job_write_begin(&j->job, clock_ns(CLOCK_MONOTONIC));
+	stream_put_meta(n->stream, &j->subject, NULL);
+}
+
+/* It is over: its summary is written, and all that it has is released but @j itself. */
+static void node_job_end(struct node_job *j)
+{
+	job_close(&j->job);
+	job_close_step(&j->job); /* a view has nothing to wait for */
+	feeds_flush(&j->job.feeds);
+	while (j->job.feeds.first) {
+		j->job.feeds.first->is_ended = true;
+		feeds_remove(&j->job.feeds, j->job.feeds.first);
+	}
+	job_done(&j->job);
+	free(j->cgroup);
+}
 
 #define LOOK_DRAINS 64 /* without a process: then it looks whether the cgroup is there */
 #define IDLE_DRAINS 2  /* without a process: what the last tasks used has been counted by then */
@@ -122,13 +318,6 @@ static struct node_job *job_of_account(struct node *n, const struct account_key 
 	struct known_cgroup *one = cgroup_meet(n, key->cgroup);
 
 	return one ? one->job : &n->other;
-}
-
-struct node_job *node_job_of(const struct node *n, uint64_t id)
-{
-	const struct known_cgroup *one = cgroups_find(&n->cgroups, id);
-
-	return one ? one->job : NULL;
 }
 
 void node_begun(struct node *n, const struct account_key *key)

@@ -6,9 +6,9 @@
 #ifndef AGENT_NODE_H
 #define AGENT_NODE_H
 
+#include "agent/agent_stream.h"
 #include "agent/cgroups.h"
 #include "agent/rules.h"
-#include "agent/agent_stream.h"
 #include "measure/job.h"
 
 struct node_job {
@@ -70,12 +70,14 @@ void node_publish(struct node *n);
 void node_settle(struct node *n);
 /* Ends all jobs: the agent ends. */
 void node_end(struct node *n);
-/* The job that has the cgroup @id, or NULL. */
-struct node_job *node_job_of(const struct node *n, uint64_t id);
 /* The job with the id @name; or the only one of those that @l may see whose display name is @name.
  * NULL: none. */
 struct node_job *node_find_named(struct node *n, const char *name, const struct listener *l);
 /* Calls @each for all jobs, the node and "other" included. */
 void node_each(struct node *n, void (*each)(void *context, struct node_job *j), void *context);
+
+/* Shares the block I/O of the node's cgroups out among its jobs. */
+
+/* One job of the node: how it begins and ends. */
 
 #endif

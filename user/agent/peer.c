@@ -2,18 +2,130 @@
 #include "agent/peer.h"
 
 #include "agent/agent.h"
-#include "agent/door.h"
-#include "agent/peer_access.h"
+#include "agent/porter.h"
 #include "agent/peer_request.h"
-#include "agent/peer_start.h"
+#include "agent/agent_stream.h"
 #include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#define MAX_GROUPS 1024
+
+static bool peer_is_in(int fd, gid_t own, gid_t wanted)
+{
+	static gid_t groups[MAX_GROUPS]; /* one loop, one thread */
+	socklen_t size = sizeof(groups);
+
+	if (wanted == CONFIG_NO_GROUP)
+		return false;
+	if (own == wanted)
+		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
+		return false;
+	for (size_t i = 0; i < size / sizeof(*groups); i++)
+		if (groups[i] == wanted)
+			return true;
+	return false;
+}
+
+/* Fills in the user of the connection. NULL: it is served; else why not, a constant text. */
+static const char *peer_find_access(struct peer *p)
+{
+	struct agent *a = p->agent;
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(p->source.fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		return "the kernel does not say who connects";
+	p->uid = peer.uid;
+	p->gid = peer.gid;
+	user_name_of(p->uid, p->user, sizeof(p->user));
+	p->is_admin = !p->uid || peer_is_in(p->source.fd, p->gid, a->config.admin_group.gid);
+	if (!p->is_admin && a->config.user_group.gid != CONFIG_NO_GROUP &&
+	    !peer_is_in(p->source.fd, p->gid, a->config.user_group.gid))
+		return "the agent serves members of a group only: see user_group in its "
+		       "configuration";
+	if (!p->is_admin && !agent_may_ask(a, p->uid))
+		return "this user asks too often: see requests_per_second in the agent's "
+		       "configuration";
+	if (a->nr_peers > a->config.clients && !places_make_one(a))
+		return "the agent has as many clients as it may: see clients in its configuration";
+	return NULL;
+}
+
+#define CLOCK_SLACK_NS (10 * NSEC_PER_SEC) /* that the start of a command may lie back */
+
+/* The description has been written, and of its texts only the meta line had a use. */
+static void description_forget(struct assignment *a)
+{
+	a->run.command = NULL;
+	a->run.meta = NULL;
+	a->run.name = a->run.job = a->run.container = a->run.engine = NULL;
+	a->run.nr_tags = 0;
+	described_done(&a->described);
+}
+
+/* The run as others see it: its user, and the name that it was given. */
+static void subject_describe(struct peer *p)
+{
+	const struct run *run = &p->tenant->assignment.run;
+	struct subject *s = &p->subject;
+
+	snprintf(s->user, sizeof(s->user), "%s", p->user);
+	snprintf(s->name, sizeof(s->name), "%s", run->name ? run->name : "");
+	s->stream = &p->agent->stream;
+	s->run = *run;
+	s->run.name = s->name;
+	s->run.job = NULL;
+	s->run.nr_tags = 0;
+	s->run.command = NULL;
+	s->run.cwd[0] = '\0';
+	s->run.meta = NULL;
+	s->run.targets = NULL;
+	s->run.nr_targets = 0;
+	s->run.container = s->run.engine = NULL;
+	s->label = (struct job_label){
+		.id = "run", .kind = "run", .name = s->name, .uid = p->uid, .user = s->user
+	};
+	s->run.of_node = &s->label;
+}
+
+/* @when_ns: CLOCK_MONOTONIC, as the client says; another one is taken if that cannot be. */
+static void peer_start(struct peer *p, uint64_t when_ns)
+{
+	struct tenant *t = p->tenant;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	/* the clock of a client may be another one, as in a time namespace */
+	if (when_ns > now_ns || when_ns + CLOCK_SLACK_NS < now_ns)
+		when_ns = now_ns;
+	if (!t->assignment.is_described)
+		tenant_set_incomplete(t, "the description of the run was lost");
+	memcpy(t->assignment.run.user, p->user, sizeof(p->user));
+	t->assignment.run.uid = p->uid;
+	t->progress = t->assignment.spec.command ? RUNNING : COMMAND_ENDED;
+	p->state = PEER_RUNS;
+	p->until_ns = 0;
+	p->may_be_empty = true;
+	job_start(&t->job, when_ns);
+	p->due_ns = t->job.start_ns + t->job.run->interval_ns;
+	if (t->assignment.spec.duration_ns)
+		p->end_ns = t->job.start_ns + t->assignment.spec.duration_ns;
+	subject_describe(p);
+	description_forget(&t->assignment);
+	t->job.feeds.tap = stream_take;
+	t->job.feeds.tap_context = &p->subject;
+	stream_put_meta(&p->agent->stream, &p->subject, NULL);
+	if (tenant_open_desk(t))
+		log_info("a run has no spans: out of memory");
+}
 
 #define PACKETS_AT_ONCE 256              /* others get their turn in between */
 #define DESCRIPTION_MOST (2UL << 20)     /* of a client, whose command is kept until it starts */

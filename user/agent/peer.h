@@ -68,4 +68,8 @@ bool peer_may_be_removed(struct peer *p);
 /* Releases all, the peer itself included. */
 void peer_remove(struct peer *p);
 
+/* The user of a client of the agent, as the kernel reports it, and whether the agent serves it. */
+
+/* The run of a client begins: its job, its line in the stream of the node, its spans. */
+
 #endif

@@ -5,8 +5,7 @@
 #include "base/control.h"
 #include "base/line_stream.h"
 #include "base/log.h"
-#include "agent/open_run.h"
-#include "agent/retention.h"
+#include "store/remove.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -327,4 +326,256 @@ int recording_run(const struct history_options *o, int stream_fd, int control_fd
 	line_stream_done(&r->lines);
 	free(r);
 	return 0;
+}
+
+#define MOST_RUNS 100000
+/*
+ * The samples of a run lie a thousandth of its age apart, at least: a job of an hour has some 2,000
+ * then, one of a year 11,000.
+ */
+#define AGE_OF_STEP 1000
+
+static size_t bucket_of(const char *uuid)
+{
+	uint32_t h = 2166136261U;
+
+	for (; *uuid; uuid++)
+		h = (h ^ (unsigned char)*uuid) * 16777619U;
+	return h % OPEN_RUN_BUCKETS;
+}
+
+struct open_run *open_runs_find(const struct open_runs *all, const char *uuid)
+{
+	struct open_run *run = all->buckets[bucket_of(uuid)];
+
+	while (run && strcmp(run->uuid, uuid) != 0)
+		run = run->in_bucket;
+	return run;
+}
+
+struct open_run *open_runs_add(struct open_runs *all, const char *uuid)
+{
+	struct open_run **bucket = &all->buckets[bucket_of(uuid)];
+	struct open_run *run =
+		all->nr < MOST_RUNS && strlen(uuid) < UUID_BYTES ? calloc(1, sizeof(*run)) : NULL;
+
+	if (!run)
+		return NULL;
+	snprintf(run->uuid, sizeof(run->uuid), "%s", uuid);
+	run->in_bucket = *bucket;
+	*bucket = run;
+	run->next = all->first;
+	all->first = run;
+	all->nr++;
+	return run;
+}
+
+void open_runs_remove(struct open_runs *all, struct open_run **at)
+{
+	struct open_run *run = *at, **in = &all->buckets[bucket_of(run->uuid)];
+
+	while (*in != run)
+		in = &(*in)->in_bucket;
+	*in = run->in_bucket;
+	*at = run->next;
+	all->nr--;
+	all->nr_ended -= run->summary != NULL;
+	free(run->meta);
+	free(run->summary);
+	free(run);
+}
+
+void open_runs_done(struct open_runs *all)
+{
+	while (all->first)
+		open_runs_remove(all, &all->first);
+}
+
+bool open_run_is_due(const struct open_run *run, uint64_t min_ns)
+{
+	if (run->summary || run->has_vanished)
+		return true;
+	if (run->elapsed_ns < min_ns || (!run->meta && run->is_looked_for && !run->kept.id))
+		return false;
+	if (!run->kept.id)
+		return true;
+	return run->has_waiting &&
+	       run->waiting.elapsed_ns >= run->kept_ns + run->waiting.elapsed_ns / AGE_OF_STEP;
+}
+
+int open_run_write(struct open_run *run, struct store_writer *w)
+{
+	int err = 0;
+
+	run->is_touched = true;
+	store_writer_turn(w, &run->kept);
+	if (!run->is_looked_for && !run->kept.id)
+		err = store_writer_resume(w, run->uuid);
+	run->is_looked_for = true;
+	if (!err && !run->kept.id && run->meta)
+		err = store_writer_put(w, run->meta, strlen(run->meta));
+	if (err || !run->kept.id)
+		return err;
+	if (run->has_waiting)
+		err = store_writer_put_sample(w, &run->waiting);
+	if (!err && run->summary)
+		err = store_writer_put(w, run->summary, strlen(run->summary));
+	if (err)
+		return err;
+	return run->has_vanished && !run->summary ? store_writer_leave(w) : store_writer_note(w);
+}
+
+void open_run_settle(struct open_run *run, bool is_committed)
+{
+	run->is_touched = false;
+	if (!is_committed) {
+		run->kept = (struct store_run){ 0 };
+		run->is_looked_for = false;
+	} else if (run->kept.id && run->has_waiting) {
+		run->kept_ns = run->waiting.elapsed_ns;
+		run->has_waiting = false;
+		run->waiting = (struct sample){ 0 };
+	}
+}
+
+#define STEP_NS (100 * NSEC_PER_MSEC) /* lines wait for so long */
+#define PERIOD_NS (60 * NSEC_PER_SEC)
+#define DAY_NS (24ULL * 3600 * NSEC_PER_SEC)
+#define STEADY_NS (6ULL * 3600 * NSEC_PER_SEC) /* a clock that is to be set will have been */
+#define CLOCK_STEP_NS ((int64_t)(60 * NSEC_PER_SEC))
+#define PAGES_AT_ONCE 500
+
+struct retaining {
+	const struct retention *r;
+	bool looks_for_old;
+	uint64_t before_ns; /* epoch */
+	uint64_t until_ns;  /* CLOCK_MONOTONIC */
+	bool has_more;
+};
+
+void retention_init(struct retention *r, uint64_t keep_ns, uint64_t keep_bytes)
+{
+	*r = (struct retention){ .keep_ns = keep_ns, .keep_bytes = keep_bytes };
+	identity_self(r->self);
+}
+
+/* What is in use; with @with_free what the file has. */
+static int pages_measure(struct database *d, bool with_free, uint64_t *bytes)
+{
+	int64_t pages, unused = 0, size = 0;
+	int err = database_number(d, &pages, NULL, "PRAGMA page_count");
+
+	if (!err && !with_free)
+		err = database_number(d, &unused, NULL, "PRAGMA freelist_count");
+	if (!err)
+		err = database_number(d, &size, NULL, "PRAGMA page_size");
+	*bytes = err ? 0 : (uint64_t)((pages - unused) * size);
+	return err;
+}
+
+#define NOT_OPEN "(ended OR ifnull(writer, '') <> %Q)"
+
+static int run_find_to_go(struct database *d, const struct retaining *g, int64_t *id, bool *is_none)
+{
+	uint64_t used;
+	int err = pages_measure(d, false, &used);
+
+	*is_none = true;
+	if (!err && used > g->r->keep_bytes)
+		err = database_number(d, id, is_none,
+				      "SELECT id FROM run WHERE " NOT_OPEN " ORDER BY id LIMIT 1",
+				      g->r->self);
+	else if (!err && g->looks_for_old)
+		err = database_number(d, id, is_none,
+				      "SELECT id FROM run WHERE seen_time_ns < %lld AND " NOT_OPEN
+				      " ORDER BY id LIMIT 1",
+				      (long long)g->before_ns, g->r->self);
+	return err;
+}
+
+static int runs_let_go(struct database *d, void *context)
+{
+	struct retaining *g = context;
+	bool is_none = false;
+	int64_t id;
+	int err = 0;
+
+	while (!err && !(err = run_find_to_go(d, g, &id, &is_none)) && !is_none) {
+		if (clock_ns(CLOCK_MONOTONIC) > g->until_ns) {
+			g->has_more = true;
+			break;
+		}
+		err = remove_head(d, id);
+		if (!err)
+			err = remove_rows(d, id);
+	}
+	return err;
+}
+
+/* New runs take the room of those that went; only what is too much is given back. */
+static int space_trim(struct retention *r, struct database *d)
+{
+	uint64_t file, used = 0;
+	int err = pages_measure(d, true, &file);
+
+	if (!err)
+		err = pages_measure(d, false, &used);
+	if (err || file == used || (file <= r->keep_bytes && used >= file / 2))
+		return err;
+	return database_runf(d, "PRAGMA incremental_vacuum(%d)", PAGES_AT_ONCE);
+}
+
+static bool clock_is_steady(struct retention *r, uint64_t epoch_ns)
+{
+	uint64_t boot_ns = clock_ns(CLOCK_BOOTTIME);
+	int64_t of_boot_ns = (int64_t)(epoch_ns - boot_ns), step_ns;
+
+	step_ns = of_boot_ns - r->epoch_of_boot_ns;
+	if (!r->steady_since_ns || step_ns > CLOCK_STEP_NS || step_ns < -CLOCK_STEP_NS) {
+		r->epoch_of_boot_ns = of_boot_ns;
+		r->steady_since_ns = boot_ns;
+	}
+	return boot_ns - r->steady_since_ns >= STEADY_NS;
+}
+
+/* Whether the store has a run of each day from @epoch_ns back that is kept: no clock has jumped. */
+static int days_are_complete(const struct retention *r, struct database *d, uint64_t epoch_ns,
+			     bool *are)
+{
+	int64_t days = 0, kept = (int64_t)(r->keep_ns / DAY_NS);
+	int err = database_number(d, &days, NULL,
+				  "SELECT count(DISTINCT (%lld - seen_time_ns) / %lld) FROM run "
+				  "WHERE seen_time_ns > %lld AND seen_time_ns <= %lld",
+				  (long long)epoch_ns, (long long)DAY_NS,
+				  (long long)(epoch_ns - r->keep_ns), (long long)epoch_ns);
+
+	*are = kept > 1 && days >= kept; /* of one day alone it would say nothing */
+	return err;
+}
+
+/* A clock that is ahead would make all runs too old. */
+static int age_is_known(struct retention *r, struct database *d, uint64_t epoch_ns, bool *is_known)
+{
+	*is_known = clock_is_steady(r, epoch_ns);
+	if (*is_known || epoch_ns <= r->keep_ns)
+		return 0;
+	return days_are_complete(r, d, epoch_ns, is_known);
+}
+
+int retention_step(struct retention *r, struct database *d)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), epoch_ns = clock_ns(CLOCK_REALTIME), used;
+	struct retaining g = { .r = r,
+			       .before_ns = epoch_ns > r->keep_ns ? epoch_ns - r->keep_ns : 0,
+			       .until_ns = now_ns + STEP_NS };
+	bool is_due = now_ns >= r->due_ns;
+	int err = pages_measure(d, false, &used);
+
+	if (!err && is_due)
+		err = age_is_known(r, d, epoch_ns, &g.looks_for_old);
+	if (!err && (g.looks_for_old || used > r->keep_bytes))
+		err = database_transact(d, runs_let_go, &g);
+	if (!g.has_more && is_due)
+		r->due_ns = now_ns + PERIOD_NS;
+	return err ? err : space_trim(r, d);
 }

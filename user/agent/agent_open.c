@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/agent_open.h"
+
+#include "agent/porter.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/notify.h"
+#include "base/privilege.h"
+#include "base/seccomp.h"
+#include "base/signals.h"
+#include "base/task_delays.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <libgen.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define QUEUED 1024 /* the kernel may allow fewer; others wait */
+
+/* For all users to go through, whatever the umask. */
+static int folder_make(const char *folder)
+{
+	mode_t mask = umask(S_IWGRP | S_IWOTH);
+	int err = mkdir(folder, 0755) && errno != EEXIST ? -errno : 0;
+
+	umask(mask);
+	errno = -err;
+	return err;
+}
+
+/* Whoever could change the folder could put a socket of his own in the place of this one. */
+static int folder_check(const char *path, char *why, size_t size)
+{
+	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	const char *folder;
+	struct stat st;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	folder = dirname(copy);
+	if (folder_make(folder)) {
+		snprintf(why, size, "cannot make the folder %s for the socket: %s", folder,
+			 strerror(errno));
+		return -errno;
+	}
+	if (lstat(folder, &st)) {
+		snprintf(why, size, "cannot look at the folder %s: %s", folder, strerror(errno));
+		return -errno;
+	}
+	if (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	snprintf(why, size,
+		 "the folder %s of the socket is not root's alone to change; see 'socket' "
+		 "in the configuration",
+		 folder);
+	return -EPERM;
+}
+
+static bool socket_answers(const struct sockaddr_un *at)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	bool answers = fd >= 0 && !connect(fd, (const struct sockaddr *)at, sizeof(*at));
+
+	if (fd >= 0)
+		close(fd);
+	return answers;
+}
+
+/* Under a name of its own first: no client meets a socket that does not listen yet. */
+static int socket_make(const struct sockaddr_un *at, int fd)
+{
+	struct sockaddr_un new = { .sun_family = AF_UNIX };
+
+	if (snprintf(new.sun_path, sizeof(new.sun_path), "%s.%d", at->sun_path, getpid()) >=
+	    (int)sizeof(new.sun_path))
+		return -ENAMETOOLONG;
+	unlink(new.sun_path);
+	if (bind(fd, (struct sockaddr *)&new, sizeof(new)) || chmod(new.sun_path, 0666) ||
+	    listen(fd, QUEUED) || rename(new.sun_path, at->sun_path))
+		return -errno;
+	return 0;
+}
+
+/* The service manager's own folder and modes hold, and its path, too. */
+static void socket_compare(int fd, const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t size = sizeof(at) - 1;
+
+	if (!getsockname(fd, (struct sockaddr *)&at, &size) && strcmp(at.sun_path, path) != 0)
+		log_warn("'socket' in the configuration, %s, is not used: the service manager has "
+			 "passed %s",
+			 path, at.sun_path);
+}
+
+/*
+ * Returns the socket at @path, in a folder that only root may change, to which all users may
+ * connect; or the one that the service manager has passed. A negative errno on failure: @why is a
+ * sentence without a full stop.
+ */
+static int agent_listen(const char *path, char *why, size_t size)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = notify_take_socket(SOCK_SEQPACKET), err;
+
+	if (fd >= 0) {
+		socket_compare(fd, path);
+		return fd;
+	}
+	if (fd == -EPROTOTYPE) {
+		snprintf(why, size,
+			 "none of the sockets that the service manager passes is one of "
+			 "ListenSequentialPacket=");
+		return fd;
+	}
+	if (snprintf(at.sun_path, sizeof(at.sun_path), "%s", path) >= (int)sizeof(at.sun_path)) {
+		snprintf(why, size, "the path of the socket is too long: %s", path);
+		return -ENAMETOOLONG;
+	}
+	err = folder_check(at.sun_path, why, size);
+	if (err)
+		return err;
+	if (socket_answers(&at)) {
+		snprintf(why, size, "an agent serves at %s already", path);
+		return -EADDRINUSE;
+	}
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	err = fd < 0 ? -errno : socket_make(&at, fd);
+	if (!err)
+		return fd;
+	snprintf(why, size, "cannot make the socket %s: %s", path, strerror(-err));
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* @keeps_bpf: the kernel asks for those of BPF again at each drain. */
+static void agent_drop_rights(int keeps_bpf)
+{
+	const uint64_t needed = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
+				1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
+
+	privilege_bound(0);
+	privilege_leave_root(keeps_bpf ? needed | 1ULL << CAP_SYS_ADMIN : needed);
+	seccomp_install(SECCOMP_AGENT);
+}
+
+/* What wakes the agent: clients that come, records of the kernel, its timer, signals. */
+
+#define ACCEPTS_AT_ONCE 64
+
+static void handle_listening(void *context, uint32_t events)
+{
+	struct agent *a = context;
+	int fd;
+
+	(void)events;
+	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+		fd = accept4(a->sources[AGENT_LISTENING].fd, NULL, NULL,
+			     SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0) { /* without room it would be ready for ever */
+			a->has_no_room = (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+					  errno == ENOBUFS) &&
+					 !places_make_one(a);
+			return;
+		}
+		peer_accept(a, fd);
+	}
+}
+
+/* The owner ends the agent by ending, too. */
+static void handle_owner(void *context, uint32_t events)
+{
+	struct agent *a = context;
+	struct control c;
+	int got = message_receive(&a->clients, a->sources[AGENT_LISTENING].fd, &c);
+
+	(void)events;
+	if (got == -EAGAIN)
+		return;
+	if (got != 1 || c.type != CONTROL_CLIENT || a->clients.nr_fds != 1) {
+		a->stops = true;
+		return;
+	}
+	peer_accept(a, a->clients.fds[0]);
+	a->clients.fds[0] = -1;
+	message_done(&a->clients);
+}
+
+static void handle_node_records(void *context, uint32_t events)
+{
+	(void)events;
+	books_consume(&((struct agent *)context)->books);
+}
+
+static void handle_timer(void *context, uint32_t events)
+{
+	struct agent *a = context;
+	uint64_t passed;
+
+	(void)events; /* agent_sample() looks at the clock */
+	if (read(a->sources[AGENT_TIMER].fd, &passed, sizeof(passed)) < 0)
+		return;
+}
+
+static void handle_signals(void *context, uint32_t events)
+{
+	struct agent *a = context;
+	struct signalfd_siginfo si;
+
+	(void)events;
+	while (read(a->sources[AGENT_SIGNALS].fd, &si, sizeof(si)) == sizeof(si)) {
+		a->stops |= si.ssi_signo != SIGHUP;
+		a->reloads |= si.ssi_signo == SIGHUP && !a->is_private;
+	}
+}
+
+static int agent_source_add(struct agent *a, enum agent_source id, int fd,
+			    void (*ready)(void *context, uint32_t events))
+{
+	a->sources[id] = (struct loop_source){ .fd = fd, .ready = ready, .context = a };
+	return fd < 0 ? -errno : loop_add(&a->loop, &a->sources[id], EPOLLIN);
+}
+
+static int agent_open_listening(struct agent *a, const struct agent_options *o, char *why,
+				size_t size)
+{
+	int fd = a->is_private ? o->clients_fd : agent_listen(a->config.socket, why, size);
+
+	if (fd < 0)
+		return fd;
+	return agent_source_add(a, AGENT_LISTENING, fd,
+				a->is_private ? handle_owner : handle_listening);
+}
+
+/*
+ * Adds the sources to the loop of the agent. Returns a negative errno on failure; @why is then a
+ * sentence without a full stop, or empty where the number says it all.
+ */
+static int agent_sources_open(struct agent *a, const struct agent_options *o, char *why,
+			      size_t size)
+{
+	int err = agent_open_listening(a, o, why, size);
+
+	if (err)
+		return err;
+	err = agent_source_add(a, AGENT_RECORDS, dup(tracker_events_fd(&a->books.tracker)),
+			       handle_node_records);
+	if (!err)
+		err = agent_source_add(a, AGENT_TIMER,
+				       timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
+				       handle_timer);
+	if (!err)
+		err = agent_source_add(a, AGENT_SIGNALS, signals_take(false), handle_signals);
+	return err;
+}
+
+/* Also after a failure of agent_sources_open(). */
+static void agent_sources_close(struct agent *a)
+{
+	for (int i = 0; i < NR_AGENT_SOURCES; i++)
+		if (a->sources[i].fd >= 0 && i != AGENT_LISTENING) /* it may not wait for those
+								    * in its queue */
+			close(a->sources[i].fd);
+	loop_done(&a->loop);
+}
+
+/*
+ * Whose a process is, and what it runs, is in files of /proc that only a tracer may read; the path
+ * of a cgroup is found by a handle. The iterators over one process are made for each client.
+ */
+
+#define PRIVATE_PACE_NS (10 * NSEC_PER_MSEC) /* in which its owner may start a run */
+
+static bool agent_counts_blocks(const struct agent *a)
+{
+	bool fits = a->config.block_io && block_hierarchy_fits(&a->root);
+
+	if (a->config.block_io && !fits)
+		log_warn("block I/O is not counted: jobs are the cgroups of '%s', which has no io "
+			 "controller; see hierarchy in the configuration",
+			 a->root.cg.path);
+	return fits;
+}
+
+static int agent_open_books(struct agent *a, const struct agent_options *o, char *why, size_t size)
+{
+	struct tracker_options options = {
+		.want_memory = true,
+		.can_seed = true,
+		.can_move = true,
+		.may_end = true,
+		.whole_node = true,
+		.only_runs = a->is_private, /* jobs of the node are not asked of it */
+		.cgroup = &a->root,
+		/* it chooses maps of which a drain reads each bucket; a short run has two drains */
+		.interval_ns = a->is_private ? PRIVATE_PACE_NS : a->config.interval_ns,
+		.max_tasks = (unsigned)a->config.max_tasks,
+		.inject_misses = o->inject_misses,
+		.verbose = o->verbose,
+	};
+	int err = cgroups_find_root(a->config.hierarchy, &a->root, why, size);
+
+	metric_set_all(&options.wanted);
+	if (!a->config.net)
+		metric_set_clear_source(&options.wanted, SOURCE_NET);
+	if (!a->config.io_kinds)
+		metric_set_clear_source(&options.wanted, SOURCE_KINDS);
+	if (!task_delays_are_kept())
+		metric_set_clear_source(&options.wanted, SOURCE_DELAY);
+	if (!err && !agent_counts_blocks(a))
+		metric_set_clear_source(&options.wanted, SOURCE_BLOCK);
+	if (!err)
+		err = books_open(&a->books, &options, &agent_reports, a, why, size);
+	if (!err)
+		err = node_open(&a->node, &a->books, &a->root, a->rules, &a->stream,
+				a->config.interval_ns);
+	if (err)
+		return err;
+	a->node.stalled_below_ppm = a->config.stalled_below_ppm;
+	a->node.stalled_after_ns = a->config.stalled_after_ns; /* the node itself never is */
+	err = tracker_seed_node(&a->books.tracker);
+	books_consume(&a->books);
+	books_drain(&a->books, true);
+	if (!err)
+		unseen_find(a);
+	node_start(&a->node);
+	return err;
+}
+
+static int agent_configure(struct agent *a, const struct agent_options *o, char *why, size_t size)
+{
+	a->clients.limit = sizeof(((struct control *)0)->text);
+	a->is_private = o->given != NULL;
+	if (!a->is_private)
+		return config_read(o->config, &a->config, why, size);
+	a->config = *o->given;
+	return 0;
+}
+
+int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t size)
+{
+	int err = agent_configure(a, o, why, size);
+
+	if (!err)
+		err = rules_open(&a->config, &a->rules, why, size);
+	if (!err)
+		err = loop_init(&a->loop);
+	a->porter = o->porter;
+	if (!err && a->porter.fd >= 0)
+		err = door_open(a);
+	if (!err) /* before there are jobs: it gets all their lines */
+		err = archive_open(a, o->history_stream_fd, o->history_control_fd);
+	if (!err)
+		err = agent_open_books(a, o, why, size);
+	if (!err)
+		err = agent_sources_open(a, o, why, size);
+	if (!err)
+		agent_drop_rights(tracker_may_drain(&a->books.tracker));
+	a->started_ns = clock_ns(CLOCK_MONOTONIC);
+	a->due_ns = a->started_ns + a->config.interval_ns;
+	return err;
+}
+
+void agent_close(struct agent *a)
+{
+	if (a->node.whole.job.books)
+		node_end(&a->node);
+	archive_close(&a->archive);
+	node_done(&a->node);
+	books_close(&a->books);
+	node_stream_done(&a->stream);
+	message_done(&a->clients);
+	door_close(a);
+	agent_sources_close(a);
+	rules_close(a->rules);
+	config_done(&a->config);
+}
+
+static bool needs_restart(const struct agent_config *a, const struct agent_config *b)
+{
+	return strcmp(a->socket, b->socket) != 0 || strcmp(a->hierarchy, b->hierarchy) != 0 ||
+	       a->max_tasks != b->max_tasks || strcmp(a->store, b->store) != 0 ||
+	       a->keep_days != b->keep_days || a->keep_bytes != b->keep_bytes ||
+	       a->min_ns != b->min_ns;
+}
+
+int agent_configure_again(struct agent *a, char *why, size_t size)
+{
+	struct agent_config now;
+	struct rules *rules;
+	int err = config_read(a->config.path[0] ? a->config.path : NULL, &now, why, size);
+
+	if (err)
+		return err;
+	err = rules_open(&now, &rules, why, size);
+	if (err) {
+		config_done(&now);
+		return err;
+	}
+	if (needs_restart(&a->config, &now))
+		log_warn("socket, hierarchy, max_tasks and [history] change with the next start of "
+			 "the "
+			 "agent");
+	node_set_rules(&a->node, rules);
+	rules_close(a->rules);
+	config_done(&a->config);
+	a->rules = rules;
+	a->config = now;
+	a->node.interval_ns = now.interval_ns; /* of jobs that begin from now on */
+	a->node.stalled_after_ns = now.stalled_after_ns;
+	a->node.stalled_below_ppm = now.stalled_below_ppm;
+	return 0;
+}
