@@ -7,7 +7,7 @@
 #define TESTS_FUZZ_FUZZ_H
 
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "holds.h"
 
 #include <jansson.h>

@@ -5,8 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "base/cgroup_mount.h"
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 #include "bpfmon/roles/container.h"
 #include "run/meta_container.h"
 #include "run/meta_limits.h"

@@ -3,7 +3,7 @@
  * message can be sent again, and stays the same. */
 #include "fuzz.h"
 
-#include "base/control.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <sys/socket.h>

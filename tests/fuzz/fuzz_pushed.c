@@ -7,7 +7,7 @@
 #include "fuzz.h"
 
 #include "base/clock.h"
-#include "base/mark.h"
+#include "base/span_call.h"
 #include "measure/feed.h"
 #include "measure/job.h"
 #include "run/line_protocol.h"

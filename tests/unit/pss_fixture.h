@@ -4,7 +4,7 @@
 #define TESTS_UNIT_PSS_FIXTURE_H
 
 #include "base/clock.h"
-#include "base/smaps.h"
+#include "base/procstat.h"
 #include "measure/pss.h"
 
 #include <errno.h>

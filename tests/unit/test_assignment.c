@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/pidfd.h"
+#include "base/fd.h"
 #include "bpfmon/roles/collector.h"
 
 #include <errno.h>

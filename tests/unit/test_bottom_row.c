@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/bottom_row.h"
-#include "base/reopen.h"
+#include "base/fd.h"
 #include "screen_fixture.h"
 
 #include <errno.h>

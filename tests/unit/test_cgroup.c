@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "base/cgroup.h"
-#include "base/cgroup_mount.h"
 #include "fixture.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 #include "fixture.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/control.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <stdlib.h>

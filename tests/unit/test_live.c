@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/control.h"
+#include "base/message.h"
 #include "bpfmon/roles/observer.h"
 #include "bpfmon/roles/recorder.h"
 

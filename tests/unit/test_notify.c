@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 #include "base/notify.h"
-#include "base/watchdog.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/ownership.h"
-#include "base/pidfd.h"
+#include "base/user.h"
+#include "base/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

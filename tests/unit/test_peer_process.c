@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/peer_process.h"
+#include "base/fd.h"
 
 #include <errno.h>
 #include <string.h>

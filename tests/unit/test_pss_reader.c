@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "base/smaps.h"
+#include "base/procstat.h"
 #include "measure/pss_reader.h"
 
 #include <errno.h>

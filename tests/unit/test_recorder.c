@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/control.h"
+#include "base/message.h"
 #include "fixture.h"
 #include "bpfmon/roles/output.h"
 #include "bpfmon/roles/recorder.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/reopen.h"
+#include "base/fd.h"
 #include "fixture.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 
 #include "page/axis.h"
 #include "page/trace.h"
-#include "base/xml.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>

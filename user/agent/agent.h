@@ -12,7 +12,7 @@
 #include "agent/notices.h"
 #include "agent/peer.h"
 #include "agent/porter.h"
-#include "base/watchdog.h"
+#include "base/notify.h"
 #include "config/config.h"
 
 enum agent_source {

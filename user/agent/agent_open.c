@@ -5,10 +5,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/notify.h"
-#include "base/privilege.h"
+#include "base/user.h"
 #include "base/seccomp.h"
-#include "base/signals.h"
-#include "base/task_delays.h"
+#include "base/loop.h"
+#include "base/procstat.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

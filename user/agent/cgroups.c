@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/cgroups.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef AGENT_CGROUPS_H
 #define AGENT_CGROUPS_H
 
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 
 #include <stdbool.h>
 #include <stddef.h>

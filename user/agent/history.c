@@ -2,12 +2,10 @@
 #include "agent/history.h"
 
 #include "base/clock.h"
-#include "base/control.h"
-#include "base/log.h"
 #include "base/message.h"
-#include "base/privilege.h"
-#include "base/seccomp.h"
+#include "base/log.h"
 #include "base/user.h"
+#include "base/seccomp.h"
 #include "agent/reading.h"
 #include "agent/recording.h"
 

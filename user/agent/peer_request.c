@@ -3,8 +3,8 @@
 
 #include "agent/agent.h"
 #include "base/clock.h"
-#include "base/fd_passing.h"
-#include "base/ownership.h"
+#include "base/fd.h"
+#include "base/user.h"
 #include "base/text.h"
 #include "measure/live.h"
 #include "waits/idle.h"

@@ -3,11 +3,10 @@
 
 #include "agent/agent.h"
 #include "base/clock.h"
-#include "base/fd_passing.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/message.h"
-#include "base/pidfd.h"
-#include "base/privilege.h"
+#include "base/user.h"
 #include "base/seccomp.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #ifndef AGENT_PORTER_H
 #define AGENT_PORTER_H
 
-#include "base/control.h"
+#include "base/message.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 #include "agent/recording.h"
 
 #include "base/clock.h"
-#include "base/control.h"
+#include "base/message.h"
 #include "base/line_stream.h"
 #include "base/log.h"
 #include "store/remove.h"

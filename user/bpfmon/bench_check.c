@@ -3,7 +3,7 @@
 #include "bpfmon/cmd_bench.h"
 
 #include "base/log.h"
-#include "base/utf8.h"
+#include "base/text.h"
 #include "study/result.h"
 #include "bpfmon/options.h"
 

@@ -8,7 +8,7 @@
 
 #include "study/print.h"
 #include "base/exit_status.h"
-#include "base/bytes.h"
+#include "base/fd.h"
 #include "base/log.h"
 
 #include <errno.h>

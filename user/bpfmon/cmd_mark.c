@@ -7,7 +7,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mark.h"
 #include "base/span_call.h"
 #include "run/line_protocol.h"
 

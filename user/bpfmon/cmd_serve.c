@@ -6,7 +6,6 @@
 #include "base/exit_status.h"
 #include "base/agent_socket.h"
 #include "base/log.h"
-#include "base/privilege.h"
 #include "base/user.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  */
 #include "base/exit_status.h"
 #include "base/agent_socket.h"
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 #include "base/log.h"
 #include "bpfmon/common_options.h"
 #include "bpfmon/named_feed.h"

@@ -3,9 +3,8 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "base/ownership.h"
-#include "base/pidfd.h"
 #include "base/user.h"
+#include "base/fd.h"
 
 #include <errno.h>
 #include <stdio.h>

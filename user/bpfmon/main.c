@@ -6,9 +6,8 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/privilege.h"
-#include "base/stack.h"
 #include "base/user.h"
+#include "base/stack.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/pager.h"
 
-#include "base/privilege.h"
 #include "base/user.h"
 #include "text/terminal.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/task_delays.h"
+#include "base/procstat.h"
 #include "bpfmon/option_values.h"
 #include "bpfmon/recording_values.h"
 #include "run/template.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "exporter/exporter_page.h"
 
-#include "base/xml.h"
+#include "base/text.h"
 #include "text/format.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #define _XOPEN_SOURCE_EXTENDED 1
 #include "top/curses.h"
 
-#include "base/width.h"
+#include "base/text.h"
 #include "top/view.h"
 #include "text/terminal.h"
 

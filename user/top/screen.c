@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "top/screen.h"
 
-#include "base/utf8.h"
-#include "base/width.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "base/exit_status.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/signals.h"
+#include "base/loop.h"
 #include "top/curses.h"
 #include "text/terminal.h"
 

@@ -8,9 +8,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/privilege.h"
+#include "base/user.h"
 #include "base/seccomp.h"
-#include "base/signals.h"
+#include "base/loop.h"
 #include "config/address.h"
 #include "web/web.h"
 

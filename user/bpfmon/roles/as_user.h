@@ -3,7 +3,7 @@
 #ifndef ROLES_AS_USER_H
 #define ROLES_AS_USER_H
 
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 #include "base/user.h"
 
 /*

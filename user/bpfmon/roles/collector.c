@@ -3,10 +3,10 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/control.h"
+#include "base/message.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/privilege.h"
+#include "base/user.h"
 #include "base/seccomp.h"
 #include "measure/reports.h"
 #include "run/writer.h"

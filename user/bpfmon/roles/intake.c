@@ -2,12 +2,11 @@
 #include "bpfmon/roles/intake.h"
 
 #include "base/cleanup.h"
-#include "base/fd_passing.h"
+#include "base/fd.h"
 #include "base/log.h"
-#include "base/mark.h"
-#include "base/privilege.h"
-#include "base/seccomp.h"
 #include "base/span_call.h"
+#include "base/user.h"
+#include "base/seccomp.h"
 #include "bpfmon/roles/own_cgroup.h"
 
 #include <dirent.h>

@@ -3,7 +3,7 @@
 #ifndef ROLES_LAUNCHER_H
 #define ROLES_LAUNCHER_H
 
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 #include "base/user.h"
 #include "bpfmon/roles/collector.h"
 #include "bpfmon/roles/intake.h"

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/own_children.h"
-#include "base/pidfd.h"
+#include "base/reaped.h"
+#include "base/fd.h"
 #include "base/procstat.h"
 #include "bpfmon/roles/own_cgroup.h"
 #include "run/limits.h"

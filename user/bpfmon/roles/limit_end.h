@@ -11,7 +11,7 @@
 #define ROLES_LIMIT_END_H
 
 #include "base/cgroup.h"
-#include "base/control.h"
+#include "base/message.h"
 #include "run/limit.h"
 
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/roles/observer.h"
 
-#include "base/bytes.h"
-#include "base/control.h"
+#include "base/fd.h"
+#include "base/message.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "bpfmon/roles/recorder.h"

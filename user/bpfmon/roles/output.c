@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/roles/output.h"
 
-#include "base/rights.h"
+#include "base/path_end.h"
 
 #include <errno.h>
 #include <fcntl.h>

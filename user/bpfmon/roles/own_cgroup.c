@@ -2,7 +2,7 @@
 #include "bpfmon/roles/own_cgroup.h"
 
 #include "base/log.h"
-#include "base/privilege.h"
+#include "base/user.h"
 #include "base/seccomp.h"
 
 #include <errno.h>

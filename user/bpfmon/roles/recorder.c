@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/roles/recorder.h"
 
-#include "base/control.h"
+#include "base/message.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/oom_count.h"
+#include "base/oom.h"
 #include "bpfmon/roles/observer.h"
 #include "run/limits.h"
 #include "run/reader.h"

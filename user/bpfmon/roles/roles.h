@@ -4,8 +4,8 @@
 #define ROLES_ROLES_H
 
 #include "base/cgroup.h"
-#include "base/control.h"
-#include "base/own_children.h"
+#include "base/message.h"
+#include "base/reaped.h"
 #include "base/user.h"
 #include "bpfmon/roles/last_summary.h"
 #include "bpfmon/roles/launcher.h"

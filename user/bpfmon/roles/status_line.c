@@ -2,7 +2,7 @@
 #include "bpfmon/roles/status_line.h"
 
 #include "base/bottom_row.h"
-#include "base/control.h"
+#include "base/message.h"
 #include "base/log.h"
 #include "bpfmon/roles/launch_signals.h"
 #include "bpfmon/roles/observer.h"

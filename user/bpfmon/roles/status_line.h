@@ -7,7 +7,7 @@
 #define ROLES_STATUS_LINE_H
 
 #include "base/bottom_row.h"
-#include "base/control.h"
+#include "base/message.h"
 
 struct status_line {
 	int fd; /* to the recorder, not owned; -1: nothing comes any more */

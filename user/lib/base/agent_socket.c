@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/agent_socket.h"
 
-#include "base/control.h"
+#include "base/message.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/patience.h"
 #include "base/text.h"
-#include "base/utf8.h"
-#include "base/width.h"
 
 #include <errno.h>
 #include <fcntl.h>

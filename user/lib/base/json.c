@@ -2,7 +2,7 @@
 #include "base/json.h"
 
 #include "base/number.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,10 @@
 #include "base/loop.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stddef.h>
 #include <sys/epoll.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #define READY_AT_ONCE 16
@@ -60,4 +63,21 @@ int loop_wait(struct loop *l, int wait_ms)
 		source->ready(source->context, ready[i].events);
 	}
 	return n < 0 && errno != EINTR ? -errno : 0;
+}
+
+int signals_take(bool takes_quit)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	if (takes_quit)
+		sigaddset(&set, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
 }

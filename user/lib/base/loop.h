@@ -3,8 +3,9 @@
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
 
-#include "base/discard.h"
+#include "base/fd.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,5 +34,15 @@ void loop_remove(struct loop *l, struct loop_source *source);
 /* Waits until sources are ready, @wait_ms (-1: no limit) have passed or a signal comes; calls those
  * that are ready. 0 or a negative errno. */
 int loop_wait(struct loop *l, int wait_ms);
+
+/* The signals that end a long-running program, or reload it, which waits for them beside its work.
+ */
+
+/*
+ * From here on SIGTERM, SIGINT and SIGHUP, and SIGQUIT if @takes_quit, are read from a descriptor
+ * that does not block, which is returned, in all threads that are started later, and SIGPIPE is
+ * ignored. Or a negative errno.
+ */
+int signals_take(bool takes_quit);
 
 #endif

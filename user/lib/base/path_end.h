@@ -36,4 +36,13 @@ bool path_end_is_open_to_all(const struct path_end *p);
 /* The path of fd below /proc/self/fd, which stays valid whatever happens to the name. */
 void path_end_proc_path(const struct path_end *p, char path[32]);
 
+/* Copies owner, group, mode and ACL of a file to the one that replaces it. */
+
+/*
+ * Gives the file @fd, which is new and accessible to its user only, the rights of @from: owner and
+ * group, the access ACL, the mode without set-user-ID, set-group-ID and sticky bits. Other extended
+ * attributes are not copied. A negative errno: one of these failed; @fd must not be used.
+ */
+int rights_copy(const struct path_end *from, int fd);
+
 #endif

@@ -5,6 +5,7 @@
 #define BASE_PROCSTAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -65,5 +66,49 @@ bool procstat_is_own_namespace(void);
 
 /* The process that the task @pid belongs to. A negative errno: it is gone. */
 int procstat_read_leader(pid_t pid, pid_t *leader);
+
+/*
+ * The files in /proc of one process, read again and again: a descriptor that is kept saves two of
+ * three system calls, and is of this process even when another has its PID.
+ */
+
+enum proc_file { PROC_SCHED, PROC_STAT, PROC_STATUS, PROC_IO, PROC_CHILDREN, NR_PROC_FILES };
+
+#define PROC_TEXT_BYTES 4096 /* more than any of them has up to what is read of it */
+
+struct proc_files {
+	pid_t pid;
+	int fd[NR_PROC_FILES]; /* owned; -1: not open */
+};
+
+void proc_files_init(struct proc_files *f, pid_t pid);
+/* @nr_open: how many of all processes are open. */
+void proc_files_done(struct proc_files *f, unsigned *nr_open);
+/*
+ * Reads a file and ends it with NUL; it stays open as long as *@nr_open is less than @most. The
+ * length; -ESRCH: the process is gone; or another negative errno.
+ */
+ssize_t proc_files_read(struct proc_files *f, enum proc_file file, unsigned *nr_open, unsigned most,
+			char *text, size_t size);
+/* Calls @fn for each child of the first thread, whose list may be longer than any text. As above.
+ */
+int proc_files_children(struct proc_files *f, unsigned *nr_open, unsigned most,
+			void (*fn)(void *context, pid_t child), void *context);
+
+/* Reads PSS and USS of an address space from /proc/PID/smaps_rollup. */
+
+struct smaps {
+	uint64_t pss_bytes; /* each page divided by the number of address spaces that map it */
+	uint64_t uss_bytes; /* pages that no other address space maps */
+};
+
+/* -ESRCH or -ENOENT: the process is gone; -EACCES: it is another user's, and CAP_SYS_PTRACE is
+ * missing. */
+int smaps_read(pid_t pid, struct smaps *out);
+
+/* Whether the kernel keeps for each task how long it waited for what. */
+
+/* As the sysctl kernel.task_delayacct says: for the tasks that begin from now on. */
+bool task_delays_are_kept(void);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/seccomp.h"
 
-#include "base/fd_passing.h"
+#include "base/fd.h"
 
 #include <errno.h>
 #include <linux/audit.h>

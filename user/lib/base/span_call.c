@@ -2,7 +2,7 @@
 #include "base/span_call.h"
 
 #include "base/cleanup.h"
-#include "base/fd_passing.h"
+#include "base/fd.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -9,6 +9,9 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/types.h>
 
 #define SPAN_VARIABLE "BPFMON_SPAN_SOCKET" /* in the command's environment: "@NAME", abstract */
@@ -46,5 +49,18 @@ int span_call(const char *address, const struct jsonw *j, char answer[SPAN_ANSWE
  * they have arrived. */
 int span_call_text(const char *address, const char *text, size_t length,
 		   char answer[SPAN_ANSWER_BYTES]);
+
+/* The protocol of marks, shared by both ends of the socket. */
+
+#define MARK_VARIABLE "BPFMON_MARK_SOCKET" /* in the command's environment: the socket's path */
+#define MARK_PREFIX "mark "                /* a datagram that begins with this is a mark */
+#define MARK_BYTES 1024                    /* the limit of the text, the rest of the datagram */
+
+static inline bool mark_is_one(const char *datagram, size_t length)
+{
+	size_t n = strlen(MARK_PREFIX);
+
+	return length >= n && !memcmp(datagram, MARK_PREFIX, n);
+}
 
 #endif

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 /*
  * The length of the character at @text, which is not empty. @is_control: it could steer a terminal,
@@ -20,5 +22,32 @@ bool text_holds(const char *text, const char *part);
 size_t text_cut_bytes(const char *text, size_t most);
 /* Replaces each such character by "?". */
 void text_disarm(char *text);
+
+/* Decodes untrusted text, character by character. */
+
+#define UTF8_BYTES 4 /* the longest character */
+
+/*
+ * The length of the character at @s, where @n bytes are left (one or more), and the character; 0:
+ * not valid UTF-8 (overlong forms, surrogates and what is beyond Unicode included).
+ */
+size_t utf8_decode(const char *s, size_t n, uint32_t *character);
+
+/* Whether it could steer a terminal, or change the order in which the text around it is shown. */
+bool utf8_steers(uint32_t character);
+
+/* Untrusted text as text of an XML document. */
+
+/*
+ * Writes up to @max characters of @text, and an ellipsis for the rest. Characters that XML forbids,
+ * that are invisible, reorder text or break the line are written as their number. For content and
+ * for attributes in double quotes. Returns the width in characters.
+ */
+size_t xml_write(FILE *f, const char *text, size_t max);
+
+/* The number of terminal columns that a character takes. */
+
+/* 2 for East Asian characters and most emoji, 0 for those drawn over the one before, else 1. */
+size_t character_width(uint32_t character);
 
 #endif

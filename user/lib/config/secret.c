@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "config/secret.h"
 
-#include "base/bytes.h"
+#include "base/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/block_io.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 #include "bpfmon.skel.h"
 #include "measure/iterator.h"
 #include "measure/programs.h"

@@ -6,7 +6,7 @@
 #ifndef MEASURE_BLOCK_IO_H
 #define MEASURE_BLOCK_IO_H
 
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 #include "bpfmon/shared.h"
 #include "run/run.h"
 #include "run/summary.h"

@@ -3,7 +3,7 @@
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
-#include "base/task_delays.h"
+#include "base/procstat.h"
 #include "bpfmon/shared.h"
 #include "measure/optional.h"
 #include "measure/permission.h"

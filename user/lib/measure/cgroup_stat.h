@@ -3,7 +3,7 @@
 #ifndef MEASURE_CGROUP_STAT_H
 #define MEASURE_CGROUP_STAT_H
 
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 #include "run/run.h"
 #include "run/sample.h"
 

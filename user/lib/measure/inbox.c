@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/mark.h"
+#include "base/span_call.h"
 #include "base/message.h"
 #include "base/stack.h"
 #include "run/line_protocol.h"

@@ -7,7 +7,7 @@
 #ifndef MEASURE_INBOX_H
 #define MEASURE_INBOX_H
 
-#include "base/discard.h"
+#include "base/fd.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How a sample gets its PSS: it is held while a thread reads it, and nothing else waits. */
 #include "base/clock.h"
-#include "base/smaps.h"
+#include "base/procstat.h"
 #include "measure/job.h"
 #include "measure/live.h"
 #include "run/writer.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What programs push, as a part of the run: which may, when to sample for it, and its lines. */
 #include "base/clock.h"
-#include "base/mark.h"
+#include "base/span_call.h"
 #include "measure/job.h"
 #include "run/writer.h"
 

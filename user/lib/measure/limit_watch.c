@@ -2,7 +2,7 @@
 #include "measure/limit_watch.h"
 
 #include "base/clock.h"
-#include "base/control.h"
+#include "base/message.h"
 #include "base/text.h"
 #include "measure/job.h"
 #include "measure/job_memory.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/needed_watch.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/procstat.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/optional.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"

@@ -4,7 +4,6 @@
 #ifndef MEASURE_PROC_MEMBER_H
 #define MEASURE_PROC_MEMBER_H
 
-#include "base/proc_files.h"
 #include "base/procstat.h"
 #include "base/reaped.h"
 #include "bpfmon/shared.h"

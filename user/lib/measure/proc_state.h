@@ -3,7 +3,7 @@
 #ifndef MEASURE_PROC_STATE_H
 #define MEASURE_PROC_STATE_H
 
-#include "base/own_children.h"
+#include "base/reaped.h"
 #include "base/proc_connector.h"
 #include "measure/born.h"
 #include "measure/proc_accounts.h"

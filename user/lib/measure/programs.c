@@ -2,7 +2,7 @@
 #include "measure/programs.h"
 
 #include "base/cleanup.h"
-#include "base/privilege.h"
+#include "base/user.h"
 #include "bpfmon.skel.h"
 #include "measure/capability.h"
 #include "measure/iterator.h"

@@ -2,7 +2,7 @@
 #include "measure/pss_reader.h"
 
 #include "base/clock.h"
-#include "base/smaps.h"
+#include "base/procstat.h"
 #include "base/stack.h"
 
 #include <errno.h>

@@ -2,9 +2,8 @@
 #include "measure/span_desk.h"
 
 #include "base/clock.h"
-#include "base/fd_passing.h"
+#include "base/fd.h"
 #include "base/message.h"
-#include "base/peer_process.h"
 #include "base/span_call.h"
 #include "base/text.h"
 #include "measure/job.h"

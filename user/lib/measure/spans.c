@@ -3,7 +3,7 @@
 #include "measure/spans.h"
 
 #include "base/clock.h"
-#include "base/peer_process.h"
+#include "base/fd.h"
 #include "measure/job.h"
 #include "measure/job_memory.h"
 #include "run/span_message.h"

@@ -2,8 +2,8 @@
 #include "measure/tenant.h"
 
 #include "base/clock.h"
-#include "base/oom_count.h"
-#include "base/pidfd.h"
+#include "base/oom.h"
+#include "base/fd.h"
 #include "run/writer.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef MEASURE_TRACKER_H
 #define MEASURE_TRACKER_H
 
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 #include "bpfmon/shared.h"
 #include "measure/optional.h"
 #include "measure/accounts.h"

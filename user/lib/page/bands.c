@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/bands.h"
 
-#include "base/xml.h"
+#include "base/text.h"
 #include "page/colours.h"
 
 #include <ctype.h>

@@ -2,7 +2,7 @@
 #include "page/excerpt.h"
 
 #include "base/number.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "page/axis.h"
 #include "page/excerpt.h"
 #include "page/panel.h"
-#include "base/xml.h"
+#include "base/text.h"
 #include "text/format.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/many_page.h"
 
-#include "base/xml.h"
+#include "base/text.h"
 #include "study/distribution.h"
 #include "study/edges.h"
 #include "study/plane.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/panel.h"
 
-#include "base/xml.h"
+#include "base/text.h"
 #include "page/axis.h"
 #include "page/charts.h"
 #include "page/colours.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/meta_limits.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 #include "run/meta_file.h"
 
 #include <errno.h>

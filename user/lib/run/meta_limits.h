@@ -4,7 +4,7 @@
 #ifndef RUN_META_LIMITS_H
 #define RUN_META_LIMITS_H
 
-#include "base/cgroup_target.h"
+#include "base/cgroup.h"
 #include "run/meta.h"
 
 /*

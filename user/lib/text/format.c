@@ -3,8 +3,6 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "base/utf8.h"
-#include "base/width.h"
 
 #include <errno.h>
 #include <inttypes.h>

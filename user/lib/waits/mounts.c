@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "waits/mounts.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 #include "base/cleanup.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "waits/look.h"
 #include "waits/waits_memory.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 #include "base/cleanup.h"
 
 #include <stdio.h>

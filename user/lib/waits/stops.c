@@ -4,7 +4,7 @@
 #include "waits/fdinfo.h"
 #include "waits/look.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 
 #include <signal.h>
 #include <stdio.h>

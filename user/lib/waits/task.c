@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "waits/task.h"
 
-#include "base/bytes.h"
+#include "base/fd.h"
 #include "base/cleanup.h"
 #include "base/text.h"
 

@@ -5,7 +5,7 @@
  */
 #include "waits/look.h"
 
-#include "base/cgroup_mount.h"
+#include "base/cgroup.h"
 
 #include <inttypes.h>
 #include <stdio.h>
