@@ -60,6 +60,48 @@ struct call_entry {
 #define add(var, n) __sync_fetch_and_add(&(var), n)
 
 /*
+ * Comparisons without a branch, after which the verifier would walk the rest of the program twice.
+ * barrier_var() keeps the compiler from making a branch of them. Values are below 2^63.
+ */
+
+/* Returns 1 if @x is not 0, else 0. */
+static __always_inline u64 is_set(u64 x)
+{
+	u64 negative = -x;
+
+	barrier_var(negative);
+	negative = (x | negative) >> 63;
+	barrier_var(negative);
+	return negative;
+}
+
+static __always_inline u64 is_zero(u64 x)
+{
+	return is_set(x) ^ 1;
+}
+
+/* Returns 1 if @a is less than @b, else 0. */
+static __always_inline u64 is_less(u64 a, u64 b)
+{
+	u64 less = (a - b) >> 63;
+
+	barrier_var(less);
+	return less;
+}
+
+/* Returns @a if @condition is 1, and @b if it is 0. */
+static __always_inline u64 value_choose(u64 condition, u64 a, u64 b)
+{
+	return b ^ ((a ^ b) & -condition);
+}
+
+/* Returns @a - @b, or 0 if @b is the larger one. */
+static __always_inline u64 value_excess(u64 a, u64 b)
+{
+	return (a - b) & (is_less(a, b) - 1);
+}
+
+/*
  * Functions that are not __hidden take only numbers: the verifier then checks them once, and not
  * at each call, which keeps loading fast.
  */
@@ -188,8 +230,8 @@ __hidden void baseline_add(const struct task_counters *used);
 __hidden void baseline_add_ended(struct signal_struct *sig);
 
 /* refused.bpf.c */
-/* There was no room for an entry of @task, which was to be followed. */
-int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth);
+/* There was no room for an entry of @task, which was to be followed; @flags as of task_add(). */
+int task_refuse(u64 task, u64 tree, u64 cgroup, u32 flags);
 /* It has been freed, or has an entry now; @at_birth: before any sample, thus without a loss. */
 int task_refused_forget(u64 task, u32 at_birth);
 
@@ -259,6 +301,8 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial);
 int process_close(u64 signal, u64 serial, u32 how);
 
 /* entries.bpf.c */
+/* What the task that is launched has used before; set before task_add() with PROCESS_LAUNCHED. */
+extern struct task_counters launched_used;
 /* Makes an entry for @task and, if it has none, for its process. Idempotent. */
 int task_add(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
 /* A hook of the birth of @task runs. True: it has an entry already. */
@@ -366,10 +410,10 @@ static __always_inline u64 mark_error_pages(void)
 	return rss_batch_pages() * nr_cpus;
 }
 
-/* The increase since the last commit, by which @last advances. */
+/* Returns the increase since the last commit, or 0 if there is none, and advances @last by it. */
 static __always_inline u64 counter_advance(u64 *last, u64 now)
 {
-	u64 delta = now > *last ? now - *last : 0;
+	u64 delta = value_excess(now, *last);
 
 	*last += delta;
 	return delta;

@@ -2,6 +2,8 @@
 /* Entries of tasks: made, and closed when the free event was missed. */
 #include "bpfmon.bpf.h"
 
+struct task_counters launched_used;
+
 enum taken { NOT_TAKEN, TAKEN, TAKEN_LAST };
 
 /* Closes the entry @t of the task at @key and subtracts it from @p. NOT_TAKEN: it is closed
@@ -105,8 +107,10 @@ __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 	};
 	int err;
 
-	if ((can_seed && flags & PROCESS_SEEDED) || flags & PROCESS_LAUNCHED)
+	if (can_seed && flags & PROCESS_SEEDED)
 		counters_read(task, &t.last);
+	else if (flags & PROCESS_LAUNCHED)
+		t.last = launched_used;
 	/* said of the account with the first commit */
 	t.last.without_delays = t.last.blkio_wrong = 0;
 	err = task_put(&t);
@@ -136,11 +140,10 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 /* Since its birth, unless its counters begin now, too. */
 static __always_inline u64 lived_before(u64 addr, u64 now, u32 flags)
 {
+	const u32 begin_now = PROCESS_LAUNCHED | (can_seed ? PROCESS_SEEDED : 0);
 	u64 start = BPF_CORE_READ((struct task_struct *)addr, start_time);
 
-	if ((can_seed && flags & PROCESS_SEEDED) || flags & PROCESS_LAUNCHED || now < start)
-		return 0;
-	return now - start;
+	return value_excess(now, start) & (is_set(flags & begin_now) - 1);
 }
 
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
@@ -150,21 +153,24 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	int made = process_make(addr, account.tree, account.cgroup, image, flags);
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	u64 serial = process_serial((struct task_struct *)addr);
-	struct process_entry *p = process_find(signal, serial);
 	const u32 has_lived = PROCESS_LATE | PROCESS_SEEDED | PROCESS_LAUNCHED | PROCESS_MOVED;
-	bool is_new = made > 0, is_first;
-	u64 now, before, met = flags & has_lived ? 0 : drain_pass.number << 1 | 1;
+	u64 met = (drain_pass.number << 1 | 1) & (is_set(flags & has_lived) - 1);
+	struct process_entry *p;
+	bool is_first;
+	u64 now, before;
 	int err;
 
-	if (made == PROCESS_NO_ROOM && !(flags & PROCESS_MOVED))
-		task_refuse(addr, tree, cgroup, !(flags & PROCESS_LATE));
-	if (made < 0 || !p)
+	if (made == PROCESS_NO_ROOM)
+		task_refuse(addr, tree, cgroup, flags);
+	if (made < 0)
+		return -1;
+	p = process_find(signal, serial);
+	if (!p)
 		return -1;
 	err = task_insert(addr, tree, cgroup, flags, met);
 	if (err && err != -EEXIST) {
-		if (!(flags & PROCESS_MOVED))
-			task_refuse(addr, tree, cgroup, !(flags & PROCESS_LATE));
-		if (is_new)
+		task_refuse(addr, tree, cgroup, flags);
+		if (made > 0)
 			process_forget(signal);
 	}
 	if (err)
@@ -186,7 +192,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	if (p->event.rec.signal)
 		account = p->event.rec.account;
 	process_unlock(p);
-	add(tracking.tasks, met ? 1 + met_one(met) : 1);
+	add(tracking.tasks, 1 + ((met & 1) << tasks_met_shift(met >> 1)));
 	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);
 	if (flags & PROCESS_SEEDED)

@@ -127,10 +127,12 @@ static __always_inline bool exec_has_failed(struct task_struct *task, u32 status
 static __always_inline struct task_struct *leader_step(struct task_struct *task,
 						       struct task_struct *leader)
 {
-	struct task_struct *next = BPF_CORE_READ(leader, group_leader);
+	u64 next = (u64)BPF_CORE_READ(leader, group_leader);
+	u64 of_next = (u64)BPF_CORE_READ((struct task_struct *)next, signal);
 
 	/* else it is freed, and its memory another task's */
-	return BPF_CORE_READ(next, signal) == BPF_CORE_READ(task, signal) ? next : leader;
+	return (void *)value_choose(is_set(of_next ^ (u64)BPF_CORE_READ(task, signal)), (u64)leader,
+				    next);
 }
 
 /*
@@ -164,57 +166,57 @@ static __always_inline void process_note_last_image(struct process_entry *p,
 
 int task_note_exit(u64 addr, u32 seen)
 {
-	struct task_struct *task = (struct task_struct *)addr, *leader = leader_of(task);
+	struct task_struct *task = (struct task_struct *)addr, *leader;
 	struct task_entry *t = task_find(addr);
 	struct process_entry *p = process_of(t);
-	struct signal_struct *sig = BPF_CORE_READ(task, signal);
-	bool group = BPF_CORE_READ(sig, live.counter) == 0;
-	bool first, ended_process = false, is_told_anew = false;
-	u64 now = boot_now();
-	u32 status = task_wait_status(leader, sig);
+	struct signal_struct *sig;
+	u64 group, first, ended, is_reported_anew, now;
 	struct account_key key;
+	u32 status, flags;
 
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
 		return 0;
+	leader = leader_of(task);
+	sig = BPF_CORE_READ(task, signal);
+	group = is_zero(BPF_CORE_READ(sig, live.counter));
+	now = boot_now();
+	status = task_wait_status(leader, sig);
 	lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	process_lock(p);
 	if (t->task != addr || t->serial != p->event.rec.serial) { /* closed, or another's by now */
 		process_unlock(p);
 		return 0;
 	}
-	first = !t->exited;
+	first = is_zero(t->exited);
 	t->exited = 1;
-	if (first)
-		p->alive_tasks--;
+	p->alive_tasks -= first;
+	flags = p->event.rec.flags;
+	ended = group & is_zero(flags & PROCESS_ENDED);
 	/* the leader knows better how it ended than another thread, which may no longer find it */
-	if (group && p->event.rec.flags & PROCESS_END_UNSEEN && leader == task)
-		is_told_anew = true;
-	if (group && !(p->event.rec.flags & PROCESS_ENDED)) {
-		ended_process = is_told_anew = true;
-		p->event.rec.flags |= PROCESS_ENDED;
-		if (seen)
-			p->event.rec.end_boot_ns = now;
-		else
-			p->event.rec.flags |= PROCESS_END_UNSEEN;
+	is_reported_anew =
+		ended | (group & is_set(flags & PROCESS_END_UNSEEN) & is_zero((u64)leader ^ addr));
+	if (ended) {
+		p->event.rec.flags = flags | PROCESS_ENDED | is_zero(seen) * PROCESS_END_UNSEEN;
+		p->event.rec.end_boot_ns = value_choose(seen, now, p->event.rec.end_boot_ns);
 	}
-	if (is_told_anew)
+	if (is_reported_anew)
 		p->event.rec.wait_status = status;
 	key = p->event.rec.account;
 	process_unlock(p);
 
 	if (first)
-		account_end_task(key.tree, key.cgroup, ended_process);
-	else if (ended_process)
+		account_end_task(key.tree, key.cgroup, ended);
+	else if (ended)
 		account_end_process(key.tree, key.cgroup, 0);
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
 	/* up to 6.15 this runs after exit_mm(): when the last task is here, the memory is freed */
 	if (seen && group && !knows_release && !BPF_CORE_READ(task, mm))
 		p->event.rec.released_boot_ns = now;
-	if (!is_told_anew)
+	if (!is_reported_anew)
 		return 0;
 	process_note_last_image(p, task, leader);
-	if (!ended_process)
+	if (!ended)
 		return 0;
 	peak_note_exit(task, p);
 	p->mark_noted = 1;

@@ -338,6 +338,15 @@ static __always_inline bool is_root(u64 task)
 	return false;
 }
 
+/* What @task has used so far does not count. Only the collector comes here: one task at a time. */
+static __always_inline void root_add(struct task_struct *task, u64 addr)
+{
+	if (!seeding)
+		counters_read(task, &launched_used);
+	task_add(addr, root_account.tree, root_account.cgroup, 0,
+		 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : PROCESS_LAUNCHED));
+}
+
 /* Finds the roots, and the tasks that no hook has seen. Harmless to repeat. */
 SEC("iter/task")
 int follow__adopt(struct bpf_iter__task *ctx)
@@ -369,8 +378,7 @@ int follow__adopt(struct bpf_iter__task *ctx)
 	if (whole_node && seeding)
 		task_add(addr, 0, cgroup_of(addr), 0, PROCESS_ROOT | PROCESS_SEEDED);
 	else if (by_cgroup ? seeding && cgroup_has(addr) && !task_is_own(addr) : is_root(addr))
-		task_add(addr, root_account.tree, root_account.cgroup, 0,
-			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : PROCESS_LAUNCHED));
+		root_add(task, addr);
 	else if (!task_adopt(addr))
 		return 0;
 	if (can_seed && seeding &&

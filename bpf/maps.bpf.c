@@ -212,15 +212,20 @@ static __always_inline u64 serial_known(const struct process_entry *p)
 {
 	const volatile struct process_record *r = &p->event.rec;
 
-	return r->signal ? r->serial : 0;
+	u64 is_filled = is_set(r->signal);
+
+	return r->serial & -is_filled;
 }
 
 __hidden struct process_entry *process_find(u64 signal, u64 serial)
 {
 	struct process_entry *p = process_entry_at(signal);
-	u64 known = p ? serial_known(p) : 0;
+	u64 known;
 
-	return !known || known == serial ? p : NULL;
+	if (!p)
+		return NULL;
+	known = serial_known(p);
+	return is_set(known) & is_set(known ^ serial) ? NULL : p;
 }
 
 u64 process_find_stale(u64 signal, u64 serial)

@@ -39,13 +39,12 @@ static __always_inline void peak_note_bound(struct process_entry *p, u64 pages)
 __hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_marks *before,
 		       const struct seen_marks *now)
 {
-	bool is_same = before->mm == now->mm, fell;
-	u64 largest = is_same ? before->largest_pages : 0, high = now->largest_pages;
+	u64 is_same = is_zero(before->mm ^ now->mm), fell;
+	u64 largest = before->largest_pages & -is_same, high = now->largest_pages;
 
-	fell = is_same && (now->kernel_pages + rss_batch_pages() < before->kernel_pages ||
-			   high + mark_error_pages() < largest);
-	if (high > largest)
-		largest = high;
+	fell = is_same & (is_less(now->kernel_pages + rss_batch_pages(), before->kernel_pages) |
+			  is_less(high + mark_error_pages(), largest));
+	largest += value_excess(high, largest);
 	process_lock(p);
 	if (p->event.rec.serial ==
 	    serial) { /* a drain may be late, and the entry another process's */

@@ -23,7 +23,7 @@ struct {
 __u64 nr_refused; /* mostly 0, which saves the look-up */
 
 /* If this map is full, too, only births count, at each of their two hooks. */
-int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth)
+int task_refuse(u64 task, u64 tree, u64 cgroup, u32 flags)
 {
 	struct task_struct *ts = (struct task_struct *)task;
 	bool is_first = BPF_CORE_READ(ts, pid) == BPF_CORE_READ(ts, tgid);
@@ -34,11 +34,13 @@ int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth)
 	};
 	struct refused *known = bpf_map_lookup_elem(&refused, &task);
 
+	if (flags & PROCESS_MOVED) /* it is found later */
+		return 0;
 	if (known && known->start_ns == now.start_ns)
 		return 0;
 	if (!bpf_map_update_elem(&refused, &task, &now, BPF_ANY))
 		add(nr_refused, !known);
-	else if (!is_birth)
+	else if (flags & PROCESS_LATE)
 		return 0;
 	return account_lose(tree, cgroup, now.loss, 1);
 }
