@@ -207,7 +207,6 @@ const struct subcommand subcommand_advise = {
 	.summary = "what to request for the next run",
 	.part = PART_READS,
 	.run = cmd_advise,
-	.is_paged = true,
 	.groups = advise_groups,
 	.options_bytes = sizeof(struct advise_options),
 	.parse = advise_parse,

@@ -361,7 +361,6 @@ const struct subcommand subcommand_check = {
 	.part = PART_INFORMS,
 	.run = cmd_check,
 	.loads_programs = true,
-	.is_paged = true,
 	.groups = check_groups,
 	.options_bytes = sizeof(struct check_options),
 	.parse = check_parse,

@@ -532,7 +532,6 @@ const struct subcommand subcommand_compare = {
 	.summary = "runs against each other",
 	.part = PART_READS,
 	.run = cmd_compare,
-	.is_paged = true,
 	.groups = compare_groups,
 	.options_bytes = sizeof(struct compare_options),
 	.parse = compare_parse,

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon help [COMMAND]: the manual page, at the section of a subcommand. */
 #include "bpfmon/common_options.h"
-#include "bpfmon/manual.h"
 #include "bpfmon/mistakes.h"
 
 #include "base/exit_status.h"
 #include "base/log.h"
+#include "base/user.h"
 
-#include <errno.h>
+#include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct help_options {
 	struct common_options common; /* its word: the subcommand */
@@ -35,33 +38,89 @@ static int help_parse(void *options, int argc, char **argv)
 static void help_help(void)
 {
 	puts("Usage: bpfmon help [COMMAND]\n\n"
-	     "Opens the manual page, at the section of a subcommand if one is named. Without man\n"
-	     "or without a page it prints what `bpfmon COMMAND --help` does.\n");
+	     "Opens the manual page by man(1), at the section of a subcommand if one is named.\n"
+	     "Without man or without a page it prints what `bpfmon COMMAND --help` does.\n");
 	options_print(&subcommand_help);
-	puts("Exit status: 0; 2 there is no such subcommand.");
+	puts("Exit status: that of man; 0 without it; 2 there is no such subcommand.");
+}
+
+/*
+ * Find the page beside this program: below ../docs of a build folder, below ../share of an
+ * installation. Returns false if there is none.
+ */
+static bool manual_find(char page[PATH_MAX])
+{
+	static const char *const places[] = { "../docs/bpfmon.1", "../share/man/man1/bpfmon.1",
+					      "../share/man/man1/bpfmon.1.gz" };
+	char program[PATH_MAX - 64], path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *slash;
+
+	program[n > 0 ? n : 0] = '\0';
+	slash = strrchr(program, '/');
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - program), program, places[i]);
+		if (!access(path, R_OK) && realpath(path, page))
+			return true;
+	}
+	return false;
+}
+
+/* Returns whether man would start less, and not a pager that the user has chosen. */
+static bool pager_is_default(void)
+{
+	const char *man = getenv("MANPAGER"), *any = getenv("PAGER");
+
+	return !(man && *man) && !(any && *any);
+}
+
+/*
+ * Execute man with the rights of the user that called bpfmon, since man and its pager execute what
+ * the environment names. @name: the subcommand, NULL for the beginning of the page. Returns only if
+ * there is no man, no page, or no such user.
+ */
+static void manual_open(const char *name)
+{
+	static struct user caller; /* static: large for a stack */
+	char page[PATH_MAX], pager[64];
+	bool was_sudo;
+	int n;
+
+	if (!manual_find(page))
+		return;
+	user_find_caller(&caller, &was_sudo);
+	if (was_sudo && user_become(&caller))
+		return;
+	if (name &&
+	    pager_is_default()) { /* the title of its section is at the margin, in capitals */
+		n = snprintf(pager, sizeof(pager), "less -R +/^");
+		for (; *name && n < (int)sizeof(pager) - 1; name++)
+			pager[n++] = (char)toupper((unsigned char)*name);
+		pager[n] = '\0';
+		execlp("man", "man", "-P", pager, page, NULL);
+	} else {
+		execlp("man", "man", page, NULL);
+	}
 }
 
 static int cmd_help(int argc, char **argv)
 {
 	const struct subcommand *sub = &subcommand_run;
 	struct help_options o;
-	int go_on = options_begin(&subcommand_help, &o, argc, argv), err;
+	int go_on = options_begin(&subcommand_help, &o, argc, argv);
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	if (o.common.words[0])
 		sub = subcommand_find(o.common.words[0]);
-	err = manual_show(sub->name);
-	if (err == -ENOENT && sub->help)
+	manual_open(sub->name);
+	if (sub->help)
 		sub->help();
-	else if (err == -ENOENT)
-		printf("bpfmon %s: %s\n", sub->name, sub->summary);
-	else if (err)
-		log_error("cannot show the manual: %s", strerror(-err));
-	if (fflush(stdout) || ferror(stdout))
-		log_error("cannot write to stdout");
 	else
-		return err && err != -ENOENT ? EXIT_USAGE : 0;
+		printf("bpfmon %s: %s\n", sub->name, sub->summary);
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	log_error("cannot write to stdout");
 	return EXIT_USAGE;
 }
 

@@ -135,7 +135,6 @@ const struct subcommand subcommand_jobs = {
 	.summary = "the jobs of this node now",
 	.part = PART_READS,
 	.run = cmd_jobs,
-	.is_paged = true,
 	.groups = jobs_groups,
 	.options_bytes = sizeof(struct jobs_options),
 	.parse = jobs_parse,

@@ -454,7 +454,6 @@ const struct subcommand subcommand_like = {
 	.summary = "the runs that one is most like",
 	.part = PART_READS,
 	.run = cmd_like,
-	.is_paged = true,
 	.groups = like_groups,
 	.options_bytes = sizeof(struct like_options),
 	.parse = like_parse,

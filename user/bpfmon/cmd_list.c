@@ -202,7 +202,6 @@ const struct subcommand subcommand_list = {
 	.summary = "the runs that were kept",
 	.part = PART_READS,
 	.run = cmd_list,
-	.is_paged = true,
 	.groups = list_groups,
 	.options_bytes = sizeof(struct list_options),
 	.parse = list_parse,

@@ -98,7 +98,6 @@ const struct subcommand subcommand_metrics = {
 	.summary = "what is measured",
 	.part = PART_INFORMS,
 	.run = cmd_metrics,
-	.is_paged = true,
 	.groups = metrics_groups,
 	.options_bytes = sizeof(struct metrics_options),
 	.parse = metrics_parse_options,

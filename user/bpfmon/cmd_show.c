@@ -115,7 +115,6 @@ const struct subcommand subcommand_show = {
 	.summary = "one of them again",
 	.part = PART_READS,
 	.run = cmd_show,
-	.is_paged = true,
 	.groups = show_groups,
 	.options_bytes = sizeof(struct show_options),
 	.parse = show_parse,

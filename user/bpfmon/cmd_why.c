@@ -373,7 +373,6 @@ const struct subcommand subcommand_why = {
 	.summary = "what processes wait for",
 	.part = PART_READS,
 	.run = cmd_why,
-	.is_paged = true,
 	.groups = why_groups,
 	.options_bytes = sizeof(struct why_options),
 	.parse = why_parse,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* main(): dispatches to the subcommands, with the rights that each needs. */
-#include "bpfmon/pager.h"
 #include "bpfmon/subcommand.h"
 
 #include "base/exit_status.h"
@@ -28,7 +27,6 @@ static int main_run(int argc, char **argv)
 {
 	const struct subcommand *sub;
 	int err = memory_init(), status;
-	bool is_paged;
 
 	if (err) {
 		log_error("cannot watch the memory: %s", strerror(-err));
@@ -44,10 +42,7 @@ static int main_run(int argc, char **argv)
 		privilege_return();
 	else if (!sub->loads_programs && !sub->becomes_command && geteuid())
 		privilege_keep(0);
-	is_paged = sub->is_paged && pager_begin();
 	status = sub->run(argc - 1, argv + 1);
-	if (is_paged)
-		pager_end();
 	return status_after_memory(status);
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "bpfmon/mistakes.h"
-#include "bpfmon/pager.h"
 #include "bpfmon/subcommand.h"
 #include "bpfmon/value_guess.h"
 #include "run/run.h"
@@ -208,15 +207,6 @@ int options_parse(const struct subcommand *sub, void *options, int argc, char **
 	return err ? err : options_from_line(sub, options, argc, argv);
 }
 
-static void options_show_help(const struct subcommand *sub)
-{
-	bool is_paged = pager_begin();
-
-	sub->help();
-	if (is_paged)
-		pager_end();
-}
-
 int options_begin(const struct subcommand *sub, void *options, int argc, char **argv)
 {
 	const struct common_options *common = options;
@@ -226,7 +216,7 @@ int options_begin(const struct subcommand *sub, void *options, int argc, char **
 		return err;
 	terminal_choose_colour((enum colour_choice)common->colour);
 	if (common->help)
-		options_show_help(sub);
+		sub->help();
 	else if (common->version)
 		puts("bpfmon " BPFMON_VERSION);
 	return !common->help && !common->version;

@@ -15,8 +15,7 @@ struct subcommand {
 	enum subcommand_part part;
 	bool loads_programs;  /* uses the capabilities that bpfmon's file may have */
 	bool becomes_command; /* executes it in its place: what that inherits is kept as it is */
-	bool is_paged;     /* on a terminal, what is longer than its screen is shown by a pager */
-	bool ends_at_word; /* the first word that is no option ends the options */
+	bool ends_at_word;    /* the first word that is no option ends the options */
 	/* Gets its own name as argv[0] and returns the exit status. */
 	int (*run)(int argc, char **argv);
 	/* Of one with options, else all 0 and NULL: */

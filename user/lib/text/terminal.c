@@ -17,22 +17,10 @@
 
 /* Of the process, and of the roles that it forks. */
 static enum colour_choice colour;
-static int paged_fd = -1;
 
 void terminal_choose_colour(enum colour_choice choice)
 {
 	colour = choice;
-}
-
-void terminal_set_paged(int fd)
-{
-	paged_fd = fd;
-}
-
-/* The descriptor whose terminal will show what is written to @f. */
-static int terminal_fd(FILE *f)
-{
-	return f == stdout && paged_fd >= 0 ? paged_fd : fileno(f);
 }
 
 bool terminal_has_colour(FILE *f)
@@ -41,7 +29,7 @@ bool terminal_has_colour(FILE *f)
 
 	if (colour != COLOUR_AUTO)
 		return colour == COLOUR_ALWAYS;
-	return !(no && *no) && kind && strcmp(kind, "dumb") != 0 && isatty(terminal_fd(f));
+	return !(no && *no) && kind && strcmp(kind, "dumb") != 0 && isatty(fileno(f));
 }
 
 void terminal_begin_alarm(FILE *f)
@@ -130,7 +118,7 @@ size_t terminal_limit(FILE *f)
 
 	if (asked > 0 && asked < LARGEST_WIDTH)
 		return (size_t)asked;
-	if (!ioctl(terminal_fd(f), TIOCGWINSZ, &size) && size.ws_col)
+	if (!ioctl(fileno(f), TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
 	return 0;
 }

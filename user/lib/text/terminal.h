@@ -10,8 +10,6 @@ enum colour_choice { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
 /* From here on; before it is COLOUR_AUTO. */
 void terminal_choose_colour(enum colour_choice choice);
-/* What goes to stdout is shown on the terminal @fd later, by a pager; -1: no longer. */
-void terminal_set_paged(int fd);
 /* Whether @f is in colour: chosen, or a terminal that can and NO_COLOR is not set. */
 bool terminal_has_colour(FILE *f);
 /* What follows is about a failure, a loss, a regression; up to terminal_end_alarm(). */

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Colour for what has failed, and a pager for what is long: on a terminal only, and as the user asks."""
+"""Colour for what has failed: on a terminal only, and as the user asks."""
 
 import os
 import subprocess
 
 from lib.bpfmon import BPFMON, Case
-from lib.permitted import BPF, ROOT, needs
 from lib.terminal import Terminal
 
 NEEDS = ()
 RED = "\x1b[31m"
-NOBODY = 65534
 
 
 class ScreenCase(Case):
@@ -77,41 +75,3 @@ class Colour(ScreenCase):
             self.assertRegex(self.in_a_pipe("list", TZ=zone), rf"\d\d:\d\d {name} ")
             self.assertRegex(self.in_a_pipe("show", 1, TZ=zone), rf"started +\S+ \d\d:\d\d:\d\d {name} by")
             self.assertRegex(self.in_a_pipe("report", 1, "-f", "svg", "-o", "-", TZ=zone), rf"\d\d:\d\d:\d\d {name}:")
-
-
-@needs(ROOT, BPF)
-class Pager(ScreenCase):
-    SHOWN = "echo PAGED BY $(id -u) ON $(wc -l) LINES"
-
-    def test_what_is_longer_than_the_screen_is_paged(self):
-        for words in (("metrics",), ("--help",), ("attach", "--help")):
-            self.assertRegex(self.on_screen(*words, BPFMON_PAGER=self.SHOWN), r"^PAGED BY 0 ON \d+ LINES\n$")
-            self.assertEqual(self.code, 0)
-        self.assertIn("PAGED", self.on_screen("metrics", PAGER=self.SHOWN))
-        self.assertIn("PAGED", self.on_screen("metrics", PAGER="false", BPFMON_PAGER=self.SHOWN))
-
-    def test_what_is_short_is_not(self):
-        self.assertEqual(self.on_screen("list", BPFMON_PAGER=self.SHOWN, BPFMON_STORE="", HOME=str(self.dir)), "no runs\n")
-        self.assertNotIn("PAGED", self.on_screen("store", "--help", BPFMON_PAGER=self.SHOWN))
-
-    def test_a_terminal_of_more_rows_shows_more(self):
-        script = f"stty rows 300; {BPFMON} metrics"
-        term = Terminal(self, ["sh", "-c", script], env=self.environment(BPFMON_PAGER=self.SHOWN))
-        term.wait()
-        self.assertIn(b"host_memory_pressure", term.text)
-        self.assertNotIn(b"PAGED", term.text)
-
-    def test_none_where_none_is_wanted_or_can_be(self):
-        plain = self.in_a_pipe("metrics", BPFMON_PAGER=self.SHOWN)
-        self.assertNotIn("PAGED", plain)
-        for env in ({"BPFMON_PAGER": ""}, {"PAGER": "cat"}, {"PAGER": "/nonexistent"}, {"PAGER": self.SHOWN, "TERM": "dumb"}):
-            self.assertEqual(self.on_screen("metrics", **env).splitlines()[-1], plain.splitlines()[-1])
-
-    def test_the_exit_status_is_bpfmons(self):
-        self.on_screen("check", BPFMON_PAGER="false")
-        self.assertEqual(self.code, 0)
-
-    def test_under_sudo_it_has_the_rights_of_the_caller(self):
-        sudo = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody", "BPFMON_PAGER": self.SHOWN}
-        for words in (("metrics",), ("--help",), ("check",)):
-            self.assertRegex(self.on_screen(*words, **sudo), rf"PAGED BY {NOBODY} ON")
