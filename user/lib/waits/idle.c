@@ -178,8 +178,7 @@ static bool waits_for_requests(const struct listeners *l, const struct member *m
 
 static bool waits_for_user(const struct task_view *task, const char *source)
 {
-	return !strcmp(task->channel, "n_tty_read") || !strncmp(source, "/dev/pts/", 9) ||
-	       !strncmp(source, "/dev/tty", 8);
+	return !strcmp(task->channel, "n_tty_read") || link_is_terminal(source);
 }
 
 static bool member_read(struct listeners *l, struct member *m, pid_t pid)
