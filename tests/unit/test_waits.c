@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What /proc says about tasks, locks and sockets is parsed; sentences about it are plain, inert and
- * bounded. */
+/* Tasks, calls and mounts in /proc are parsed; descriptors of other processes are searched. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "waits/syscalls.h"
-#include "waits/fdinfo.h"
-#include "waits/locks.h"
 #include "waits/look.h"
-#include "waits/waits_memory.h"
-#include "waits/sockets.h"
-#include "waits/task.h"
+#include "waits/syscalls.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -123,115 +117,6 @@ static void channels_have_a_kind_where_they_are_certain(void **state)
 	assert_null(channel_disk("kernel_clone"));
 }
 
-static const char locks[] = "1: POSIX  ADVISORY  WRITE 18002 fe:00:10953612 0 EOF\n"
-			    "1: -> POSIX  ADVISORY  WRITE 18101 fe:00:10953612 0 EOF\n"
-			    "2: FLOCK  ADVISORY  READ 18002 fe:00:10953611 0 EOF\n"
-			    "2: -> FLOCK  ADVISORY  WRITE 18100 fe:00:10953611 0 EOF\n"
-			    "2:  -> FLOCK  ADVISORY  WRITE 18103 fe:00:10953611 0 EOF\n"
-			    "3: OFDLCK ADVISORY  WRITE -1 fe:00:10953499 0 9\n"
-			    "3: -> OFDLCK ADVISORY  WRITE -1 fe:00:10953499 0 4\n"
-			    "4: OFDLCK ADVISORY  WRITE -1 fe:00:10953499 50 EOF\n"
-			    "4: -> OFDLCK ADVISORY  READ -1 fe:00:10953499 60 69\n"
-			    "5: LEASE  BREAKING  READ 18002 fe:00:10954182 0 EOF\n"
-			    "5: -> LEASE  BREAKER   READ 18105 <none>:0 0 EOF\n";
-
-static void a_lock_is_found_by_the_process_that_waits_for_it(void **state)
-{
-	struct file_lock asked = { .pid = 18101, .first = 1 }, held;
-
-	(void)state;
-	assert_true(locks_find(locks, &asked, &held));
-	assert_string_equal(held.kind, "POSIX");
-	assert_int_equal(held.pid, 18002);
-	assert_int_equal(held.major, 0xfe);
-	assert_int_equal(held.inode, 10953612);
-	asked = (struct file_lock){ .pid = 18103, .first = 1 };
-	assert_true(locks_find(locks, &asked, &held));
-	assert_string_equal(held.kind, "FLOCK");
-	assert_true(asked.writes);
-	asked = (struct file_lock){ .pid = 18103, .kind = "POSIX", .first = 1 };
-	assert_false(locks_find(locks, &asked, &held));
-	asked = (struct file_lock){ .pid = 18002, .first = 1 };
-	assert_false(locks_find(locks, &asked, &held));
-}
-
-static void a_lock_of_an_open_file_is_found_by_the_file_and_its_bytes(void **state)
-{
-	struct file_lock asked = { .pid = -1, .inode = 10953499, .first = 60, .last = 69 }, held;
-
-	(void)state;
-	assert_true(locks_find(locks, &asked, &held));
-	assert_string_equal(held.kind, "OFDLCK");
-	assert_int_equal(held.pid, -1);
-	assert_int_equal(held.first, 50);
-	assert_true(held.last == UINT64_MAX);
-	assert_false(asked.writes);
-	asked = (struct file_lock){ .pid = -1, .inode = 4711, .first = 1 };
-	assert_false(locks_find(locks, &asked, &held));
-}
-
-static void the_breaker_of_a_lease_waits_for_the_process_that_has_it(void **state)
-{
-	struct file_lock asked = { .pid = 18105, .first = 1 }, held;
-
-	(void)state;
-	assert_true(locks_find(locks, &asked, &held));
-	assert_string_equal(held.kind, "LEASE");
-	assert_int_equal(held.pid, 18002);
-	assert_non_null(locks_next_holder(locks, &asked, &held));
-	assert_int_equal(held.inode, 10954182);
-}
-
-static void a_holder_has_a_lock_of_the_same_kind_and_bytes(void **state)
-{
-	const struct file_lock write = { "OFDLCK", true, -1, 8, 1, 5, 10, 19 };
-	struct file_lock held = { "POSIX", false, 7, 8, 1, 5, 19, UINT64_MAX };
-
-	(void)state;
-	assert_true(lock_conflicts(&held, &write));
-	held.first = 20;
-	assert_false(lock_conflicts(&held, &write));
-	held = (struct file_lock){ "FLOCK", true, 7, 8, 1, 5, 0, UINT64_MAX };
-	assert_false(lock_conflicts(&held, &write));
-	held = (struct file_lock){ "OFDLCK", true, -1, 8, 1, 6, 0, UINT64_MAX };
-	assert_false(lock_conflicts(&held, &write));
-	assert_true(fdinfo_has_conflict(
-		"pos:\t0\nlock:\t1: OFDLCK ADVISORY  READ -1 08:01:5 0 10\n", &write));
-	assert_false(fdinfo_has_conflict(
-		"pos:\t0\nlock:\t1: OFDLCK ADVISORY  READ -1 08:01:5 0 9\n", &write));
-	assert_false(fdinfo_has_conflict("pos:\t0\n", &write));
-}
-
-static void two_that_read_do_not_wait_for_each_other_and_none_for_its_own_lock(void **state)
-{
-	struct file_lock held = { "POSIX", false, 7, 8, 1, 5, 0, 9 };
-	struct file_lock request = { "POSIX", false, 8, 8, 1, 5, 0, 9 };
-
-	(void)state;
-	assert_false(lock_conflicts(&held, &request));
-	request.writes = true;
-	assert_true(lock_conflicts(&held, &request));
-	request.pid = 7;
-	assert_false(lock_conflicts(&held, &request));
-}
-
-static bool text_has_request(const char *text, pid_t pid)
-{
-	struct file_lock asked = { .pid = pid, .first = 1 }, held;
-
-	return locks_find(text, &asked, &held);
-}
-
-static void no_line_of_rubbish_is_a_lock(void **state)
-{
-	(void)state;
-	assert_false(text_has_request("1: -> FLOCK ADVISORY WRITE 7 fe:00:1 0 EOF", 7));
-	assert_false(text_has_request("no colon\n:\n1:\n1: ->\n", 0));
-	assert_false(text_has_request("1: FLOCK ADVISORY WRITE 6 fe:00:1 0 EOF\nrubbish\n"
-				      "1: -> FLOCK ADVISORY WRITE 7 fe:00:1 0 EOF\n",
-				      7));
-}
-
 static void a_number_of_fdinfo_is_that_of_the_whole_key(void **state)
 {
 	static const char text[] = "pos:\t3\nmnt_id:\t24\nino:\t1038\neventfd-id: 12\nflags:x\n";
@@ -246,87 +131,6 @@ static void a_number_of_fdinfo_is_that_of_the_whole_key(void **state)
 	assert_false(fdinfo_number(text, "eventfd", &number));
 	assert_false(fdinfo_number(text, "flags", &number));
 	assert_false(fdinfo_number("", "pos", &number));
-}
-
-#define ROW(local, remote, inode)                                                                  \
-	"   1: " local " " remote                                                                  \
-	" 01 00000000:00000000 00:00000000 00000000  1000        0 " inode " 1 0\n"
-
-static void both_ends_of_a_connection_are_in_the_table(void **state)
-{
-	static const char table[] = "  sl  local_address rem_address   st tx_queue rx_queue tr "
-				    "tm->when retrnsmt   uid  timeout inode\n" //
-		ROW("0100007F:1F90", "00000000:0000", "4711")                  //
-		ROW("0100007F:9C40", "0100007F:1F90", "4712")
-			ROW("0100007F:1F90", "0100007F:9C40", "4713");
-	struct socket_view v = { .peer = 0 };
-
-	(void)state;
-	assert_true(net_table_find(table, NULL, 4712, "tcp", &v));
-	assert_string_equal(v.local, "127.0.0.1:40000 (tcp)");
-	assert_string_equal(v.remote, "127.0.0.1:8080 (tcp)");
-	assert_int_equal(v.peer, 4713);
-	memset(&v, 0, sizeof(v));
-	assert_true(net_table_find(table, NULL, 4711, "tcp", &v));
-	assert_string_equal(v.local, "127.0.0.1:8080 (tcp)");
-	assert_string_equal(v.remote, "");
-	assert_int_equal(v.peer, 0);
-	assert_false(net_table_find(table, NULL, 471, "tcp", &v));
-	assert_false(net_table_find("", NULL, 4711, "tcp", &v));
-	assert_false(net_table_find(NULL, NULL, 4711, "tcp", &v));
-}
-
-static void the_other_end_may_be_in_the_table_of_the_other_version(void **state)
-{
-	static const char six[] = ROW("0000000000000000FFFF00000100007F:1F90",
-				      "0000000000000000FFFF00000100007F:9C40", "4713");
-	static const char four[] = ROW("0100007F:9C40", "0100007F:1F90", "4712");
-	struct socket_view v = { .peer = 0 };
-
-	(void)state;
-	assert_true(net_table_find(six, four, 4713, "tcp", &v));
-	assert_string_equal(v.remote, "127.0.0.1:40000 (tcp)");
-	assert_int_equal(v.peer, 4712);
-	memset(&v, 0, sizeof(v));
-	assert_true(net_table_find(four, six, 4712, "tcp", &v));
-	assert_int_equal(v.peer, 4713);
-}
-
-#define ROW_OF(local, remote, state, queued, inode)                                                \
-	"   1: " local " " remote " " state " 00000000:" queued                                    \
-	" 00:00000000 00000000  1000        0 " inode " 1 0\n"
-
-static uint64_t listener_of(const char *text, const char *others, uint64_t inode, unsigned *queued)
-{
-	struct socket_view v = { .peer = 0 };
-
-	assert_true(net_table_find(text, others, inode, "tcp", &v));
-	*queued = v.queued;
-	return v.listener;
-}
-
-static void what_listens_is_known_of_a_connection_to_this_machine_that_is_not_answered(void **state)
-{
-	static const char four[] =
-		ROW_OF("00000000:1F90", "00000000:0000", "0A", "00000002", "10") //
-		ROW_OF("0100007F:9C40", "0100007F:1F90", "02", "00000000",
-		       "11") ROW_OF("0A00000A:9C41", "0B00000A:1F90", "02", "00000000", "12")
-			ROW_OF("0A00000A:9C42", "0A00000A:1F90", "02", "00000000", "13") ROW_OF(
-				"0100007F:9C43", "0100007F:1F91", "02", "00000000", "14")
-				ROW_OF("0100007F:9C44", "0100007F:1F90", "01", "00000000", "15");
-	static const char six[] =
-		ROW_OF("00000000000000000000000000000000:1F91",
-		       "00000000000000000000000000000000:0000", "0A", "00000000", "20");
-	unsigned queued;
-
-	(void)state;
-	assert_int_equal(listener_of(four, six, 11, &queued), 10);
-	assert_int_equal(queued, 2);
-	assert_int_equal(listener_of(four, six, 12, &queued), 0); /* of another machine */
-	assert_int_equal(listener_of(four, six, 13, &queued), 10);
-	assert_int_equal(listener_of(four, six, 14, &queued), 20);
-	assert_int_equal(queued, 0);
-	assert_int_equal(listener_of(four, six, 15, &queued), 0); /* it is connected */
 }
 
 static FILE *mountinfo(void)
@@ -422,7 +226,7 @@ static void without_the_key_the_only_process_that_has_the_file_is_it(void **stat
 	assert_int_equal(pipe(gate), 0);
 	assert_int_equal(fstat(ends[0], &st), 0);
 	snprintf(end.link, sizeof(end.link), "pipe:[%lu]", (unsigned long)st.st_ino);
-	assert_int_equal(scan_ends(&item, 1, NULL, &memory, true), 0);
+	assert_int_equal(scan_ends(&item, 1, NULL, 0, &memory), 0);
 	assert_int_equal(wait.peers, wait.unread & WAIT_NO_OTHERS ? 0 : 1);
 	assert_int_equal(wait.peer[0].pid, wait.peers ? getpid() : 0);
 	child = fork();
@@ -432,128 +236,13 @@ static void without_the_key_the_only_process_that_has_the_file_is_it(void **stat
 	}
 	memset(&wait, 0, sizeof(wait));
 	wait.pid = 1;
-	assert_int_equal(scan_ends(&item, 1, NULL, &memory, true), 0);
+	assert_int_equal(scan_ends(&item, 1, NULL, 0, &memory), 0);
 	assert_int_equal(wait.peers, 0);
 	close(gate[1]);
 	assert_int_equal(waitpid(child, NULL, 0), child);
 	close(gate[0]);
 	close(ends[0]);
 	close(ends[1]);
-}
-
-static const char *said(struct wait *w)
-{
-	static char text[WAIT_TEXT];
-
-	wait_text(w, text, sizeof(text));
-	return text;
-}
-
-static void a_sentence_names_what_is_waited_for_and_who_has_it(void **state)
-{
-	struct wait w = { .pid = 1,
-			  .kind = WAIT_LOCK,
-			  .lock = "FLOCK",
-			  .lock_last = UINT64_MAX,
-			  .object = "/data/x.lock",
-			  .state = 'S',
-			  .has_other_end = true,
-			  .peers = 1,
-			  .peer = { { 4711, "cp", 'S' } } };
-
-	(void)state;
-	assert_string_equal(said(&w), "waits for a lock (flock) on /data/x.lock, held by 4711 cp");
-	w.peers = 0;
-	assert_string_equal(said(&w),
-			    "waits for a lock (flock) on /data/x.lock, held by no process");
-	w.unread = WAIT_NO_OTHERS;
-	assert_string_equal(said(&w), "waits for a lock (flock) on /data/x.lock, held by no "
-				      "process that may be looked at");
-	w = (struct wait){ .kind = WAIT_DISK,
-			   .state = 'D',
-			   .channel = "folio_wait_bit_common",
-			   .object = "/x",
-			   .call = "read" };
-	assert_string_equal(said(&w),
-			    "uninterruptible: waits for the disk (folio_wait_bit_common), file /x");
-	w = (struct wait){ .kind = WAIT_SERVER,
-			   .state = 'D',
-			   .channel = "rpc_wait_bit_killable",
-			   .object = "/home/x",
-			   .call = "read" };
-	assert_string_equal(said(&w),
-			    "waits for a file server (NFS), file /home/x; uninterruptible");
-	snprintf(w.mount, sizeof(w.mount), "/home");
-	snprintf(w.mount_type, sizeof(w.mount_type), "nfs4");
-	snprintf(w.mount_source, sizeof(w.mount_source), "nas:/export/home");
-	assert_string_equal(said(&w), "waits for the file system at /home (nfs4), served by "
-				      "nas:/export/home, file /home/x; uninterruptible");
-	w = (struct wait){ .kind = WAIT_UNREAD, .state = 'S' };
-	assert_string_equal(
-		said(&w), "waits; for what is not readable without root or the rights of its user");
-	w = (struct wait){
-		.kind = WAIT_CHILD,
-		.peers = 9,
-		.peer = { { 1, "a", 'T' }, { 2, "b", 'S' }, { 3, "c", 'Z' }, { 4, "", 0 } }
-	};
-	assert_string_equal(
-		said(&w),
-		"waits for one of its 9 children: 1 a (stopped), 2 b, 3 c (ended), 4 and 5 more");
-}
-
-static void a_stop_is_put_down_to_the_terminal_only_if_the_signal_is_its(void **state)
-{
-	struct wait w = { .kind = WAIT_STOPPED, .stop_signal = SIGTTOU, .object = "/dev/pts/3" };
-
-	(void)state;
-	assert_string_equal(said(&w), "stopped by SIGTTOU: it writes to /dev/pts/3, or changes it, "
-				      "in the background");
-	w.stop_signal = 0; /* not shown, as by older kernels */
-	assert_string_equal(said(&w),
-			    "stopped by a signal, while it uses /dev/pts/3 in the background");
-	w.object[0] = '\0';
-	assert_string_equal(said(&w), "stopped by a signal");
-	w.stop_signal = SIGTSTP;
-	assert_string_equal(said(&w), "stopped by SIGTSTP, as by Ctrl-Z");
-	w.stop_signal = SIGSTOP;
-	assert_string_equal(said(&w), "stopped by a signal");
-}
-
-static void every_kind_has_a_word_and_a_sentence(void **state)
-{
-	(void)state;
-	for (int kind = 0; kind < NR_WAIT_KINDS; kind++) {
-		struct wait w = { .kind = (enum wait_kind)kind };
-
-		assert_non_null(wait_kind_name(w.kind));
-		assert_true(strlen(said(&w)) > 3);
-		assert_null(strchr(said(&w), '%'));
-	}
-}
-
-static void a_text_is_cut_to_the_room_there_is(void **state)
-{
-	struct wait w = { .kind = WAIT_TERMINAL, .object = "/dev/pts/3" };
-	char text[16] = "", none = 'x';
-
-	(void)state;
-	wait_text(&w, text, 10);
-	assert_string_equal(text, "waits for");
-	wait_text(&w, &none, 0);
-	assert_int_equal(none, 'x');
-}
-
-static void long_names_are_cut_at_a_character(void **state)
-{
-	char out[12];
-
-	(void)state;
-	text_copy_inert(out, sizeof(out), "aaaaaaa\xc3\xa4xxxxxx");
-	assert_string_equal(out, "aaaaaaa...");
-	path_copy_inert(out, sizeof(out), "/aaaaaaaaaaaaa\xc3\xa4xxxxxxx");
-	assert_string_equal(out, "...xxxxxxx");
-	text_copy_inert(out, sizeof(out), "a\x1b\xff");
-	assert_string_equal(out, "a??");
 }
 
 static void a_process_with_another_start_is_not_taken_for_it(void **state)
@@ -591,27 +280,11 @@ int main(void)
 		cmocka_unit_test(calls_are_known_by_the_numbers_of_this_machine),
 		cmocka_unit_test(the_least_number_names_no_group_of_children),
 		cmocka_unit_test(channels_have_a_kind_where_they_are_certain),
-		cmocka_unit_test(a_lock_is_found_by_the_process_that_waits_for_it),
-		cmocka_unit_test(a_lock_of_an_open_file_is_found_by_the_file_and_its_bytes),
-		cmocka_unit_test(the_breaker_of_a_lease_waits_for_the_process_that_has_it),
-		cmocka_unit_test(a_holder_has_a_lock_of_the_same_kind_and_bytes),
-		cmocka_unit_test(
-			two_that_read_do_not_wait_for_each_other_and_none_for_its_own_lock),
 		cmocka_unit_test(a_number_of_fdinfo_is_that_of_the_whole_key),
-		cmocka_unit_test(no_line_of_rubbish_is_a_lock),
-		cmocka_unit_test(both_ends_of_a_connection_are_in_the_table),
-		cmocka_unit_test(the_other_end_may_be_in_the_table_of_the_other_version),
-		cmocka_unit_test(
-			what_listens_is_known_of_a_connection_to_this_machine_that_is_not_answered),
 		cmocka_unit_test(a_mount_is_found_by_its_number_and_by_the_longest_path),
 		cmocka_unit_test(a_mount_without_a_path_is_meant_if_there_is_one_of_its_kind),
 		cmocka_unit_test(without_the_key_the_only_process_that_has_the_file_is_it),
 		cmocka_unit_test(the_path_of_a_call_is_absolute_and_has_no_dots),
-		cmocka_unit_test(a_sentence_names_what_is_waited_for_and_who_has_it),
-		cmocka_unit_test(a_stop_is_put_down_to_the_terminal_only_if_the_signal_is_its),
-		cmocka_unit_test(every_kind_has_a_word_and_a_sentence),
-		cmocka_unit_test(a_text_is_cut_to_the_room_there_is),
-		cmocka_unit_test(long_names_are_cut_at_a_character),
 		cmocka_unit_test(a_process_with_another_start_is_not_taken_for_it),
 	};
 

@@ -3,7 +3,7 @@
 
 #include "agent/agent_stream.h"
 #include "base/clock.h"
-#include "waits/idle.h"
+#include "waits/waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>

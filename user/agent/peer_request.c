@@ -7,7 +7,7 @@
 #include "base/user.h"
 #include "base/text.h"
 #include "measure/live.h"
-#include "waits/idle.h"
+#include "waits/waits.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,12 +7,11 @@
 #include "base/memory.h"
 #include "base/oom.h"
 #include "bpfmon/roles/observer.h"
+#include "text/limit_text.h"
+#include "waits/waits.h"
 #include "run/limits.h"
 #include "run/reader.h"
 #include "run/writer.h"
-#include "text/limit_text.h"
-#include "waits/idle.h"
-#include "waits/waits.h"
 
 #include <errno.h>
 #include <fcntl.h>

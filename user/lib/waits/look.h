@@ -14,7 +14,6 @@ struct look {
 };
 
 void look_done(struct look *look);
-struct thread_view;
 struct way_list;
 
 /*
@@ -22,10 +21,6 @@ struct way_list;
  * the same of all its threads; NULL: they are not asked for. 0 or -ENOMEM.
  */
 int look_at(struct look *look, struct wait *wait, struct other_end *end, struct way_list *ways);
-/* The same of one of its threads. */
-void look_at_thread(struct look *look, struct wait *wait, struct other_end *end,
-		    const struct thread_view *thread);
-
 /* What the thread @task of @wait waits for, of which only the kind was known. */
 void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		 const struct task_view *task);
@@ -33,12 +28,6 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 enum wait_kind detail_kind(const struct task_view *task);
 /* The word for what has no name. */
 const char *other_end_word(const struct wait *wait, const struct other_end *end);
-/*
- * The lock or the lease that the process waits for, and which have it. @task: the thread, in its
- * call; NULL: the call is not readable, and /proc/locks says to any user whether it waits for one.
- */
-void lock_look(struct look *look, struct wait *wait, struct other_end *end,
-	       const struct task_view *task);
 
 /* Whether the file that @task waits for is of a file server or of FUSE: then that, its mount, and
  * @end the process that serves it. */
@@ -57,11 +46,6 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
  */
 void throttles_look(struct wait **waits, size_t nr);
 
-/* What a connect() waits for: the address, and what listens there on this machine. */
-void connect_look(struct look *look, struct wait *wait, struct other_end *end,
-		  const struct task_view *task);
-/* What the requests to the io_uring at its descriptor are that wait for a file. */
-void uring_look(struct wait *wait);
 /* Whether its cgroup is frozen, which is the one above it that was: then it is WAIT_FROZEN. */
 void freezer_look(struct wait *wait);
 /* Which signal has stopped it, and the terminal that it uses in the background. */
@@ -76,5 +60,27 @@ void children_look_signalled(struct wait *wait, struct other_end *end,
 void children_follow(struct wait *wait);
 /* bpfmon itself waits for its command, whatever it looks at meanwhile. */
 void launcher_look(struct wait *wait, struct other_end *end);
+
+/*
+ * All ways in which a process may go on, by any of its threads: by itself, by something outside, or
+ * only by other processes.
+ */
+
+/* What one thread waits for, or one descriptor of its poll. */
+struct way {
+	struct wait wait;
+	struct other_end end;
+	bool is_poll;
+};
+
+/* Of one process, until other processes have been searched for what its threads wait for. */
+struct way_list {
+	struct way *at; /* owned */
+	size_t nr, room;
+};
+
+void way_list_done(struct way_list *list);
+/* After scan_ends(): sets the ways of @wait. */
+void ways_finish(struct wait *wait, const struct way_list *list);
 
 #endif

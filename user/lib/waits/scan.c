@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "waits/scan.h"
 
-#include "waits/fdinfo.h"
 #include "waits/task.h"
 
 #include "base/cleanup.h"
@@ -209,12 +208,13 @@ void scan_memory_done(struct scan_memory *m)
 }
 
 static void ends_search(struct found_end *ends, size_t nr, const struct scan_item *items,
-			size_t nr_items, const struct waits *w, struct scan_memory *memory)
+			size_t nr_items, const pid_t *asked, size_t nr_asked,
+			struct scan_memory *memory)
 {
 	size_t left = 0;
 
-	for (size_t i = 0; i < waits_number(w); i++)
-		scan_descriptors(waits_get(w, i)->pid, ends, nr);
+	for (size_t i = 0; i < nr_asked; i++)
+		scan_descriptors(asked[i], ends, nr);
 	/* a pipe or a socket pair is inherited: the parents come next */
 	for (size_t i = 0; i < nr_items; i++) {
 		struct found_end *f = found_of(ends, nr, items[i].end);
@@ -267,8 +267,8 @@ static void item_finish(const struct scan_item *item, const struct found_end *f)
 		wait->unread |= WAIT_NO_OTHERS;
 }
 
-int scan_ends(struct scan_item *items, size_t nr, const struct waits *w, struct scan_memory *memory,
-	      bool all)
+int scan_ends(struct scan_item *items, size_t nr, const pid_t *asked, size_t nr_asked,
+	      struct scan_memory *memory)
 {
 	struct found_end *ends = calloc(nr + 1, sizeof(*ends));
 	size_t nr_ends = 0;
@@ -287,10 +287,10 @@ int scan_ends(struct scan_item *items, size_t nr, const struct waits *w, struct 
 			found_add(&ends[nr_ends], end->first);
 		nr_ends++;
 	}
-	if (nr_ends && all)
+	if (nr_ends && !asked)
 		scan_machine(ends, nr_ends);
 	else if (nr_ends)
-		ends_search(ends, nr_ends, items, nr, w, memory);
+		ends_search(ends, nr_ends, items, nr, asked, nr_asked, memory);
 	for (size_t i = 0; i < nr; i++)
 		item_finish(&items[i], found_of(ends, nr_ends, items[i].end));
 	free(ends);

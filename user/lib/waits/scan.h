@@ -54,11 +54,12 @@ void wait_follow(struct wait *wait, pid_t pid);
 /* Replaces those by the ones of @from. */
 void wait_take_peers(struct wait *wait, const struct wait *from);
 /*
- * Looks at the descriptors of all processes (@all), once; or else of those that are asked about and
- * their parents, and of others for what none of these has, and not again within some seconds. 0 or
- * -ENOMEM.
+ * Searches the descriptors of processes for the ends of @items. @asked NULL: those of all
+ * processes, once. Otherwise those of the @nr_asked processes and of their parents, and of all
+ * other processes only for an end that none of these has, at most once in some seconds, of which
+ * @memory keeps the result. Returns 0 or -ENOMEM.
  */
-int scan_ends(struct scan_item *items, size_t nr, const struct waits *w, struct scan_memory *memory,
-	      bool all);
+int scan_ends(struct scan_item *items, size_t nr, const pid_t *asked, size_t nr_asked,
+	      struct scan_memory *memory);
 
 #endif

@@ -24,9 +24,6 @@ struct socket_view {
 void net_tables_done(struct net_tables *t);
 /* Finds the socket of the process @pid. False: it is not of TCP, UDP or Unix, or not visible. */
 bool socket_find(struct net_tables *t, pid_t pid, uint64_t inode, struct socket_view *view);
-/* Finds a socket of Unix by its inode, which needs no list of all; the kernel shows any caller
- * those of its own namespace. */
-bool unix_find(uint64_t inode, struct socket_view *view);
 /*
  * The inode of what listens at @address of connect(), @length bytes, as the process @pid sees it;
  * @name: its path, or "@" and its name. 0: not found.

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Why a process does not run at all: a frozen cgroup, or a signal, as of its terminal. */
-#include "waits/syscalls.h"
-#include "waits/fdinfo.h"
-#include "waits/look.h"
-
+/* Why a process does not run: a frozen cgroup, a stop signal, or a used-up CPU quota. */
 #include "base/cgroup.h"
+#include "waits/look.h"
+#include "waits/syscalls.h"
+#include "waits/task.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 struct freezer {
 	const char *controller;     /* NULL: of version 2 */
@@ -22,12 +24,19 @@ static const struct freezer freezers[] = {
 	{ NULL, "cgroup.events", "frozen 1", "cgroup.freeze" },
 };
 
-static bool file_has(const char *folder, const char *name, const char *word)
+static bool file_read(const char *folder, const char *name, char *text, size_t size)
 {
-	char path[4300], text[512];
+	char path[4300];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return proc_read(path, text, sizeof(text)) > 0 && strstr(text, word);
+	return proc_read(path, text, size) > 0;
+}
+
+static bool file_has(const char *folder, const char *name, const char *word)
+{
+	char text[512];
+
+	return file_read(folder, name, text, sizeof(text)) && strstr(text, word);
 }
 
 static bool freezer_holds(const struct freezer *f, struct wait *wait)
@@ -91,4 +100,147 @@ void stop_look(struct wait *wait, const struct task_view *task)
 	     descriptor_link(wait->pid, (int)task->argument[call->fd_at], link, sizeof(link)) &&
 	     link_is_terminal(link)))
 		terminal_name(wait->object, sizeof(wait->object), stat.terminal);
+}
+
+/*
+ * Processes that are ready to run, and that the CPU quota of a cgroup holds up. The kernel shows
+ * them as running; what tells them is that their cgroup is throttled within the next two periods.
+ */
+
+#define MAX_LEVELS 16         /* cgroups from that of a process upwards */
+#define MAX_PERIOD_US 1000000 /* the kernel's */
+
+struct quota {
+	uint64_t quota_us, period_us; /* 0: there is none */
+	uint64_t periods, throttled;  /* so far */
+};
+
+struct quotas {
+	struct wait *wait;
+	char folder[4096]; /* of the process's cgroup */
+	size_t mount;      /* the length of the mount point */
+	bool is_v2;
+	struct quota level[MAX_LEVELS];
+};
+
+static void quota_read(const char *folder, bool is_v2, struct quota *q)
+{
+	char text[1024];
+	const char *at;
+
+	*q = (struct quota){ 0 };
+	if (is_v2) { /* "max 100000" has none */
+		if (!file_read(folder, "cpu.max", text, sizeof(text)) ||
+		    sscanf(text, "%" SCNu64 " %" SCNu64, &q->quota_us, &q->period_us) != 2)
+			return;
+	} else { /* -1: none */
+		if (!file_read(folder, "cpu.cfs_quota_us", text, sizeof(text)) || *text == '-' ||
+		    sscanf(text, "%" SCNu64, &q->quota_us) != 1 ||
+		    !file_read(folder, "cpu.cfs_period_us", text, sizeof(text)) ||
+		    sscanf(text, "%" SCNu64, &q->period_us) != 1)
+			return;
+	}
+	if (!file_read(folder, "cpu.stat", text, sizeof(text)) ||
+	    !(at = strstr(text, "nr_periods ")) ||
+	    sscanf(at, "nr_periods %" SCNu64 " nr_throttled %" SCNu64, &q->periods,
+		   &q->throttled) != 2)
+		q->period_us = 0;
+}
+
+/* Reads the quotas of the process's cgroup and of those above it; false: there is none. */
+static bool quotas_read(struct quotas *all)
+{
+	size_t length = strlen(all->folder);
+	char folder[sizeof(all->folder)];
+	bool has_any = false;
+
+	memcpy(folder, all->folder, length + 1);
+	for (size_t i = 0; i < MAX_LEVELS && length >= all->mount; i++) {
+		quota_read(folder, all->is_v2, &all->level[i]);
+		has_any = has_any || all->level[i].period_us;
+		while (length && folder[--length] != '/')
+			;
+		folder[length] = '\0';
+	}
+	return has_any;
+}
+
+static bool quotas_begin(struct quotas *all, struct wait *wait)
+{
+	char proc[32], path[4096];
+	int id;
+
+	*all = (struct quotas){ .wait = wait };
+	snprintf(proc, sizeof(proc), "/proc/%d", wait->pid);
+	if (cgroup_of_process(proc, "cpu", path, &all->is_v2, &id) ||
+	    cgroup_find_folder("/proc/self", all->is_v2 ? NULL : "cpu", path, all->folder,
+			       &all->mount))
+		return false;
+	return quotas_read(all);
+}
+
+static uint64_t longest_period(const struct quotas *all)
+{
+	uint64_t longest = 0;
+
+	for (size_t i = 0; i < MAX_LEVELS; i++)
+		if (all->level[i].period_us > longest)
+			longest = all->level[i].period_us;
+	return longest < MAX_PERIOD_US ? longest : MAX_PERIOD_US;
+}
+
+/* The path of the cgroup @levels above that of the process. */
+static void object_put(const struct quotas *all, size_t levels)
+{
+	size_t length = strlen(all->folder);
+	char path[sizeof(all->folder)];
+
+	memcpy(path, all->folder, length + 1);
+	while (levels--)
+		while (length && path[--length] != '/')
+			;
+	path[length] = '\0';
+	path_copy_inert(all->wait->object, sizeof(all->wait->object),
+			length > all->mount ? path + all->mount : "/");
+}
+
+/* The nearest cgroup that has been throttled since quotas_begin(). */
+static void quotas_end(struct quotas *all)
+{
+	struct quota before[MAX_LEVELS];
+	struct wait *wait = all->wait;
+
+	memcpy(before, all->level, sizeof(before));
+	quotas_read(all);
+	for (size_t i = 0; i < MAX_LEVELS; i++) {
+		const struct quota *now = &all->level[i];
+
+		if (!now->period_us || !before[i].period_us ||
+		    now->throttled <= before[i].throttled)
+			continue;
+		wait->kind = WAIT_THROTTLED;
+		wait->quota_milli = (unsigned)(now->quota_us * 1000 / now->period_us);
+		wait->cgroup_is_v2 = all->is_v2;
+		object_put(all, i);
+		return;
+	}
+}
+
+void throttles_look(struct wait **waits, size_t nr)
+{
+	struct quotas *all = nr ? calloc(nr, sizeof(*all)) : NULL;
+	uint64_t wait_us = 0;
+	size_t limited = 0;
+
+	for (size_t i = 0; all && i < nr; i++)
+		if (quotas_begin(&all[limited], waits[i])) {
+			uint64_t period_us = longest_period(&all[limited++]);
+
+			wait_us = 2 * period_us > wait_us ? 2 * period_us : wait_us;
+		}
+	if (limited)
+		usleep((useconds_t)wait_us);
+	for (size_t i = 0; i < limited; i++)
+		quotas_end(&all[i]);
+	free(all);
 }

@@ -183,4 +183,14 @@ void waits_reason(const struct waits *w, struct wait_reason *reason);
 void waits_reason_text(const struct waits *w, const struct wait_reason *reason, char *out,
 		       size_t size);
 
+/* Whether processes that do nothing have nothing to do: a server without requests. */
+
+/*
+ * Whether the processes @pids of one run or job wait for requests: one of them at least waits for
+ * connections or datagrams, or reads a terminal; the others wait for their children, or belong to
+ * such a one and wait for work. No thread waits for a lock, a disk or a full pipe. What may not be
+ * read is not idle. Reads /proc only.
+ */
+bool processes_are_idle(const int32_t *pids, size_t nr);
+
 #endif
