@@ -6,38 +6,39 @@
  */
 #include "fuzz.h"
 
+#include "base/bytes.h"
 #include "waits/task.h"
+
+#include <fcntl.h>
 
 static const char *given;
 
 /* In place of the file, whatever its name: all of the parsers read the input. */
-static ssize_t given_read(const char *path, char *text, size_t size)
+static int given_open(const char *path, int flags)
 {
-	size_t n = strnlen(given, size - 1);
-
 	(void)path;
+	return open("/dev/null", flags);
+}
+
+static ssize_t given_bytes(int fd, char *text, size_t size)
+{
+	size_t n = strnlen(given, size);
+
+	(void)fd;
 	memcpy(text, given, n);
-	text[n] = '\0';
 	return (ssize_t)n;
 }
 
-static int given_stat(pid_t pid, pid_t tid, struct task_stat *stat)
-{
-	(void)pid, (void)tid;
-	return task_stat_parse(given, stat);
-}
-
 /* clang-format off */
-#define proc_read given_read
-#define task_stat_read given_stat
-#include "waits/fdinfo.c"
+#define open given_open
+#define bytes_read given_bytes
+#include "waits/task.c"
 #include "waits/scan.c"
 #include "waits/children.c"
-#include "waits/waits_memory.c"
-#undef proc_read
-#undef task_stat_read
+#include "waits/syscalls.c"
+#undef open
+#undef bytes_read
 /* clang-format on */
-#include "waits/syscalls.h"
 #include "waits/locks.h"
 #include "waits/sockets.h"
 
