@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 
-#include "base/bytes.h"
+#include "base/fd.h"
 #include "waits/task.h"
 
 #include <fcntl.h>

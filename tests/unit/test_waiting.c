@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "top/waiting.h"
+#include "top/proc.h"
 
 #include <unistd.h>
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The table of processes: titles, and as many rows as there is room for. */
+/* The table of processes, and the page of one process. */
+#include "text/format.h"
 #include "top/view.h"
 
 #include <inttypes.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +13,8 @@
 #define CACHED_USERS 64
 #define ARGS_BYTES 512 /* more is on no screen */
 
-const char *uid_name(uint32_t uid)
+/* Returns the name of a user, from a cache; its number if it has no name. */
+static const char *uid_name(uint32_t uid)
 {
 	static struct {
 		uint32_t uid;
@@ -225,4 +228,261 @@ void draw_table(struct view *v, struct screen *s, int y, int height)
 	}
 	/* the frame around the table is only its first line */
 	screen_paint(s, 0, y + (int)page + 1, s->width, STYLE_PLAIN);
+}
+
+/* The page of one process: its record so far, its curves, and from /proc its limits and files. */
+
+#define LABEL 15
+#define VALUE 13
+#define MOST_CURVE 500
+
+/* Lines that can be scrolled over: only those from @scroll on are drawn. */
+struct page_lines {
+	struct screen *s;
+	int y, height;
+	size_t line, scroll;
+};
+
+/* The row of the next line; -1: it is outside. */
+static int page_next(struct page_lines *p)
+{
+	size_t line = p->line++;
+
+	if (line < p->scroll || line - p->scroll >= (size_t)p->height)
+		return -1;
+	return p->y + (int)(line - p->scroll);
+}
+
+static void page_field(struct page_lines *p, const char *label, const char *text)
+{
+	int y = page_next(p);
+
+	if (y < 0)
+		return;
+	screen_text(p->s, 0, y, LABEL, STYLE_DIM, label);
+	screen_text(p->s, LABEL, y, p->s->width - LABEL, STYLE_PLAIN, text);
+}
+
+static void page_title(struct page_lines *p, const char *text)
+{
+	int y;
+
+	page_next(p);
+	y = page_next(p);
+	if (y >= 0)
+		screen_text(p->s, 0, y, p->s->width, STYLE_BOLD, text);
+}
+
+static void measure_text(enum measure m, const struct usage *u, char *out)
+{
+	const struct metric *metric = metric_get(measure_metric(m));
+
+	if (!usage_has(u, m))
+		snprintf(out, FORMAT_BYTES, "-");
+	else if (metric->unit == UNIT_NS)
+		format_seconds(out, u->value[m]);
+	else if (metric->unit == UNIT_BYTES)
+		format_bytes(out, u->value[m]);
+	else
+		format_count(out, u->value[m]);
+}
+
+static void page_usage(struct page_lines *p, const struct usage *own, const struct usage *sum)
+{
+	static const char *const names[NR_MEASURES] = {
+		[MEASURE_CPU] = "CPU",
+		[MEASURE_USER] = "  user",
+		[MEASURE_SYSTEM] = "  system",
+		[MEASURE_RUNQUEUE] = "waited for CPU",
+		[MEASURE_MINFLT] = "minor faults",
+		[MEASURE_MAJFLT] = "major faults",
+		[MEASURE_NVCSW] = "switches",
+		[MEASURE_NIVCSW] = "  involuntary",
+		[MEASURE_RCHAR] = "calls read",
+		[MEASURE_WCHAR] = "calls written",
+		[MEASURE_READ] = "storage read",
+		[MEASURE_WRITE] = "storage written",
+		[MEASURE_RSS] = "memory",
+		[MEASURE_SWAP] = "swap",
+		[MEASURE_THREADS] = "threads",
+	};
+	char text[FORMAT_BYTES];
+	int y;
+
+	page_title(p, "what it has used");
+	y = p->line > p->scroll ? p->y + (int)(p->line - 1 - p->scroll) : -1;
+	if (y >= p->y && y < p->y + p->height) {
+		screen_text_right(p->s, LABEL, y, VALUE, STYLE_DIM, "itself");
+		screen_text_right(p->s, LABEL + VALUE, y, VALUE + 2, STYLE_DIM, "with all below");
+	}
+	for (int m = 0; m < NR_MEASURES; m++) {
+		if (!usage_has(own, (enum measure)m) && !usage_has(sum, (enum measure)m))
+			continue;
+		y = page_next(p);
+		if (y < 0)
+			continue;
+		screen_text(p->s, 0, y, LABEL, STYLE_DIM, names[m]);
+		measure_text((enum measure)m, own, text);
+		screen_text_right(p->s, LABEL, y, VALUE, STYLE_PLAIN, text);
+		measure_text((enum measure)m, sum, text);
+		screen_text_right(p->s, LABEL + VALUE, y, VALUE + 2, STYLE_PLAIN, text);
+	}
+}
+
+/* A value of the point @i: of counters what it grew in a second. */
+static double point_value(const struct task *t, uint32_t i, enum measure m)
+{
+	const struct point *p = &t->points[i];
+	double value = (double)p->used.value[m], seconds;
+
+	if (m >= MEASURE_FIRST_GAUGE)
+		return value;
+	if (!i)
+		return 0;
+	value -= (double)p[-1].used.value[m];
+	seconds = (double)(p->at_ns - p[-1].at_ns) / 1e9;
+	return value > 0 && seconds > 0 ? value / seconds : 0;
+}
+
+static void page_curve(struct page_lines *p, const struct task *t, uint32_t until, enum measure m,
+		       const char *name, double least, enum style style)
+{
+	double values[MOST_CURVE], most = least;
+	int room = p->s->width - LABEL - 10, nr = 0, y = page_next(p);
+	uint32_t first;
+	char text[16];
+
+	if (room > MOST_CURVE)
+		room = MOST_CURVE;
+	if (y < 0 || room < 1)
+		return;
+	first = until > (uint32_t)room ? until - (uint32_t)room : 0;
+	for (uint32_t i = first; i < until; i++) {
+		values[nr] = point_value(t, i, m);
+		most = values[nr] > most ? values[nr] : most;
+		nr++;
+	}
+	if (m == MEASURE_CPU)
+		snprintf(text, sizeof(text), "%.2f", most / 1e9);
+	else
+		bytes_short(text, sizeof(text), most);
+	screen_text(p->s, 0, y, LABEL, style, name);
+	draw_curve(p->s, LABEL, y, nr, values, nr, most, -1, style);
+	screen_printf(p->s, LABEL + nr + 1, y, 10, STYLE_DIM, "%s %s",
+		      p->s->is_utf8 ? "\u2264" : "<=", text);
+}
+
+static void page_curves(struct page_lines *p, const struct view *v, const struct task *t)
+{
+	const struct point *last = task_point_at(t, v->at_ns);
+	uint32_t until = last ? (uint32_t)(last - t->points) + 1 : 0;
+
+	if (until < 2)
+		return;
+	page_title(p, "over time");
+	page_curve(p, t, until, MEASURE_CPU, "cores", 1e9, STYLE_CPU);
+	page_curve(p, t, until, MEASURE_RSS, "memory", 1, STYLE_MEMORY);
+	if (usage_has(&last->used, MEASURE_READ))
+		page_curve(p, t, until, MEASURE_READ, "read/s", 1, STYLE_IO);
+	if (usage_has(&last->used, MEASURE_WRITE))
+		page_curve(p, t, until, MEASURE_WRITE, "written/s", 1, STYLE_IO);
+}
+
+static void page_state(struct page_lines *p, struct view *v, const struct task *t)
+{
+	char waits[WAITING_BYTES], text[WAITING_BYTES + 4], state;
+
+	waiting_begin(&v->waiting);
+	if (!waiting_text(&v->waiting, t->pid, t->start_epoch_ns, &state, waits, sizeof(waits)))
+		return;
+	snprintf(text, sizeof(text), "%c  %s", state, waits);
+	page_field(p, "state", text);
+}
+
+static void page_facts(struct page_lines *p, struct view *v, const struct task *t)
+{
+	const struct task *parent = t->parent ? &v->model->tasks[t->parent - 1] : NULL;
+	char text[MODEL_TEXT_BYTES], moment[MOMENT_BYTES];
+	int64_t idle = task_idle_since(t, v->at_ns);
+
+	snprintf(text, sizeof(text), "%d  %s", t->pid, t->comm);
+	page_field(p, "process", text);
+	page_field(p, "program", v->model->programs[t->program].name);
+	if (t->args)
+		page_field(p, "arguments", t->args);
+	if (t->has_uid)
+		page_field(p, "user", uid_name(t->uid));
+	snprintf(text, sizeof(text), "%d  %s", t->ppid, parent ? parent->comm : "");
+	if (t->ppid)
+		page_field(p, "started by", text);
+	page_field(p, "started", format_moment(moment, t->start_epoch_ns, true));
+	if (t->end_ns <= v->at_ns && t->signal)
+		snprintf(text, sizeof(text), "killed by signal %d", t->signal);
+	else if (t->end_ns <= v->at_ns)
+		snprintf(text, sizeof(text), t->has_record ? "with %d" : "unseen", t->exit_code);
+	if (t->end_ns <= v->at_ns)
+		page_field(p, "ended", text);
+	if (v->is_here && v->is_following)
+		page_state(p, v, t);
+	if (idle != MODEL_NEVER && v->at_ns - idle >= 1000000000) {
+		duration_short(text, sizeof(text), (uint64_t)(v->at_ns - idle));
+		page_field(p, "has not run for", text);
+	}
+}
+
+/* Read again with each sample, as long as it lives here. */
+static void task_lines_refresh(struct view *v, const struct task *t)
+{
+	bool is_same = row_key_is(&v->task_key, &v->selected);
+
+	if (is_same && v->task_version == v->model->version)
+		return;
+	proc_lines_done(&v->task_lines);
+	v->task_key = v->selected;
+	v->task_version = v->model->version;
+	if (v->is_here && v->is_following)
+		proc_lines_read(&v->task_lines, t->pid, t->start_epoch_ns);
+}
+
+static void page_draw_all(struct view *v, struct page_lines *p, const struct task *t)
+{
+	const struct actor *a = scene_find(&v->scene, (uint32_t)(t - v->model->tasks));
+	int y;
+
+	page_facts(p, v, t);
+	page_usage(p, a ? &a->own : &t->last, a ? &a->sum : &t->last);
+	page_curves(p, v, t);
+	task_lines_refresh(v, t);
+	if (v->task_lines.nr)
+		page_next(p);
+	for (size_t i = 0; i < v->task_lines.nr; i++) {
+		const char *line = v->task_lines.lines[i];
+
+		y = page_next(p);
+		if (y >= 0)
+			screen_text(p->s, 0, y, p->s->width,
+				    *line == ' ' ? STYLE_PLAIN : STYLE_BOLD, line);
+	}
+}
+
+void draw_task(struct view *v, struct screen *s, int y, int height)
+{
+	ssize_t index = v->selected.kind == ROW_TASK
+				? model_find(v->model, v->selected.pid, v->selected.id)
+				: -1;
+	struct page_lines p = { .s = s, .y = y, .height = height, .scroll = v->scroll };
+
+	if (index < 0) {
+		screen_text(s, 0, y, s->width, STYLE_DIM, "It has ended, and is in sums only.");
+		return;
+	}
+	page_draw_all(v, &p, &v->model->tasks[index]);
+	/* not beyond the last line */
+	if (p.line < v->scroll + (size_t)height && v->scroll) {
+		v->scroll = p.line > (size_t)height ? p.line - (size_t)height : 0;
+		for (int i = 0; i < height; i++)
+			screen_printf(s, 0, y + i, s->width, STYLE_PLAIN, "%*s", s->width, "");
+		p = (struct page_lines){ .s = s, .y = y, .height = height, .scroll = v->scroll };
+		page_draw_all(v, &p, &v->model->tasks[index]);
+	}
 }

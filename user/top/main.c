@@ -7,12 +7,101 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "top/top_options.h"
+#include "text/terminal.h"
 #include "top/session.h"
 
+#include <errno.h>
+#include <getopt.h>
 #include <locale.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+static int top_option_take(struct top_options *o, int key, const char *text)
+{
+	if (key == 'h')
+		o->shows_help = true;
+	else if (key == 's' && o->nr_stores < MAX_STORES)
+		o->stores[o->nr_stores++] = text;
+	else if (key == 'r')
+		o->run = strtoll(text, NULL, 10);
+	else if (key == 'g')
+		o->is_running = true;
+	else if (key == 'l')
+		o->label = text;
+	else if (key == 'a')
+		o->agent = text;
+	else if (key == 'j')
+		o->job = text;
+	else if (key == 'p')
+		o->pid = (int32_t)strtol(text, NULL, 10);
+	else if (key == 'c')
+		terminal_choose_colour(!strcmp(text, "always")  ? COLOUR_ALWAYS
+				       : !strcmp(text, "never") ? COLOUR_NEVER
+								: COLOUR_AUTO);
+	else if (key == '?')
+		return -EINVAL;
+	return 0;
+}
+
+static bool sources_are_clear(const struct top_options *o, bool has_more)
+{
+	if (o->job && !o->agent)
+		return false;
+	if (o->file)
+		return !has_more && !o->nr_stores && !o->agent;
+	return o->nr_stores || o->agent;
+}
+
+/* Returns -EINVAL after one line to the user. */
+static int top_options_read(struct top_options *o, int argc, char **argv)
+{
+	static const struct option rows[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "store", required_argument, NULL, 's' },
+		{ "run", required_argument, NULL, 'r' },
+		{ "running", no_argument, NULL, 'g' },
+		{ "label", required_argument, NULL, 'l' },
+		{ "agent", required_argument, NULL, 'a' },
+		{ "job", required_argument, NULL, 'j' },
+		{ "select", required_argument, NULL, 'p' },
+		{ "color", required_argument, NULL, 'c' },
+		{ 0 },
+	};
+	int key, err = 0;
+
+	*o = (struct top_options){ 0 };
+	while (!err && (key = getopt_long(argc, argv, "h", rows, NULL)) != -1)
+		err = top_option_take(o, key, optarg);
+	if (err)
+		return err;
+	o->file = argv[optind];
+	if (!o->shows_help && !sources_are_clear(o, o->file && argv[optind + 1])) {
+		log_error("bpfmon-top takes a FILE, --store FILE or --agent SOCKET; see `bpfmon "
+			  "top --help`");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void top_options_help(void)
+{
+	puts("Usage: bpfmon-top [OPTIONS] FILE | bpfmon-top --store FILE [--run ID]\n"
+	     "       bpfmon-top --agent SOCKET [--job ID]\n\n"
+	     "Shows a run while it goes on, or again. `bpfmon top` executes it.\n\n"
+	     "      --store FILE   A store; several: the list of the runs that go on\n"
+	     "      --run ID       The run of that number in the store\n"
+	     "      --running      It goes on: follow it\n"
+	     "      --agent SOCKET Its jobs are in the list, too\n"
+	     "      --job ID       The job of that agent\n"
+	     "      --select PID   Select this process\n"
+	     "      --label TEXT   What to call what is shown\n"
+	     "      --color WHEN   auto (default), always, never\n"
+	     "  -h, --help         Print this help");
+}
 
 int main(int argc, char **argv)
 {

@@ -2,6 +2,9 @@
 /* Lines of a run become its processes, samples and spans. */
 #include "top/model.h"
 
+#include "run/limits.h"
+#include "text/limit_text.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -42,12 +45,129 @@ static int64_t elapsed_clamp(uint64_t ns)
 	return ns < INT64_MAX / 4 ? (int64_t)ns : INT64_MAX / 4;
 }
 
-int64_t model_elapsed(const struct model *m, uint64_t epoch_ns)
+static int64_t model_elapsed(const struct model *m, uint64_t epoch_ns)
 {
 	if (epoch_ns < m->start_epoch_ns)
 		return -elapsed_clamp(m->start_epoch_ns - epoch_ns);
 	return elapsed_clamp(epoch_ns - m->start_epoch_ns);
 }
+
+/* The meta line. */
+
+static void model_copy_text(char *to, size_t size, const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+
+	snprintf(to, size, "%s", text ? text : "");
+}
+
+static uint64_t member_count(const json_t *o, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(o, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static void command_copy(struct model *m, const json_t *meta)
+{
+	const json_t *list = json_object_get(meta, "command"), *word;
+	size_t used = 0, i;
+
+	m->command[0] = '\0';
+	json_array_foreach(list, i, word) {
+		if (!json_is_string(word) || used + 1 >= sizeof(m->command))
+			continue;
+		snprintf(m->command + used, sizeof(m->command) - used, "%s%s", i ? " " : "",
+			 json_string_value(word));
+		used = strlen(m->command);
+	}
+}
+
+/* A job of a node is known by its id, of which the name is a part. */
+static void model_name_job(struct model *m, const json_t *job)
+{
+	const char *id = json_string_value(json_object_get(job, "id"));
+
+	if (id && strcmp(id, "run") != 0)
+		snprintf(m->name, sizeof(m->name), "%s", id);
+}
+
+/* Takes the meta line. Errors as of model_take(). */
+static int model_take_meta(struct model *m, struct line *l)
+{
+	const json_t *meta = l->tree, *system = json_object_get(meta, "system");
+	const json_t *limits = json_object_get(meta, "limits");
+	int err = line_check_meta(l);
+
+	if (err || m->has_meta) /* of a feed that was opened anew */
+		return err;
+	m->has_meta = true;
+	m->start_epoch_ns = l->start_epoch_ns;
+	m->interval_ns =
+		(uint64_t)(json_number_value(json_object_get(meta, "interval_seconds")) * 1e9);
+	model_copy_text(m->name, sizeof(m->name), meta, "name");
+	model_name_job(m, json_object_get(meta, "node_job"));
+	model_copy_text(m->host, sizeof(m->host), meta, "host");
+	model_copy_text(m->user, sizeof(m->user), meta, "user");
+	model_copy_text(m->uuid, sizeof(m->uuid), meta, "run");
+	model_copy_text(m->live_socket, sizeof(m->live_socket), meta, "live_socket");
+	command_copy(m, meta);
+	m->cpus = member_count(system, "cpus");
+	m->cpu_limit = member_count(limits, "cpus_allowed_count") * 1000;
+	m->memory_bytes = member_count(system, "memory_bytes");
+	m->memory_limit_bytes = member_count(limits, "memory_max_bytes");
+	return 0;
+}
+
+/* The events of a run, as notes in a line each. */
+
+static void note_write(struct note *n, const char *name, long long pid, const char *text)
+{
+	char of[32] = "";
+
+	if (pid > 0)
+		snprintf(of, sizeof(of), " %lld", pid);
+	snprintf(n->text, sizeof(n->text), "%s%s%s%s", name ? name : "event", of, text ? ": " : "",
+		 text ? text : "");
+	for (char *c = n->text; *c && *c != ':'; c++)
+		if (*c == '_')
+			*c = ' ';
+}
+
+/* In the words of the summary. False: it is another event, or none of this bpfmon. */
+static bool note_write_limit(struct note *n, const char *name, const json_t *event)
+{
+	struct limit_hit hit;
+	char *text;
+
+	if (!name || strcmp(name, "limit") != 0 || !limit_hit_read(&hit, event))
+		return false;
+	text = limit_text_make(&hit);
+	snprintf(n->text, sizeof(n->text), "%s %s", hit.is_end ? "ended beyond" : "beyond",
+		 text ? text : hit.text);
+	free(text);
+	return true;
+}
+
+/* Appends a note about an event. */
+static void model_take_event(struct model *m, const json_t *event)
+{
+	static const char *const more[] = { "text", "reason", "comm", "cgroup" };
+	const char *name = json_string_value(json_object_get(event, "event")), *text = NULL;
+	double time = json_number_value(json_object_get(event, "time"));
+	struct note *n = &m->notes[m->nr_notes++ % MAX_NOTES];
+
+	*n = (struct note){ .at_ns = m->now_ns };
+	if (time > 0 && time < 4e9)
+		n->at_ns = model_elapsed(m, (uint64_t)(time * 1e6) * 1000);
+	if (note_write_limit(n, name, event))
+		return;
+	for (size_t i = 0; !text && i < sizeof(more) / sizeof(*more); i++)
+		text = json_string_value(json_object_get(event, more[i]));
+	note_write(n, name, json_integer_value(json_object_get(event, "pid")), text);
+}
+
+/* The other lines. */
 
 static void model_advance(struct model *m, int64_t at_ns)
 {
@@ -330,3 +450,5 @@ size_t model_moment_at(const struct model *m, int64_t at_ns)
 	}
 	return low ? low - 1 : SIZE_MAX;
 }
+
+/* What the meta line says of a run: its names, its limits. */

@@ -7,11 +7,55 @@
 #ifndef TOP_MODEL_H
 #define TOP_MODEL_H
 
-#include "top/usage.h"
+#include "run/metric.h"
 #include "run/reader.h"
 
 #include <jansson.h>
 #include <sys/types.h>
+
+/* What a process has used and holds, as top follows it: the metrics that its columns need. */
+
+enum measure {
+	/* counters, which a parent's sum keeps when the process has ended */
+	MEASURE_CPU,
+	MEASURE_USER,
+	MEASURE_SYSTEM,
+	MEASURE_RUNQUEUE,
+	MEASURE_MINFLT,
+	MEASURE_MAJFLT,
+	MEASURE_NVCSW,
+	MEASURE_NIVCSW,
+	MEASURE_RCHAR,
+	MEASURE_WCHAR,
+	MEASURE_READ,
+	MEASURE_WRITE,
+	/* gauges, of live ones only */
+	MEASURE_RSS,
+	MEASURE_SWAP,
+	MEASURE_THREADS,
+	NR_MEASURES
+};
+
+#define MEASURE_FIRST_GAUGE MEASURE_RSS
+
+struct usage {
+	uint64_t value[NR_MEASURES];
+	uint32_t have; /* a bit for each; without it the value is 0 */
+};
+
+static inline bool usage_has(const struct usage *u, enum measure m)
+{
+	return u->have >> m & 1;
+}
+
+enum metric_id measure_metric(enum measure m);
+/* Takes those measures that are among the metrics. */
+void usage_take(struct usage *u, const uint64_t *value, const struct metric_set *have);
+/* Adds counters and gauges, or counters only. */
+void usage_add(struct usage *to, const struct usage *u);
+void usage_add_counters(struct usage *to, const struct usage *u);
+/* Adds by how much the counters of @later are above those of @earlier, if they are. */
+void usage_add_growth(struct usage *to, const struct usage *later, const struct usage *earlier);
 
 #define MODEL_NEVER INT64_MAX
 #define MODEL_TEXT_BYTES 256
@@ -108,7 +152,7 @@ void model_done(struct model *m);
 int model_take(struct model *m, struct line *l);
 /* The index of the process that began then; -1: none. Times are in whole microseconds. */
 ssize_t model_find(const struct model *m, int32_t pid, uint64_t start_epoch_ns);
-/* Sets the parents that have become known (tasks.c). */
+/* Sets the parents that have become known. */
 void model_link(struct model *m);
 /* The last moment at or before @at_ns; SIZE_MAX: none. */
 size_t model_moment_at(const struct model *m, int64_t at_ns);
@@ -118,13 +162,7 @@ const struct point *task_point_at(const struct task *t, int64_t at_ns);
 int64_t task_idle_since(const struct task *t, int64_t at_ns);
 bool task_lives_at(const struct task *t, int64_t at_ns);
 
-/* For model.c; of model_meta.c. Errors as of model_take(). */
-int model_take_meta(struct model *m, struct line *l);
-/* Of model_notes.c. */
-void model_take_event(struct model *m, const json_t *event);
-/* For the same: ns since the run's start. */
-int64_t model_elapsed(const struct model *m, uint64_t epoch_ns);
-/* Of tasks.c: a new task, whose index is *@index; a point of one. -ENOMEM. */
+/* Of tasks.c: adds a task, whose index is *@index; adds a point to one. Returns 0 or -ENOMEM. */
 int tasks_add(struct model *m, int32_t pid, uint64_t start_epoch_ns, size_t *index);
 int task_add_point(struct model *m, struct task *t, int64_t at_ns, const struct usage *used);
 /* The index of the program of that name. -ENOMEM. */

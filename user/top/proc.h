@@ -22,4 +22,32 @@ struct proc_lines {
 int proc_lines_read(struct proc_lines *p, int32_t pid, uint64_t start_epoch_ns);
 void proc_lines_done(struct proc_lines *p);
 
+/* What the processes on the screen wait for: read for all of them at once, and about once a second.
+ */
+
+#define WAITING_BYTES 512
+
+struct waits;
+
+struct waiting {
+	struct waits *set; /* owned; NULL: nothing was asked yet */
+	uint64_t read_ns;  /* CLOCK_MONOTONIC */
+	size_t nr_read;    /* of the set, those that were read */
+	bool is_put_off;   /* the caller's: what is read already has to do, a key waits for the
+			      picture */
+	bool is_owed;      /* then something was not read yet */
+};
+
+/* A new picture: those that it asks for are added; what was read before serves for a second. */
+void waiting_begin(struct waiting *w);
+/* The process that began then will be asked about, before waiting_text(). */
+void waiting_add(struct waiting *w, int32_t pid, uint64_t start_epoch_ns);
+/*
+ * Its state, and into @out what it waits for ("waits for a lock (flock) on /x, held by 17 cp"), or
+ * "". False: it is not there, is not read yet, or there is no memory.
+ */
+bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char *state, char *out,
+		  size_t size);
+void waiting_done(struct waiting *w);
+
 #endif

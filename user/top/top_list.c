@@ -1,12 +1,118 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "top/top_list.h"
 
+#include "base/clock.h"
+#include "store/node_jobs.h"
 #include "text/jobs_text.h"
+#include "top/top_column.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The jobs of the agent. */
+
+#define LINE_BYTES (16 << 20)
+#define AGAIN_NS (2 * NSEC_PER_SEC)  /* then the agent is asked again */
+#define TURN_NS (20 * NSEC_PER_MSEC) /* a key waits no longer than that */
+
+static void node_watch_forget(struct node_watch *w)
+{
+	if (w->is_asked)
+		agent_call_done(&w->call);
+	w->is_asked = w->has_answered = false;
+	line_stream_reset(&w->lines);
+	node_jobs_done(&w->rows);
+}
+
+/* That the agent has ended says more than what is the matter with its socket since. */
+static void node_watch_fail(struct node_watch *w, const char *why)
+{
+	w->is_asked = false;
+	if (!w->has_ended)
+		snprintf(w->why, sizeof(w->why), "%s", why);
+}
+
+static void node_watch_ask(struct node_watch *w)
+{
+	char why[NODE_WATCH_WHY_BYTES];
+
+	w->asked_ns = clock_ns(CLOCK_MONOTONIC);
+	w->is_asked = true;
+	if (agent_call_begin_node(&w->call, w->agent, why, sizeof(why)))
+		node_watch_fail(w, why);
+}
+
+void node_watch_begin(struct node_watch *w, const char *agent)
+{
+	*w = (struct node_watch){ .agent = agent, .lines.most = LINE_BYTES };
+	if (agent)
+		node_watch_ask(w);
+}
+
+int node_watch_fd(const struct node_watch *w)
+{
+	return !w->is_asked ? -1 : w->has_answered ? w->call.stream_fd : w->call.control_fd;
+}
+
+static bool node_watch_has_input(const struct node_watch *w)
+{
+	struct pollfd p = { .fd = node_watch_fd(w), .events = POLLIN };
+
+	return p.fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+static void node_watch_take_line(void *context, const char *text, size_t length)
+{
+	struct node_watch *w = context;
+	bool is_last;
+
+	if (text && !w->err && node_jobs_take(&w->rows, text, length, &is_last) == -ENOMEM)
+		w->err = -ENOMEM;
+}
+
+static void node_watch_read(struct node_watch *w)
+{
+	char why[NODE_WATCH_WHY_BYTES];
+	int err;
+
+	if (!w->has_answered) {
+		if (agent_call_answer(&w->call, why, sizeof(why)))
+			node_watch_fail(w, why);
+		else
+			w->has_answered = true;
+		return;
+	}
+	err = line_stream_read(&w->lines, w->call.stream_fd, node_watch_take_line, w);
+	w->has_ended = err != 0;
+	w->why[0] = '\0';
+	if (!err)
+		return;
+	snprintf(w->why, sizeof(w->why), "the agent at %s has ended", w->agent);
+	node_watch_forget(w);
+}
+
+int node_watch_step(struct node_watch *w)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), until_ns = now_ns + TURN_NS;
+
+	if (w->agent && !w->is_asked && now_ns - w->asked_ns >= AGAIN_NS)
+		node_watch_ask(w);
+	while (!w->err && node_watch_has_input(w) && clock_ns(CLOCK_MONOTONIC) < until_ns)
+		node_watch_read(w);
+	return w->err;
+}
+
+static void node_watch_done(struct node_watch *w)
+{
+	node_watch_forget(w);
+	line_stream_done(&w->lines);
+}
+
+/* The items. */
 
 const struct list_item *list_selected(const struct list *l)
 {
@@ -101,4 +207,185 @@ void list_done(struct list *l)
 	node_watch_done(&l->watch);
 	free(l->items);
 	*l = (struct list){ 0 };
+}
+
+/* The screen: runs of stores, below them the jobs of the node. */
+
+#define NUMBER_COLUMNS 8
+#define TIME_COLUMNS 9
+#define NAME_COLUMNS 20
+#define BYTES_COLUMNS 8
+#define COUNT_COLUMNS 7
+#define USER_COLUMNS 10
+#define WIDE 76 /* from there on a job has all its columns */
+
+/* A cell against the right end of its columns; the column after it. */
+static int cell_draw(struct screen *s, int x, int y, int columns_, enum style style,
+		     const char *text)
+{
+	screen_text_right(s, x, y, columns_, style, text);
+	return x + columns_ + 1;
+}
+
+static int since_draw(struct screen *s, int x, int y, uint64_t start_epoch_ns,
+		      uint64_t now_epoch_ns)
+{
+	char text[32];
+
+	duration_short(text, sizeof(text),
+		       now_epoch_ns > start_epoch_ns ? now_epoch_ns - start_epoch_ns : 0);
+	return cell_draw(s, x, y, TIME_COLUMNS, STYLE_GOOD, text) + 1;
+}
+
+static void run_draw(struct screen *s, int y, const struct stored_run *r, uint64_t now_epoch_ns)
+{
+	char text[32];
+	int x;
+
+	snprintf(text, sizeof(text), "%" PRId64, r->id);
+	x = cell_draw(s, 0, y, NUMBER_COLUMNS, STYLE_PLAIN, text);
+	x = since_draw(s, x, y, r->start_epoch_ns, now_epoch_ns);
+	screen_text(s, x, y, NAME_COLUMNS, STYLE_BOLD, r->name ? r->name : "");
+	x += NAME_COLUMNS + 1;
+	screen_text(s, x, y, s->width - x, STYLE_PLAIN, r->command ? r->command : "");
+}
+
+static void runs_title_draw(struct screen *s, int y)
+{
+	int x = cell_draw(s, 0, y, NUMBER_COLUMNS, STYLE_TITLE, "RUN");
+
+	x = cell_draw(s, x, y, TIME_COLUMNS, STYLE_TITLE, "SINCE") + 1;
+	screen_text(s, x, y, NAME_COLUMNS, STYLE_TITLE, "NAME");
+	x += NAME_COLUMNS + 1;
+	screen_text(s, x, y, s->width, STYLE_TITLE, "COMMAND");
+	screen_paint(s, 0, y, s->width, STYLE_TITLE);
+}
+
+static void jobs_title_draw(struct screen *s, int y)
+{
+	int x = cell_draw(s, 0, y, NUMBER_COLUMNS, STYLE_TITLE, "CORES");
+
+	x = cell_draw(s, x, y, TIME_COLUMNS, STYLE_TITLE, "SINCE");
+	x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_TITLE, "MEMORY") + 1;
+	if (s->width >= WIDE) {
+		x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_TITLE, "CPU");
+		x = cell_draw(s, x, y, COUNT_COLUMNS, STYLE_TITLE, "PROCS") + 1;
+		screen_text(s, x, y, USER_COLUMNS, STYLE_TITLE, "USER");
+		x += USER_COLUMNS + 1;
+	}
+	screen_text(s, x, y, s->width, STYLE_TITLE, "JOB");
+	screen_paint(s, 0, y, s->width, STYLE_TITLE);
+}
+
+static void job_cell(const struct node_job_row *j, enum metric_id id, char *out, size_t size)
+{
+	uint64_t n = j->value[id];
+
+	if (!metric_has(&j->have, id))
+		snprintf(out, size, "-");
+	else if (id == M_cores)
+		snprintf(out, size, "%" PRIu64 ".%02u", n / 1000, (unsigned)(n % 1000 / 10));
+	else if (id == M_rss)
+		bytes_short(out, size, (double)n);
+	else if (id == M_cpu)
+		duration_short(out, size, n);
+	else
+		snprintf(out, size, "%" PRIu64, n);
+}
+
+static void job_draw(struct screen *s, int y, const struct list_item *item, uint64_t now_epoch_ns)
+{
+	const struct node_job_row *j = item->job;
+	char text[256];
+	int x;
+
+	job_cell(j, M_cores, text, sizeof(text));
+	x = cell_draw(s, 0, y, NUMBER_COLUMNS, STYLE_PLAIN, text);
+	x = since_draw(s, x, y, j->start_epoch_ns, now_epoch_ns) - 1;
+	job_cell(j, M_rss, text, sizeof(text));
+	x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_PLAIN, text) + 1;
+	if (s->width >= WIDE) {
+		job_cell(j, M_cpu, text, sizeof(text));
+		x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_PLAIN, text);
+		job_cell(j, M_processes, text, sizeof(text));
+		x = cell_draw(s, x, y, COUNT_COLUMNS, STYLE_PLAIN, text) + 1;
+		screen_text(s, x, y, USER_COLUMNS, STYLE_PLAIN, j->user ? j->user : "-");
+		x += USER_COLUMNS + 1;
+	}
+	list_item_label(item, text, sizeof(text));
+	screen_text(s, x, y, s->width - x, STYLE_BOLD, text);
+}
+
+/* Lines of the list: title and runs, title and jobs. */
+static size_t list_jobs_title(const struct list *l)
+{
+	return 1 + (l->nr_runs ? l->nr_runs : 1);
+}
+
+static size_t list_lines(const struct list *l)
+{
+	return list_jobs_title(l) + (l->nr > l->nr_runs ? 1 + l->nr - l->nr_runs : 0);
+}
+
+/* The line of an item. */
+static size_t list_line_of(const struct list *l, size_t item)
+{
+	return item < l->nr_runs ? 1 + item : list_jobs_title(l) + 1 + item - l->nr_runs;
+}
+
+static void list_line_draw(const struct list *l, struct screen *s, int y, size_t line,
+			   uint64_t now_epoch_ns)
+{
+	size_t title = list_jobs_title(l), at;
+
+	if (!line) {
+		runs_title_draw(s, y);
+	} else if (line == title) {
+		jobs_title_draw(s, y);
+	} else if (line < title && !l->nr_runs) {
+		screen_text(s, 0, y, s->width, STYLE_DIM,
+			    "A run that begins now appears here: bpfmon -- COMMAND");
+	} else {
+		at = line < title ? line - 1 : l->nr_runs + line - title - 1;
+		if (l->items[at].run)
+			run_draw(s, y, l->items[at].run, now_epoch_ns);
+		else
+			job_draw(s, y, &l->items[at], now_epoch_ns);
+		if (at == l->at)
+			screen_paint(s, 0, y, s->width, STYLE_SELECTED);
+	}
+}
+
+/* The first line that is shown: so that the selected one is, with the title above the first item.
+ */
+static void list_scroll(struct list *l, size_t page)
+{
+	size_t line = list_line_of(l, l->at), lines = list_lines(l), above = page > 1;
+
+	if (l->top + page > lines)
+		l->top = lines > page ? lines - page : 0;
+	if (line >= l->top + page)
+		l->top = line - page + 1;
+	if (line < l->top + above)
+		l->top = line - above;
+}
+
+void list_draw(struct list *l, struct screen *s, uint64_t now_epoch_ns)
+{
+	const char *why = l->why[0] ? l->why : l->watch.why;
+	size_t page = s->height > 3 ? (size_t)s->height - 3 : 1, jobs = l->nr - l->nr_runs;
+	int x;
+
+	screen_clear(s);
+	x = screen_printf(s, 0, 0, s->width, STYLE_BOLD, "%zu run%s under way", l->nr_runs,
+			  l->nr_runs == 1 ? "" : "s");
+	if (jobs)
+		screen_printf(s, x, 0, s->width - x, STYLE_BOLD, ", %zu job%s of this node", jobs,
+			      jobs == 1 ? "" : "s");
+	list_scroll(l, page);
+	for (size_t i = 0; i < page && l->top + i < list_lines(l); i++)
+		list_line_draw(l, s, 1 + (int)i, l->top + i, now_epoch_ns);
+	if (why[0])
+		screen_text(s, 0, s->height - 2, s->width, STYLE_ALARM, why);
+	screen_text(s, 0, s->height - 1, s->width, STYLE_PLAIN, "q quit  Enter open");
 }

@@ -4,8 +4,8 @@
 #ifndef TOP_TOP_TABLE_H
 #define TOP_TOP_TABLE_H
 
-#include "top/top_column.h"
 #include "top/scene.h"
+#include "top/top_column.h"
 
 #define MAX_FOLDED 512
 #define MAX_DEPTH 60 /* of what is drawn; deeper ones are drawn there */

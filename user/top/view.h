@@ -5,7 +5,6 @@
 
 #include "top/proc.h"
 #include "top/top_table.h"
-#include "top/waiting.h"
 #include "top/screen.h"
 
 enum view_mode { VIEW_TABLE, VIEW_TASK, VIEW_HELP, VIEW_COLUMNS };
@@ -65,7 +64,7 @@ enum view_wish view_key(struct view *v, int key);
 /* Draws all of it. -ENOMEM. */
 int view_draw(struct view *v, struct screen *s);
 
-/* For view.c; of the files draw_*.c: rows @y on. */
+/* The parts of the screen: draw_frame.c, draw_table.c. They draw from row @y on. */
 int draw_head(struct view *v, struct screen *s);
 void draw_table(struct view *v, struct screen *s, int y, int height);
 void draw_foot(struct view *v, struct screen *s);
@@ -75,7 +74,5 @@ void draw_columns(struct view *v, struct screen *s, int y, int height);
 /* A curve of @nr values up to @most, the last one at the right end; @cursor: -1: none. */
 void draw_curve(struct screen *s, int x, int y, int columns, const double *values, int nr,
 		double most, int cursor, enum style style);
-/* The name of a user, from a cache; its number where there is none. */
-const char *uid_name(uint32_t uid);
 
 #endif

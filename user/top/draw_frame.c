@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The first lines: what is shown and when, the run's cores, memory and I/O with their curves. */
-#include "top/view.h"
-
+/*
+ * The first lines: the run, its state, its cores, memory and I/O with their curves; the last line
+ * with the keys; help, and the choice of columns.
+ */
 #include "text/format.h"
+#include "top/view.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -254,4 +256,104 @@ int draw_head(struct view *v, struct screen *s)
 		return 3;
 	head_io(v, s, 3, values);
 	return s->height < 16 ? 4 : head_note(v, s, 4) + 1;
+}
+
+static int foot_key(struct screen *s, int x, const char *key, const char *what)
+{
+	int y = s->height - 1;
+
+	if (x + screen_measure(s, key) + screen_measure(s, what) + 1 > s->width)
+		return s->width;
+	x += screen_text(s, x, y, s->width - x, STYLE_KEY, key) + 1;
+	return x + screen_text(s, x, y, s->width - x, STYLE_PLAIN, what) + 2;
+}
+
+void draw_foot(struct view *v, struct screen *s)
+{
+	int x = 0;
+
+	if (v->is_typing || v->choice.filter[0]) {
+		x += screen_text(s, 0, s->height - 1, s->width, STYLE_KEY, "/");
+		x += screen_printf(s, x, s->height - 1, s->width - x, STYLE_BOLD, "%s%s",
+				   v->choice.filter, v->is_typing ? "_" : "") +
+		     2;
+		foot_key(s, x, "Esc", "all");
+		return;
+	}
+	x = foot_key(s, x, "q", "quit");
+	x = foot_key(s, x, "?", "help");
+	if (v->mode == VIEW_COLUMNS) {
+		x = foot_key(s, x, "space", "show or hide");
+		x = foot_key(s, x, "Enter", "sort by it");
+		foot_key(s, x, "Esc", "done");
+		return;
+	}
+	x = foot_key(s, x, s->is_utf8 ? "\u2190 \u2192" : "left right", "time");
+	x = foot_key(s, x, "p", v->is_following ? "pause" : "go on");
+	if (v->mode != VIEW_TABLE) {
+		foot_key(s, x, "Esc", "back");
+		return;
+	}
+	x = foot_key(s, x, "Enter", "open");
+	x = foot_key(s, x, "space", "fold");
+	x = foot_key(s, x, "/", "filter");
+	x = foot_key(s, x, "< >", "sort");
+	x = foot_key(s, x, "c", "columns");
+	x = foot_key(s, x, "t", v->choice.is_flat ? "tree" : "flat");
+	if (v->can_go_back)
+		foot_key(s, x, "Esc", "runs");
+}
+
+static const struct {
+	const char *key, *what;
+} help[] = {
+	{ "up down, k j", "the row before, the next one; also Page Up, Page Down, Home, End" },
+	{ "Enter", "one process: its record so far, its curves, limits and open files" },
+	{ "space", "fold what is below a row, or open it" },
+	{ "/", "show only processes whose name, arguments or PID match; Esc: all" },
+	{ "< >", "sort by the column to the left, to the right" },
+	{ "r", "the other way round" },
+	{ "c, s", "choose columns, and the one to sort by" },
+	{ "t", "tree, or a flat list" },
+	{ "e", "hide what has ended, or show it" },
+	{ "left right", "the sample before, the next one" },
+	{ "[ ]", "a tenth of the samples back, forth" },
+	{ "p", "pause: what is shown stays; p again goes on with what is now" },
+	{ "Esc", "back" },
+	{ "?, h", "this help" },
+	{ "q", "quit" },
+	{ "", "" },
+	{ "+", "A column with a + is of a process and all that it started," },
+	{ "", "directly or not, those that have ended included." },
+};
+
+void draw_help(struct view *v, struct screen *s, int y, int height)
+{
+	const size_t nr = sizeof(help) / sizeof(*help);
+	size_t most = nr > (size_t)height ? nr - (size_t)height : 0;
+
+	if (v->scroll > most)
+		v->scroll = most;
+	for (size_t i = v->scroll; i < nr && i - v->scroll < (size_t)height; i++) {
+		int at = y + (int)(i - v->scroll);
+
+		screen_text(s, 0, at, 13, STYLE_KEY, help[i].key);
+		screen_text(s, 14, at, s->width - 14, STYLE_PLAIN, help[i].what);
+	}
+}
+
+void draw_columns(struct view *v, struct screen *s, int y, int height)
+{
+	size_t first = v->cursor >= (size_t)height ? v->cursor - (size_t)height + 1 : 0;
+
+	for (size_t i = first; i < NR_COLUMNS && i - first < (size_t)height; i++) {
+		int at = y + (int)(i - first);
+		bool is_sorted = i == v->choice.sort;
+
+		screen_text(s, 0, at, 4, STYLE_KEY, v->chosen >> i & 1 ? "[x]" : "[ ]");
+		screen_text(s, 4, at, 10, is_sorted ? STYLE_SORTED : STYLE_BOLD, columns[i].title);
+		screen_text(s, 14, at, s->width - 14, STYLE_PLAIN, columns[i].help);
+		if (i == v->cursor)
+			screen_paint(s, 0, at, s->width, STYLE_SELECTED);
+	}
 }
