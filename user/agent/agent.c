@@ -372,7 +372,7 @@ static void job_greet(void *context, struct node_job *j)
 		return;
 	stream_put_meta(&g->agent->stream, &j->subject, g->listener);
 	if (g->with_samples)
-		stream_put_latest(&g->agent->stream, &j->subject, &j->job.held.smp, g->listener);
+		stream_put_sample(&g->agent->stream, &j->subject, &j->job.held.smp, g->listener);
 	stream_put_stall(&g->agent->stream, &j->subject, &j->job.stall, j->job.held.smp.elapsed_ns,
 			 g->listener);
 }
@@ -385,7 +385,7 @@ static void run_greet(const struct greeting *g, const struct peer *p)
 		return;
 	stream_put_meta(s, &p->subject, g->listener);
 	if (g->with_samples)
-		stream_put_latest(s, &p->subject, &p->tenant->job.held.smp, g->listener);
+		stream_put_sample(s, &p->subject, &p->tenant->job.held.smp, g->listener);
 	stream_put_stall(s, &p->subject, &p->tenant->job.stall, p->tenant->job.held.smp.elapsed_ns,
 			 g->listener);
 }

@@ -36,10 +36,15 @@ bool listener_sees(const struct listener *l, const struct subject *subject)
 	return l->sees_all || (subject->label.uid >= 0 && (uid_t)subject->label.uid == l->uid);
 }
 
+/* Puts the line that has been written about @subject, to @only or to all that may see it. */
 static void line_put(struct stream *s, const struct subject *subject, struct listener *only)
 {
 	for (struct listener *l = only ? only : s->first; l; l = only ? NULL : l->next)
-		if (listener_sees(l, subject))
+		if (!listener_sees(l, subject))
+			continue;
+		else if (s->line.failed)
+			l->feed.dropped++;
+		else
 			feed_put(&l->feed, s->line.text, s->line.used);
 	jsonw_reset(&s->line);
 }
@@ -52,82 +57,63 @@ void stream_put_meta(struct stream *s, const struct subject *subject, struct lis
 	line_put(s, subject, l);
 }
 
-static const char event_kind[] = "{\"kind\":\"event\",";
-
-/* The only events that are of interest: what it is called comes right after the time. */
-static bool kind_is_stall(const char *text, size_t n)
-{
-	static const char *const events[] = { "\"event\":\"stalled\"", "\"event\":\"resumed\"" };
-	const char *event;
-
-	if (n <= strlen(event_kind) || memcmp(text, event_kind, strlen(event_kind)) != 0)
-		return false;
-	event = memmem(text, n, "\"event\":", strlen("\"event\":"));
-	if (!event || (size_t)(text + n - event) < strlen(events[0]))
-		return false;
-	return !memcmp(event, events[0], strlen(events[0])) ||
-	       !memcmp(event, events[1], strlen(events[1]));
-}
-
-/* The length of the first member of @text, which is one of these kinds; 0: it is of another one. */
-static size_t kind_bytes(const char *text, size_t n)
-{
-	static const char *const kinds[] = { "{\"kind\":\"sample\",", "{\"kind\":\"summary\"," };
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		if (n > strlen(kinds[i]) && !memcmp(text, kinds[i], strlen(kinds[i])))
-			return strlen(kinds[i]);
-	return kind_is_stall(text, n) ? strlen(event_kind) : 0;
-}
-
-/* The line @text of @subject, with "run" after its kind, into s->line. */
-static void line_name(struct stream *s, const struct subject *subject, const char *text, size_t n,
-		      size_t kind)
-{
-	jsonw_raw(&s->line, text, kind);
-	jsonw_raw(&s->line, "\"run\":\"", 7);
-	jsonw_raw(&s->line, subject->run.id, strlen(subject->run.id));
-	jsonw_raw(&s->line, "\",", 2);
-	jsonw_raw(&s->line, text + kind, n - kind);
-}
-
-void stream_take(void *context, const char *text, size_t n)
-{
-	const struct subject *subject = context;
-	struct stream *s = subject->stream;
-	size_t kind = s->first ? kind_bytes(text, n) : 0;
-
-	if (!kind)
-		return;
-	line_name(s, subject, text, n, kind);
-	line_put(s, subject, NULL);
-}
-
-void stream_put_latest(struct stream *s, const struct subject *subject, const struct sample *smp,
+void stream_put_sample(struct stream *s, const struct subject *subject, const struct sample *smp,
 		       struct listener *l)
 {
-	struct jsonw j = { 0 };
+	if (!s->first && !l)
+		return;
+	write_node_sample(&s->line, &subject->run, smp);
+	line_put(s, subject, l);
+}
 
-	write_sample(&j, &subject->run, smp);
-	if (!j.failed)
-		line_name(s, subject, j.text, j.used, kind_bytes(j.text, j.used));
-	jsonw_done(&j);
+static void stream_put_event(struct stream *s, const struct subject *subject,
+			     const struct stall_event *e, struct listener *l)
+{
+	if (!s->first && !l)
+		return;
+	write_node_stall(&s->line, &subject->run, e);
 	line_put(s, subject, l);
 }
 
 void stream_put_stall(struct stream *s, const struct subject *subject, const struct stall *stall,
 		      uint64_t elapsed_ns, struct listener *l)
 {
-	struct jsonw j = { 0 };
+	const struct stall_event e = { elapsed_ns, true, stall->begun_ns, NULL, 0 };
 
-	if (!stall->is_reported)
-		return;
-	write_stall(&j, &subject->run, elapsed_ns, true, stall->begun_ns);
-	if (!j.failed)
-		line_name(s, subject, j.text, j.used, kind_bytes(j.text, j.used));
-	jsonw_done(&j);
-	line_put(s, subject, l);
+	if (stall->is_reported)
+		stream_put_event(s, subject, &e, l);
 }
+
+static void subject_sample(void *context, const struct sample *smp)
+{
+	const struct subject *subject = context;
+
+	stream_put_sample(subject->stream, subject, smp, NULL);
+}
+
+static void subject_stall(void *context, const struct stall_event *e)
+{
+	const struct subject *subject = context;
+
+	stream_put_event(subject->stream, subject, e, NULL);
+}
+
+static void subject_summary(void *context, const struct summary *sum)
+{
+	const struct subject *subject = context;
+	struct stream *s = subject->stream;
+
+	if (!s->first)
+		return;
+	write_node_summary(&s->line, &subject->run, sum);
+	line_put(s, subject, NULL);
+}
+
+const struct job_observer stream_observer = {
+	.sample = subject_sample,
+	.stall = subject_stall,
+	.summary = subject_summary,
+};
 
 void stream_put_own(struct stream *s, struct jsonw *j, struct listener *only)
 {

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "measure/feed.h"
-#include "measure/stall.h"
+#include "measure/job.h"
 #include "run/run.h"
 #include "run/sample.h"
 
@@ -46,14 +46,14 @@ void stream_add(struct stream *s, struct listener *l);
 void stream_remove(struct stream *s, struct listener *l);
 /* Writes the meta line of @subject to @l; NULL: to all that may see it. */
 void stream_put_meta(struct stream *s, const struct subject *subject, struct listener *l);
-/* Writes the sample @smp of @subject to @l. */
-void stream_put_latest(struct stream *s, const struct subject *subject, const struct sample *smp,
+/* Writes the sample @smp of @subject to @l; NULL: to all that may see it. */
+void stream_put_sample(struct stream *s, const struct subject *subject, const struct sample *smp,
 		       struct listener *l);
 /* Writes to @l that @subject has been stalled since @stall->begun_ns, if it is. */
 void stream_put_stall(struct stream *s, const struct subject *subject, const struct stall *stall,
 		      uint64_t elapsed_ns, struct listener *l);
-/* A tap of feeds: takes samples, stalls and the summary of the subject @context. */
-void stream_take(void *context, const char *text, size_t n);
+/* Writes samples, stalls and the summary of a job; its context is the subject. */
+extern const struct job_observer stream_observer;
 /* Writes the line in @j, which is about the whole node, to @l or to all that see all; empties @j.
  */
 void stream_put_own(struct stream *s, struct jsonw *j, struct listener *l);

@@ -184,8 +184,8 @@ static void node_job_begin(struct node *n, struct node_job *j, struct rules_job 
 	node_job_describe(n, j);
 	job_init(&j->job);
 	job_open(&j->job, &j->spec, n->books, why, sizeof(why)); /* of a view it cannot fail */
-	j->job.feeds.tap = stream_take;
-	j->job.feeds.tap_context = &j->subject;
+	j->job.observer = &stream_observer;
+	j->job.observer_context = &j->subject;
 	job_write_begin(&j->job, clock_ns(CLOCK_MONOTONIC));
 	stream_put_meta(n->stream, &j->subject, NULL);
 }

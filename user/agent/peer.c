@@ -120,8 +120,8 @@ static void peer_start(struct peer *p, uint64_t when_ns)
 		p->end_ns = t->job.start_ns + t->assignment.spec.duration_ns;
 	subject_describe(p);
 	description_forget(&t->assignment);
-	t->job.feeds.tap = stream_take;
-	t->job.feeds.tap_context = &p->subject;
+	t->job.observer = &stream_observer;
+	t->job.observer_context = &p->subject;
 	stream_put_meta(&p->agent->stream, &p->subject, NULL);
 	if (tenant_open_desk(t))
 		log_info("a run has no spans: out of memory");

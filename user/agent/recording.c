@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/recording.h"
+#include "run/rewriter.h"
 
 #include "base/clock.h"
 #include "base/message.h"
@@ -50,24 +51,17 @@ static struct open_run *run_of_line(struct recording *r)
 	return run;
 }
 
-/* The line without the run that the stream has put behind its kind. */
-static char *line_of_run(const char *text, size_t n, const struct open_run *run)
+/* The line without the run that the stream says in it. Returns NULL without memory. */
+static char *line_of_run(const struct line *line)
 {
-	char member[UUID_BYTES + 10], *copy = malloc(n + 1);
-	size_t bytes = (size_t)snprintf(member, sizeof(member), "\"run\":\"%s\",", run->uuid);
-	const char *at = memmem(text, n, member, bytes);
+	struct jsonw j = { 0 };
+	char *text;
 
-	if (!copy)
-		return NULL;
-	if (!at) {
-		memcpy(copy, text, n);
-	} else {
-		memcpy(copy, text, (size_t)(at - text));
-		n -= bytes;
-		memcpy(copy + (at - text), at + bytes, n - (size_t)(at - text));
-	}
-	copy[n] = '\0';
-	return copy;
+	json_object_del(line->tree, "run");
+	rewrite_line(&j, line);
+	text = j.failed || !j.text ? NULL : strndup(j.text, j.used - 1); /* without its newline */
+	jsonw_done(&j);
+	return text;
 }
 
 static void history_keep_meta(struct recording *r, const char *text, size_t n)
@@ -93,7 +87,7 @@ static void history_keep_sample(struct recording *r)
 	run->elapsed_ns = r->line.sample.elapsed_ns;
 }
 
-static void history_keep_summary(struct recording *r, const char *text, size_t n)
+static void history_keep_summary(struct recording *r)
 {
 	struct open_run *run = run_of_line(r);
 
@@ -101,7 +95,7 @@ static void history_keep_summary(struct recording *r, const char *text, size_t n
 		return;
 	run->elapsed_ns = r->line.summary.wall_ns;
 	if (r->runs.nr_ended < MOST_ENDED)
-		run->summary = line_of_run(text, n, run);
+		run->summary = line_of_run(&r->line);
 	r->lost += !run->summary;
 	r->runs.nr_ended += run->summary != NULL;
 }
@@ -121,7 +115,7 @@ static void history_take_line(void *context, const char *text, size_t n)
 	else if (r->line.kind == LINE_SAMPLE)
 		history_keep_sample(r);
 	else if (r->line.kind == LINE_SUMMARY)
-		history_keep_summary(r, text, n);
+		history_keep_summary(r);
 	else if (kind && !strcmp(kind, "agent")) /* the last one of an interval */
 		r->is_batch_end = true;
 }

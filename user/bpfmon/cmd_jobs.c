@@ -77,13 +77,12 @@ static void jobs_help(void)
 }
 
 /* As it is, but that each line says its schema, and not only those that begin a job. */
-static void line_print(const char *line, size_t length)
+static void line_print(enum line_kind kind, const char *line, size_t length)
 {
-	static const char meta[] = "{\"kind\":\"meta\"", schema[] = "{\"schema\":\"bpfmon/1\",";
-	bool has_schema = length >= sizeof(meta) && !strncmp(line, meta, sizeof(meta) - 1);
+	const bool has_schema = kind == LINE_META;
 
 	if (!has_schema)
-		fputs(schema, stdout);
+		fputs("{\"schema\":\"bpfmon/1\",", stdout);
 	fwrite(has_schema ? line : line + 1, 1, has_schema ? length : length - 1, stdout);
 }
 

@@ -158,8 +158,6 @@ void feeds_put(struct feeds *all, struct jsonw *j)
 			f->dropped += !f->is_broken;
 		else
 			feed_put(f, j->text, j->used);
-	if (all->tap && !j->failed)
-		all->tap(all->tap_context, j->text, j->used);
 	jsonw_reset(j);
 }
 

@@ -42,9 +42,6 @@ struct feed {
 struct feeds {
 	struct feed *first;               /* not owned */
 	const struct feed_budget *budget; /* of listeners that are added later; not owned */
-	/* Called with each text of one line or more that is queued; NULL: it is not. */
-	void (*tap)(void *context, const char *text, size_t n);
-	void *tap_context;
 };
 
 void feed_init(struct feed *f, int fd);

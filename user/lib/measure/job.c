@@ -174,6 +174,14 @@ static bool stall_is_busy(const struct job *job, struct stall *s, const int32_t 
 	return is_busy && was_doubted;
 }
 
+static void job_put_stall(struct job *job, const struct stall_event *e)
+{
+	write_stall(&job->json, job->run, e);
+	feeds_put(&job->feeds, &job->json);
+	if (job->observer)
+		job->observer->stall(job->observer_context, e);
+}
+
 /* Without the rights to look the event is repeated, and its reader looks. */
 static void job_report_stall(struct job *job, uint64_t elapsed_ns)
 {
@@ -185,8 +193,7 @@ static void job_report_stall(struct job *job, uint64_t elapsed_ns)
 	if (job->spec->is_idle && !stall_is_busy(job, s, pids, nr))
 		return;
 	s->is_reported = true;
-	write_stalled(&job->json, job->run, elapsed_ns, s->begun_ns, pids, nr);
-	feeds_put(&job->feeds, &job->json);
+	job_put_stall(job, &(struct stall_event){ elapsed_ns, true, s->begun_ns, pids, nr });
 }
 
 static void job_note_stall(struct job *job, uint64_t elapsed_ns)
@@ -207,8 +214,7 @@ static void job_note_stall(struct job *job, uint64_t elapsed_ns)
 	if (!s->is_reported)
 		return;
 	s->is_reported = false;
-	write_stall(&job->json, job->run, elapsed_ns, false, s->begun_ns);
-	feeds_put(&job->feeds, &job->json);
+	job_put_stall(job, &(struct stall_event){ elapsed_ns, false, s->begun_ns, NULL, 0 });
 }
 
 void job_publish(struct job *job)

@@ -22,6 +22,7 @@
 #include "run/process_sample.h"
 #include "measure/pushed.h"
 #include "measure/books.h"
+#include "run/writer.h"
 #include "measure/pressure.h"
 #include "measure/task_rows.h"
 
@@ -34,6 +35,13 @@ struct job_base {
 	uint64_t repaired, unrepaired, unnamed, rows_lost, memory_failures, socket_misses,
 		blocks_lost, peers_lost, sockets_lost;
 	uint64_t drains, drain_ns_total;
+};
+
+/* Called with what a job publishes beside the lines of its feeds. */
+struct job_observer {
+	void (*sample)(void *context, const struct sample *smp);
+	void (*stall)(void *context, const struct stall_event *e);
+	void (*summary)(void *context, const struct summary *sum);
 };
 
 /*
@@ -57,6 +65,8 @@ struct job {
 	uint64_t heir;              /* the tree that its processes were in before */
 	struct job *above;          /* the run that it began in, not owned; NULL: none */
 	struct feeds feeds;
+	const struct job_observer *observer; /* not owned; NULL: none */
+	void *observer_context;
 	enum job_state state;
 	struct summary summary;
 	struct jsonw json;           /* the line that is being written */

@@ -220,7 +220,7 @@ static void summary_note_bounds(struct job *job)
 }
 
 /* Each listener gets a summary of its own: lines that it did not take are only its loss. The
- * tap of the feeds gets one without such. */
+ * observer gets one without such. */
 static void summary_put(struct job *job)
 {
 	struct summary *sum = &job->summary;
@@ -236,14 +236,10 @@ static void summary_put(struct job *job)
 		feed_put(f, job->json.text, job->json.used);
 		jsonw_reset(&job->json);
 	}
-	if (!job->feeds.tap)
-		return;
-	sum->nr_losses = nr_losses; /* the tap has no queue of its own */
+	sum->nr_losses = nr_losses;
 	sum->complete = complete;
-	write_summary(&job->json, sum);
-	if (!job->json.failed)
-		job->feeds.tap(job->feeds.tap_context, job->json.text, job->json.used);
-	jsonw_reset(&job->json);
+	if (job->observer)
+		job->observer->summary(job->observer_context, sum);
 }
 
 static void job_finish(struct job *job)

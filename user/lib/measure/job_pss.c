@@ -129,6 +129,8 @@ static void job_release_sample(struct job *job)
 	job->summary.processes_total = processes_total; /* not the forks alone */
 	write_sample(&job->json, job->run, &held->smp);
 	feeds_put(&job->feeds, &job->json);
+	if (job->observer)
+		job->observer->sample(job->observer_context, &held->smp);
 	if (job->spec->process_samples && job->heaviest.nr)
 		feeds_put_spare(&job->feeds, &held->heaviest, job->heaviest.nr);
 	job_put_processes(job);

@@ -12,6 +12,15 @@
 #include "run/summary.h"
 #include "run/line_protocol.h"
 
+/* A run stalls, or goes on. */
+struct stall_event {
+	uint64_t elapsed_ns; /* when, since the start of the run */
+	bool is_stalled;     /* nothing has been done since @begun_ns; false: work goes on now */
+	uint64_t begun_ns;   /* since the start of the run */
+	const int32_t *pids; /* of some of its processes; NULL: they are not said */
+	size_t nr_pids;
+};
+
 /* Each appends one line to @j. */
 void write_meta(struct jsonw *j, const struct run *run);
 void write_sample(struct jsonw *j, const struct run *run, const struct sample *s);
@@ -22,12 +31,7 @@ void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct
 /* An event that has nothing to say but its name, when, and how many. */
 void write_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event,
 		 uint64_t count);
-/* Nothing has been done since @begun_ns after the start; or it has been until now, and goes on. */
-void write_stall(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, bool is_stalled,
-		 uint64_t begun_ns);
-/* The same of one that is stalled, with @nr of its processes. */
-void write_stalled(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, uint64_t begun_ns,
-		   const int32_t *pids, size_t nr);
+void write_stall(struct jsonw *j, const struct run *run, const struct stall_event *e);
 /* An event that befell the cgroup that is followed. */
 void write_cgroup_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
 			const char *event, const char *path);
@@ -39,6 +43,11 @@ void write_process_event(struct jsonw *j, const struct run *run, uint64_t elapse
 			 const char *event, int32_t pid, const char *reason);
 void write_summary(struct jsonw *j, const struct summary *s);
 void write_span(struct jsonw *j, const struct span *s);
+
+/* The same with the id of the run as "run", for a stream of the lines of several runs. */
+void write_node_sample(struct jsonw *j, const struct run *run, const struct sample *s);
+void write_node_stall(struct jsonw *j, const struct run *run, const struct stall_event *e);
+void write_node_summary(struct jsonw *j, const struct run *run, const struct summary *s);
 
 /* An event of its own kind: a process that the kernel killed for lack of memory. */
 void write_limit(struct jsonw *j, const struct run *run, const struct limit_hit *hit);

@@ -6,12 +6,17 @@
 
 #include <string.h>
 
-void event_begin(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event)
+static void event_begin_of(struct jsonw *j, const char *of, const struct run *run,
+			   uint64_t elapsed_ns, const char *event)
 {
-	jsonw_object(j, NULL);
-	jsonw_string(j, "kind", "event");
+	line_begin(j, "event", of);
 	epoch_write(j, "time", run->start_epoch_ns + elapsed_ns);
 	jsonw_string(j, "event", event);
+}
+
+void event_begin(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event)
+{
+	event_begin_of(j, NULL, run, elapsed_ns, event);
 }
 
 void write_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event,
@@ -22,24 +27,28 @@ void write_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, co
 	line_end(j);
 }
 
-void write_stall(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, bool is_stalled,
-		 uint64_t begun_ns)
+static void stall_write(struct jsonw *j, const char *of, const struct run *run,
+			const struct stall_event *e)
 {
-	event_begin(j, run, elapsed_ns, is_stalled ? "stalled" : "resumed");
-	epoch_write(j, "since_time", run->start_epoch_ns + begun_ns);
+	event_begin_of(j, of, run, e->elapsed_ns, e->is_stalled ? "stalled" : "resumed");
+	epoch_write(j, "since_time", run->start_epoch_ns + e->begun_ns);
+	if (e->pids) {
+		jsonw_array(j, "pids");
+		for (size_t i = 0; i < e->nr_pids; i++)
+			jsonw_int(j, NULL, e->pids[i]);
+		jsonw_array_end(j);
+	}
 	line_end(j);
 }
 
-void write_stalled(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, uint64_t begun_ns,
-		   const int32_t *pids, size_t nr)
+void write_stall(struct jsonw *j, const struct run *run, const struct stall_event *e)
 {
-	event_begin(j, run, elapsed_ns, "stalled");
-	epoch_write(j, "since_time", run->start_epoch_ns + begun_ns);
-	jsonw_array(j, "pids");
-	for (size_t i = 0; i < nr; i++)
-		jsonw_int(j, NULL, pids[i]);
-	jsonw_array_end(j);
-	line_end(j);
+	stall_write(j, NULL, run, e);
+}
+
+void write_node_stall(struct jsonw *j, const struct run *run, const struct stall_event *e)
+{
+	stall_write(j, run->id, run, e);
 }
 
 void oom_write(struct jsonw *j, const struct oom_kill *k)

@@ -210,12 +210,21 @@ static void summary_fields_write(struct jsonw *j, const struct summary *s, enum 
 	}
 }
 
-void write_summary(struct jsonw *j, const struct summary *s)
+static void summary_write(struct jsonw *j, const char *run, const struct summary *s)
 {
-	jsonw_object(j, NULL);
-	jsonw_string(j, "kind", "summary");
+	line_begin(j, "summary", run);
 	summary_fields_write(j, s, IN_LINE, true);
 	line_end(j);
+}
+
+void write_summary(struct jsonw *j, const struct summary *s)
+{
+	summary_write(j, NULL, s);
+}
+
+void write_node_summary(struct jsonw *j, const struct run *run, const struct summary *s)
+{
+	summary_write(j, run->id, s);
 }
 
 void write_span(struct jsonw *j, const struct span *s)

@@ -131,22 +131,33 @@ static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_l
 	return 0;
 }
 
-int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last)
+static int node_text_take(struct node_job_rows *rows, const char *text, size_t length,
+			  enum line_kind *kind, bool *is_last)
 {
 	struct line *l = calloc(1, sizeof(*l)); /* large for a stack */
 	int err = l ? line_read(l, text, length) : -ENOMEM;
 
 	if (!err)
 		err = node_line_take(rows, l, is_last);
+	if (!err)
+		*kind = l->kind;
 	if (l)
 		line_done(l);
 	free(l);
 	return err;
 }
 
-int node_jobs_read(struct node_job_rows *rows, FILE *f,
-		   void (*each)(const char *line, size_t length))
+int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last)
 {
+	enum line_kind kind;
+
+	return node_text_take(rows, text, length, &kind, is_last);
+}
+
+int node_jobs_read(struct node_job_rows *rows, FILE *f,
+		   void (*each)(enum line_kind kind, const char *line, size_t length))
+{
+	enum line_kind kind = LINE_OTHER;
 	bool is_last = false;
 	char *line = NULL;
 	size_t room = 0;
@@ -154,9 +165,9 @@ int node_jobs_read(struct node_job_rows *rows, FILE *f,
 	int err = 0;
 
 	while (!err && !is_last && (n = getline(&line, &room, f)) > 0) {
-		err = node_jobs_take(rows, line, (size_t)n, &is_last);
+		err = node_text_take(rows, line, (size_t)n, &kind, &is_last);
 		if (!err && each)
-			each(line, (size_t)n);
+			each(kind, line, (size_t)n);
 	}
 	free(line);
 	return err || is_last ? err : -ECONNRESET;

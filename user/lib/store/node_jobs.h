@@ -4,6 +4,7 @@
 #define STORE_NODE_JOBS_H
 
 #include "run/node_job_row.h"
+#include "run/reader.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, 
  * NULL, gets every line. 0; -ECONNRESET: the end came before; or as node_jobs_take().
  */
 int node_jobs_read(struct node_job_rows *rows, FILE *f,
-		   void (*each)(const char *line, size_t length));
+		   void (*each)(enum line_kind kind, const char *line, size_t length));
 void node_jobs_done(struct node_job_rows *rows);
 
 #endif
