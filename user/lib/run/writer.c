@@ -152,7 +152,7 @@ void write_meta(struct jsonw *j, const struct run *run)
 	line_end(j);
 }
 
-void line_begin(struct jsonw *j, const char *kind, const char *run)
+void kind_begin(struct jsonw *j, const char *kind, const char *run)
 {
 	jsonw_object(j, NULL);
 	jsonw_string(j, "kind", kind);
@@ -184,10 +184,10 @@ void instances_write(struct jsonw *j, const struct sample *s)
 	jsonw_object_end(j);
 }
 
-static void sample_write(struct jsonw *j, const char *run, uint64_t start_epoch_ns,
-			 const struct sample *s)
+static void sample_write_of(struct jsonw *j, const char *run, uint64_t start_epoch_ns,
+			    const struct sample *s)
 {
-	line_begin(j, "sample", run);
+	kind_begin(j, "sample", run);
 	epoch_write(j, "time", start_epoch_ns + s->elapsed_ns);
 	jsonw_decimal(j, "elapsed_seconds", s->elapsed_ns, 9);
 	metrics_write(j, s->value, &s->have);
@@ -197,17 +197,17 @@ static void sample_write(struct jsonw *j, const char *run, uint64_t start_epoch_
 
 void write_sample_since(struct jsonw *j, uint64_t start_epoch_ns, const struct sample *s)
 {
-	sample_write(j, NULL, start_epoch_ns, s);
+	sample_write_of(j, NULL, start_epoch_ns, s);
 }
 
 void write_sample(struct jsonw *j, const struct run *run, const struct sample *s)
 {
-	sample_write(j, NULL, run->start_epoch_ns, s);
+	sample_write_of(j, NULL, run->start_epoch_ns, s);
 }
 
 void write_node_sample(struct jsonw *j, const struct run *run, const struct sample *s)
 {
-	sample_write(j, run->id, run->start_epoch_ns, s);
+	sample_write_of(j, run->id, run->start_epoch_ns, s);
 }
 
 void args_write(struct jsonw *j, const char *key, const struct process *p)

@@ -9,7 +9,7 @@
 static void event_begin_of(struct jsonw *j, const char *of, const struct run *run,
 			   uint64_t elapsed_ns, const char *event)
 {
-	line_begin(j, "event", of);
+	kind_begin(j, "event", of);
 	epoch_write(j, "time", run->start_epoch_ns + elapsed_ns);
 	jsonw_string(j, "event", event);
 }

@@ -25,7 +25,7 @@ void meta_write_all(struct jsonw *j, const struct meta *m);
 /* The beginning of a line of the kind @kind; @run: the id of its run, in a stream of several; or
  * NULL.
  */
-void line_begin(struct jsonw *j, const char *kind, const char *run);
+void kind_begin(struct jsonw *j, const char *kind, const char *run);
 /* The beginning of a line of kind event. */
 void event_begin(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event);
 /* Ends the line. */

@@ -212,7 +212,7 @@ static void summary_fields_write(struct jsonw *j, const struct summary *s, enum 
 
 static void summary_write(struct jsonw *j, const char *run, const struct summary *s)
 {
-	line_begin(j, "summary", run);
+	kind_begin(j, "summary", run);
 	summary_fields_write(j, s, IN_LINE, true);
 	line_end(j);
 }
