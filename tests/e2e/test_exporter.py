@@ -69,19 +69,17 @@ class Served(EndpointCase):
             status, headers, _ = endpoint.ask("/metrics", method, "a=b" if method == "POST" else None)
             self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"), method)
 
-    def test_the_page_shows_jobs_by_cpu_now(self):
+    def test_the_page_is_links(self):
         endpoint = self.start()
-        for name, cores in (("idle", 0.1), ("<b>busy</b>&\"'", 1.9), ("middle", 1.0)):
-            self.agent.begin(name)
-            self.agent.sample(name, cores=cores, rss_bytes=3 << 20, cpu_seconds=5)
+        self.agent.begin("<b>job</b>")
         endpoint.read()
         status, headers, text = endpoint.ask("/")
         self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
-        rows = re.findall(r'<tr><th scope="row">(.*?)</th>.*?<td class="n">(.*?)</td><td class="n">(.*?)</td>', text)
-        self.assertEqual([row[1] for row in rows], ["1.90", "1.00", "0.10"])
-        self.assertEqual(rows[0][0], "slurm/&lt;b&gt;busy&lt;/b&gt;&amp;&quot;'")
-        self.assertEqual(rows[2][2], "3.0 MiB")
-        self.assertNotIn("<script", text)
+        self.assertEqual(re.findall(r'<a href="(.*?)">', text), ["/metrics", "/-/healthy"])
+        for path in ("/metrics", "/-/healthy"):
+            self.assertEqual(endpoint.ask(path)[0], 200)
+        self.assertIn("bpfmon serve", text)
+        self.assertNotIn("job</b>", text)
         self.assertIn('<html lang="en">', text)
         self.assertIn("default-src 'none'", headers["Content-Security-Policy"])
 

@@ -8,8 +8,7 @@
 
 #include "base/clock.h"
 #include "exporter/exposition.h"
-#include "exporter/series_intake.h"
-#include "exporter/exporter_page.h"
+#include "exporter/exporter_stream.h"
 
 #define SERIES 3
 
@@ -50,18 +49,6 @@ static void check_text(struct board *b, enum exposition as)
 	buffer_done(&t);
 }
 
-static void check_page(struct board *b)
-{
-	char *text = NULL;
-	size_t length;
-	FILE *f = open_memstream(&text, &length);
-
-	FUZZ_HOLDS(f && !jobs_page_write(f, b, "host"));
-	FUZZ_HOLDS(!fclose(f));
-	fuzz_is_inert(text, length);
-	free(text);
-}
-
 static void check_scrape(struct board *b, uint64_t now_ns)
 {
 	struct totals t;
@@ -72,7 +59,6 @@ static void check_scrape(struct board *b, uint64_t now_ns)
 	FUZZ_HOLDS(t.series <= t.users);
 	check_text(b, EXPOSITION_OPENMETRICS);
 	check_text(b, EXPOSITION_PLAIN);
-	check_page(b);
 	board_count_scrape(b);
 }
 

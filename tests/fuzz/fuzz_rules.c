@@ -5,7 +5,7 @@
 
 #include "agent/rules.h"
 #include "config/config.h"
-#include "config/secret.h"
+#include "config/user_files.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 #include "fuzz.h"
 
 #include "shell/job_name.h"
-#include "shell/simple_command.h"
+#include "shell/shell_words.h"
 
 #define WORDS 64
 

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "exporter/exposition.h"
-#include "exporter/series_intake.h"
+#include "exporter/exporter_stream.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "config/secret.h"
+#include "config/user_files.h"
 #include "config_fixture.h"
 
 #include <netinet/in.h>

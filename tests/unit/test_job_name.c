@@ -6,10 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "shell/first_word.h"
+#include "shell/shell_words.h"
 #include "shell/job_name.h"
-#include "shell/job_script.h"
-#include "shell/simple_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,11 +12,28 @@
 #define EXPORTER_BOARD_H
 
 #include "base/buffer.h"
+#include "run/agent_metric.h"
 #include "run/sample.h"
-#include "exporter/agent_source.h"
-#include "exporter/name_index.h"
+#include "run/summary.h"
 
 #include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Finds entries by their name. The entries are members of the structs that they find. */
+
+struct name_entry {
+	struct name_entry *next; /* of those in the same place */
+	char *name;              /* owned; NULL: in no index */
+};
+
+#define NAME_PLACES 4096
+
+struct name_index {
+	struct name_entry *places[NAME_PLACES];
+	uint64_t seed; /* nobody who chooses names can choose their places */
+	size_t nr;
+};
 
 #define BOARD_RUNS 16384   /* known at a time; further ones are refused */
 #define BOARD_WAITING 4096 /* ended runs that no scrape has seen yet */
@@ -61,6 +78,15 @@ struct shown_run {
 	struct metric_set have;
 	struct series *series; /* NULL: not decided yet */
 	struct series *user;   /* NULL: of the node */
+};
+
+/* What the agent has last reported of itself. */
+struct agent_state {
+	bool is_up; /* its stream is open */
+	uint64_t value[NR_AGENT_METRICS];
+	bool has[NR_AGENT_METRICS]; /* absent keys are absent metrics */
+	struct loss_count losses[MAX_LOSSES];
+	size_t nr_losses;
 };
 
 struct board_counts {
@@ -116,18 +142,5 @@ void board_tick(struct board *b, uint64_t now_ns);
 int board_prepare(struct board *b, uint64_t now_ns);
 /* After a scrape: it has seen each series. */
 void board_count_scrape(struct board *b);
-
-/* board_series.c */
-/* The series of @labels among all of users, made if there is none; NULL without memory. */
-struct series *board_user(struct board *b, const struct job_labels *labels);
-/* Decides all runs that have no series; those that have ended are forgotten then. @to_rest: they
- * get none of their own. -ENOMEM. */
-int board_decide(struct board *b, bool ended_to_rest);
-void board_expire(struct board *b, uint64_t now_ns);
-/* Adds what a counter has grown by; the sum stays at its limit. */
-void series_grow(struct series *s, enum metric_id id, uint64_t by);
-void series_release(struct series *s);
-/* Removes the run, whose series has its values. */
-void board_forget_run(struct board *b, struct shown_run *r);
 
 #endif

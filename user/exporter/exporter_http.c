@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "exporter/exporter_http.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "http/http_request.h"
+#include "config/user_files.h"
 #include "exporter/exposition.h"
-#include "exporter/exporter_page.h"
+#include "http/http_door.h"
+#include "http/http_request.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <microhttpd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define PLAIN_TEXT "text/plain; charset=utf-8"
 #define TEXTS 8            /* that are being sent: each may be large */
 #define SILENCE_SECONDS 60 /* of a connection */
 #define REQUEST_BYTES (16 << 10)
@@ -39,14 +44,15 @@ static struct MHD_Response *response_take(char *text, size_t length, const char 
 }
 
 /* A text that lives as long as the program. */
-static struct MHD_Response *response_fixed(const char *text)
+static struct MHD_Response *response_fixed(const char *text, const char *type)
 {
 	struct MHD_Response *r =
 		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_PERSISTENT);
 
-	if (r)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
-					"text/plain; charset=utf-8");
+	if (r) {
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+		MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	}
 	return r;
 }
 
@@ -76,25 +82,25 @@ static struct MHD_Response *http_make_metrics(struct http *h, struct MHD_Connect
 	return r;
 }
 
-static struct MHD_Response *http_make_page(struct http *h)
-{
-	struct MHD_Response *r;
-	char *text = NULL;
-	size_t length;
-	FILE *f = open_memstream(&text, &length);
-	int err;
+/* What the endpoint has, for a reader who opens it in a browser. */
+static const char links[] =
+	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<meta name=\"viewport\" content=\"width=device-width\">\n"
+	"<title>bpfmon-exporter</title>\n"
+	"<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:1rem}"
+	"</style>\n</head>\n<body>\n<main>\n<h1>bpfmon-exporter</h1>\n<ul>\n"
+	"<li><a href=\"/metrics\">/metrics</a>: the metrics of all jobs, for Prometheus</li>\n"
+	"<li><a href=\"/-/healthy\">/-/healthy</a>: whether the exporter runs</li>\n"
+	"<li><code>bpfmon serve</code>: jobs and runs in a browser; <code>bpfmon top</code>: in a "
+	"terminal</li>\n"
+	"<li><code>man bpfmon-exporter</code>: its options; <code>bpfmon metrics</code>: what the "
+	"metrics mean</li>\n"
+	"</ul>\n</main>\n</body>\n</html>\n";
 
-	if (!f)
-		return NULL;
-	pthread_mutex_lock(&h->board->lock);
-	board_tick(h->board, http_now());
-	err = jobs_page_write(f, h->board, h->host);
-	pthread_mutex_unlock(&h->board->lock);
-	if (fclose(f) || err) {
-		free(text);
-		return NULL;
-	}
-	r = response_take(text, length, "text/html; charset=utf-8");
+static struct MHD_Response *http_make_links(void)
+{
+	struct MHD_Response *r = response_fixed(links, "text/html; charset=utf-8");
+
 	if (r)
 		MHD_add_response_header(
 			r, "Content-Security-Policy",
@@ -148,7 +154,7 @@ static enum MHD_Result http_send(struct MHD_Connection *c, unsigned status, stru
 static enum MHD_Result http_refuse(struct MHD_Connection *c, unsigned status, const char *text,
 				   const char *header, const char *value)
 {
-	struct MHD_Response *r = response_fixed(text);
+	struct MHD_Response *r = response_fixed(text, PLAIN_TEXT);
 
 	if (r && header)
 		MHD_add_response_header(r, header, value);
@@ -158,7 +164,6 @@ static enum MHD_Result http_refuse(struct MHD_Connection *c, unsigned status, co
 static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, const char *url,
 				   bool is_get)
 {
-	bool is_metrics = !strcmp(url, "/metrics"), is_page = !strcmp(url, "/");
 	struct MHD_Response *r;
 
 	if (request_has_two_hosts(c))
@@ -172,14 +177,16 @@ static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, con
 				   MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 				   "Basic realm=\"bpfmon\", charset=\"UTF-8\"");
 	if (!strcmp(url, "/-/healthy"))
-		return http_send(c, MHD_HTTP_OK, response_fixed("bpfmon-exporter is healthy.\n"));
-	if (!is_metrics && !is_page)
+		return http_send(c, MHD_HTTP_OK,
+				 response_fixed("bpfmon-exporter is healthy.\n", PLAIN_TEXT));
+	if (!strcmp(url, "/"))
+		return http_send(c, MHD_HTTP_OK, http_make_links());
+	if (strcmp(url, "/metrics") != 0)
 		return http_refuse(c, MHD_HTTP_NOT_FOUND, "There are / and /metrics.\n", NULL,
 				   NULL);
-	if (!connections_send(&h->connections, request_socket(c), TEXTS, clock_ns(CLOCK_MONOTONIC)))
-		r = NULL;
-	else
-		r = is_metrics ? http_make_metrics(h, c, is_get) : http_make_page(h);
+	r = connections_send(&h->connections, request_socket(c), TEXTS, clock_ns(CLOCK_MONOTONIC))
+		    ? http_make_metrics(h, c, is_get)
+		    : NULL;
 	if (!r)
 		return http_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				   "Too many answers are being sent, or memory is short.\n",
@@ -297,4 +304,62 @@ void http_done(struct http *h)
 	free(h->key);
 	free(h->certificate);
 	connections_done(&h->connections);
+}
+
+/* What the HTTP server needs rights for: its port, and the files with its secrets. */
+
+#define PEM_BYTES (1 << 20)
+
+/* The text of a small file, to be freed with free(); NULL: @why is why. */
+static char *pem_read(const char *path, bool is_secret, char *why, size_t size)
+{
+	int fd = is_secret ? secret_open(path, why, size) : open(path, O_RDONLY | O_CLOEXEC);
+	__cleanup(fclosep) FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	char *text = f ? calloc(1, PEM_BYTES) : NULL;
+
+	if (fd < 0 && is_secret)
+		return NULL;
+	if (text && fread(text, 1, PEM_BYTES - 1, f) && !ferror(f))
+		return text;
+	snprintf(why, size, "cannot read %s: %s", path,
+		 f && !errno ? "it is empty" : strerror(errno));
+	free(text);
+	return NULL;
+}
+
+static int http_open_port(struct http *h, const struct exporter_options *o, char *why, size_t size)
+{
+	struct http_ports ports;
+	int err;
+
+	if (!o->listen.is_loopback && (!*o->certificate || !*o->password_file)) {
+		snprintf(why, size,
+			 "will not listen on %s, which other machines reach, without a "
+			 "certificate, its key and a password file: jobs have names and users",
+			 o->listen.text);
+		return -EPERM;
+	}
+	err = http_ports_open(&ports, &o->listen, why, size);
+	return err ? err : door_init(&h->door, &ports);
+}
+
+int http_open(struct http *h, struct board *b, const struct exporter_options *o, char *why,
+	      size_t size)
+{
+	int err = 0;
+
+	*h = (struct http){ .board = b, .door = DOOR_NONE };
+	h->hosts = o->hosts;
+	connections_init(&h->connections, SCRAPERS, CONNECTION_NOBODY);
+	if (gethostname(h->host, sizeof(h->host) - 1))
+		snprintf(h->host, sizeof(h->host), "this node");
+	if (*o->password_file)
+		err = passwords_read(&h->passwords, o->password_file, why, size);
+	if (!err && *o->certificate) {
+		errno = 0;
+		h->certificate = pem_read(o->certificate, false, why, size);
+		h->key = h->certificate ? pem_read(o->key, true, why, size) : NULL;
+		err = h->key ? 0 : -EIO;
+	}
+	return err ? err : http_open_port(h, o, why, size);
 }

@@ -7,10 +7,10 @@
 #define EXPORTER_EXPORTER_HTTP_H
 
 #include "exporter/board.h"
-#include "http/http_door.h"
-#include "http/host.h"
 #include "exporter/exporter_options.h"
 #include "exporter/passwords.h"
+#include "http/http_door.h"
+#include "http/http_request.h"
 
 #define SCRAPERS 32 /* connections at once */
 

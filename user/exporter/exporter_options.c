@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "config/address.h"
+#include "config/table.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -4,7 +4,9 @@
 #define EXPORTER_EXPORTER_STREAM_H
 
 #include "base/line_stream.h"
+#include "exporter/board.h"
 #include "exporter/exporter_options.h"
+#include "run/reader.h"
 
 #define STREAM_LINE_BYTES (4 << 20) /* the longest line that is taken */
 
@@ -15,5 +17,19 @@
 int stream_open(const struct exporter_options *o, char *why, size_t size);
 /* Whether it can be opened again after its end. */
 bool stream_is_socket(const struct exporter_options *o);
+
+/* Takes the lines of the agent's stream into a board. */
+
+struct intake {
+	struct board *board; /* not owned */
+	struct line line;    /* owned */
+};
+
+/* Takes one line of @length bytes, which is parsed without the lock of the board. A line that
+ * cannot be understood is counted. */
+void intake_take(struct intake *in, const char *text, size_t length, uint64_t now_ns);
+/* A line was too long to be read. */
+void intake_refuse(struct intake *in);
+void intake_done(struct intake *in);
 
 #endif

@@ -12,7 +12,6 @@
 #include "base/loop.h"
 #include "exporter/exposition.h"
 #include "exporter/exporter_http.h"
-#include "exporter/series_intake.h"
 #include "exporter/exporter_stream.h"
 
 #include <errno.h>

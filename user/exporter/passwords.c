@@ -2,7 +2,7 @@
 #include "exporter/passwords.h"
 
 #include "base/cleanup.h"
-#include "config/secret.h"
+#include "config/user_files.h"
 
 #include <crypt.h>
 #include <errno.h>

@@ -7,10 +7,34 @@
 #ifndef HTTP_CONNECTIONS_H
 #define HTTP_CONNECTIONS_H
 
-#include "http/http_peer.h"
-
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+/*
+ * Which user is at the other end of a connection: of one from this machine the kernel says it, by
+ * the socket there. Others are told apart by their address.
+ */
+
+enum peer_kind {
+	PEER_ADDRESS, /* of another machine; of this one, where the kernel has no sock_diag */
+	PEER_USER,
+	PEER_GONE, /* of this machine, and has closed its end */
+};
+
+struct peer {
+	enum peer_kind kind;
+	uint64_t id; /* those of one user, or of one network that a client has, have the same */
+	uid_t uid;   /* of PEER_USER */
+};
+
+/* A socket for peer_find(); -1, which it takes, too: the kernel has none. */
+int peer_open(void);
+/* @peer: at the other end of the connection @fd, whose address is @from. */
+void peer_find(int diagnosis, int fd, const struct sockaddr_storage *from, struct peer *peer);
 
 #define CONNECTIONS 128       /* there is room for; a server may allow fewer */
 #define CONNECTIONS_ENDING 64 /* that were ended, and are not closed yet */

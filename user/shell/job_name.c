@@ -3,10 +3,13 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "shell/first_word.h"
-#include "shell/job_script.h"
+#include "shell/shell_words.h"
 
+#include <ctype.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +18,8 @@
 #define NEXTFLOW_SCRIPT ".command.sh"
 #define NEXTFLOW_WRAPPER ".command.run" /* in the same folder, and has the name */
 
-void job_name_tag(struct job_name *job, const char *key, const char *value)
+/* Adds a tag, unless there is one with its @key, no room, or it is too long. */
+static void job_name_tag(struct job_name *job, const char *key, const char *value)
 {
 	size_t n = strlen(key), length = strlen(value);
 	char *tag;
@@ -106,4 +110,244 @@ bool job_is_new(const struct job_name *job, const char *variable, const char *le
 	const char *before = variable ? strchr(variable, ' ') : NULL;
 
 	return job->is_engines || !before || strcmp(before + 1, level ? level : "") != 0;
+}
+
+/*
+ * Reads some members of a JSON object that may be cut off at its end: no more than a wrapper needs
+ * that is to start fast. A member is the address of its key.
+ */
+
+static const char *space_end(const char *at)
+{
+	return at + strspn(at, " \t\r\n");
+}
+
+/* Behind the text at @at, which begins with a quote; NULL: it has no end. */
+static const char *quoted_end(const char *at)
+{
+	for (at++; *at; at++) {
+		if (*at == '"')
+			return at + 1;
+		if (*at == '\\' && *++at == '\0')
+			break;
+	}
+	return NULL;
+}
+
+/* Behind the value at @at; NULL: it has no end. */
+static const char *value_end(const char *at)
+{
+	unsigned depth = 0;
+
+	do {
+		if (*at == '"') {
+			at = quoted_end(at);
+		} else if (*at == '{' || *at == '[') {
+			depth++, at++;
+		} else if (*at == '}' || *at == ']') {
+			depth--, at++;
+		} else {
+			at += depth ? 1 : strcspn(at, ",}]");
+		}
+	} while (at && *at && depth);
+	return at && *at && !depth ? at : NULL;
+}
+
+/* A member, if one begins here. */
+static const char *property_here(const char *at)
+{
+	const char *key = space_end(at), *colon;
+
+	if (*key != '"')
+		return NULL;
+	colon = quoted_end(key);
+	return colon && *space_end(colon) == ':' ? key : NULL;
+}
+
+/* The first member of the object at @at, or NULL: there is none. @at may be NULL. */
+static const char *properties_begin(const char *at)
+{
+	return at && *at == '{' ? property_here(at + 1) : NULL;
+}
+
+/* Where its value is. @member may be NULL, then so is the value. */
+static const char *property_value(const char *member)
+{
+	return member ? space_end(space_end(quoted_end(member)) + 1) : NULL;
+}
+
+/* The one after it, or NULL. */
+static const char *property_next(const char *member)
+{
+	const char *at = value_end(property_value(member));
+
+	at = at ? space_end(at) : NULL;
+	return at && *at == ',' ? property_here(at + 1) : NULL;
+}
+
+/* The member of the object at @at that is called @key, which is of plain ASCII; or NULL. */
+static const char *property_find(const char *at, const char *key)
+{
+	size_t n = strlen(key);
+
+	for (at = properties_begin(at); at; at = property_next(at))
+		if (!strncmp(at + 1, key, n) && at[n + 1] == '"')
+			break;
+	return at;
+}
+
+/* Four hexadecimal digits. False: these are none. */
+static bool hex_read(const char *at, uint32_t *value)
+{
+	*value = 0;
+	for (int i = 0; i < 4; i++) {
+		if (!isxdigit((unsigned char)at[i]))
+			return false;
+		*value = *value << 4 | (isdigit((unsigned char)at[i]) ? (uint32_t)(at[i] - '0')
+								      : (at[i] & 0xfU) + 9);
+	}
+	return true;
+}
+
+/* The character of uXXXX, or of uXXXX\uXXXX, at *@at, which is moved to its end. */
+static bool character_read(const char **at, uint32_t *c)
+{
+	uint32_t low;
+
+	if (!hex_read(*at + 1, c))
+		return false;
+	*at += 5;
+	if (*c < 0xd800 || *c > 0xdbff || (*at)[0] != '\\' || (*at)[1] != 'u' ||
+	    !hex_read(*at + 2, &low) || low < 0xdc00 || low > 0xdfff)
+		return true;
+	*at += 6;
+	*c = 0x10000 + ((*c - 0xd800) << 10) + (low - 0xdc00);
+	return true;
+}
+
+/* As UTF-8 into @out, which has room for 4 bytes; returns how many. */
+static size_t character_write(char *out, uint32_t c)
+{
+	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	static const unsigned char first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+
+	for (size_t i = n; i-- > 1; c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)(n == 1 ? c : first[n] | c);
+	return n;
+}
+
+/* What is behind a backslash at *@at, which is moved to its end; returns how many bytes, 0: wrong.
+ */
+static size_t escape_read(const char **at, char *out)
+{
+	static const char letters[] = "btnfr", meant[] = "\b\t\n\f\r";
+	const char *found = strchr(letters, **at);
+	uint32_t c;
+
+	if (**at == 'u')
+		return character_read(at, &c) ? character_write(out, c) : 0;
+	*out = found ? meant[found - letters] : **at;
+	++*at;
+	return 1;
+}
+
+/* False: no text begins at @at, or it is wrong, or does not fit. */
+static bool quoted_copy(const char *at, char *out, size_t size)
+{
+	size_t used = 0;
+
+	if (!at || *at != '"' || !quoted_end(at))
+		return false;
+	for (at++; *at != '"';) {
+		char character[4] = { *at };
+		size_t n = 1;
+
+		if (*at++ == '\\')
+			n = escape_read(&at, character);
+		if (!n || used + n >= size)
+			return false;
+		memcpy(out + used, character, n);
+		used += n;
+	}
+	out[used] = '\0';
+	return strlen(out) == used;
+}
+
+/* Copies its key. False: it does not fit. */
+static bool property_key(const char *member, char *out, size_t size)
+{
+	return quoted_copy(member, out, size);
+}
+
+/* Copies its value. False: it is no text, or does not fit. @member may be NULL. */
+static bool property_text(const char *member, char *out, size_t size)
+{
+	return quoted_copy(property_value(member), out, size);
+}
+
+#define PROPERTIES "# properties = " /* Snakemake, in the script that a cluster executes */
+#define TASK "# NEXTFLOW TASK: "     /* in .command.run */
+
+/* What follows @prefix at the beginning of a line; NULL: no line begins with it. */
+static const char *script_line_find(const char *text, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	while (text && strncmp(text, prefix, n) != 0) {
+		text = strchr(text, '\n');
+		if (text)
+			text++;
+	}
+	return text ? text + n : NULL;
+}
+
+/* "align (A7)": a task of the process align. */
+static void task_take(struct job_name *job, const char *task)
+{
+	size_t n = strcspn(task, "\n"), name = n;
+	char whole[JOB_TAG_BYTES];
+
+	for (size_t i = 1; i + 1 < n && name == n; i++)
+		if (task[i] == ' ' && task[i + 1] == '(')
+			name = i;
+	plain_text_copy(task, name, job->name, sizeof(job->name));
+	plain_text_copy(task, n, whole, sizeof(whole));
+	job_name_tag(job, "task", whole);
+}
+
+static void wildcards_take(struct job_name *job, const char *at)
+{
+	char key[JOB_TAG_BYTES], value[JOB_TAG_BYTES];
+
+	for (at = properties_begin(at); at; at = property_next(at))
+		if (property_key(at, key, sizeof(key)) && property_text(at, value, sizeof(value)))
+			job_name_tag(job, key, value);
+}
+
+/* A job of one rule, or a group of jobs. */
+static bool properties_take(struct job_name *job, const char *properties)
+{
+	const char *rule = property_find(properties, "rule");
+
+	if (!rule)
+		return property_text(property_find(properties, "groupid"), job->name,
+				     sizeof(job->name));
+	if (!property_text(rule, job->name, sizeof(job->name)))
+		return false;
+	job_name_tag(job, "rule", job->name);
+	wildcards_take(job, property_value(property_find(properties, "wildcards")));
+	return true;
+}
+
+bool job_script_read(struct job_name *job, const char *text)
+{
+	const char *properties = script_line_find(text, PROPERTIES), *task;
+
+	if (properties)
+		return properties_take(job, properties) && *job->name;
+	task = script_line_find(text, TASK);
+	if (task)
+		task_take(job, task);
+	return task && *job->name;
 }

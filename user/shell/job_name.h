@@ -26,12 +26,18 @@ struct job_name {
  * script has; the first program of the text; the script's file name; "bash".
  */
 void job_name_find(struct job_name *job, const struct shell_words *w);
-/* Adds a tag, unless there is one with its @key, no room, or it is too long. */
-void job_name_tag(struct job_name *job, const char *key, const char *value);
 /*
  * Whether it is a job, and no shell within one, where @variable is the value of SHELL_VARIABLE and
  * @level that of MAKELEVEL; either may be NULL.
  */
 bool job_is_new(const struct job_name *job, const char *variable, const char *level);
+
+/* What a workflow engine writes about a job into the script that it gives to a shell. */
+
+/*
+ * Names the span after the job, if the first bytes of @script, @text, are Snakemake's or
+ * Nextflow's. False: they are not.
+ */
+bool job_script_read(struct job_name *job, const char *text);
 
 #endif

@@ -7,8 +7,7 @@
 #include "base/exit_status.h"
 #include "base/span_call.h"
 #include "shell/job_name.h"
-#include "shell/real_shell.h"
-#include "shell/simple_command.h"
+#include "shell/shell_words.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "shell/shell_words.h"
 
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define NAME_OPTION "--span-name="
 #define TAG_OPTION "--span-tag="
@@ -83,4 +93,314 @@ void shell_words_take(struct shell_words *w, char **argv)
 		w->script = *from;
 	while ((*to++ = *from++))
 		;
+}
+
+#define SCRIPT_BLANKS " \t\r"
+#define SEPARATORS ";&|()\n"
+
+struct text_word {
+	const char *at;
+	size_t n; /* 0: there is none */
+};
+
+/* Words in front of a command. */
+static const char *const prefixes[] = { "!",    "{",   "if",   "while", "until",
+					"then", "do",  "else", "elif",  "builtin",
+					"exec", "env", "time", "nohup", NULL };
+/* Commands that prepare for another. */
+static const char *const preparing[] = { "set",   "cd",   "source", ".",      "export", "unset",
+					 "umask", "trap", "shopt",  "ulimit", "echo",   "printf",
+					 "test",  "true", "[",      "[[",     ":",      NULL };
+static const char *const shells[] = { "sh", "bash", "dash", NULL };
+
+static bool word_is_among(struct text_word w, const char *const *list)
+{
+	for (; *list; list++)
+		if (strlen(*list) == w.n && !memcmp(*list, w.at, w.n))
+			return true;
+	return false;
+}
+
+/* Whether a variable gets a value: NAME=..., NAME+=... */
+static bool word_is_assignment(struct text_word w)
+{
+	size_t n = 0;
+
+	while (n < w.n && (isalnum((unsigned char)w.at[n]) || w.at[n] == '_'))
+		n++;
+	if (!n || isdigit((unsigned char)*w.at) || n == w.n)
+		return false;
+	return w.at[n] == '=' || (w.at[n] == '+' && n + 1 < w.n && w.at[n + 1] == '=');
+}
+
+static bool is_line_continued(const char *at)
+{
+	return at[0] == '\\' && at[1] == '\n';
+}
+
+/* The end of the word at @at, of which quoted text, $(...), ${...} and `...` are part. */
+static const char *word_end(const char *at)
+{
+	unsigned depth = 0;
+	char quote = '\0';
+
+	for (; *at; at++) {
+		if (!quote && !depth &&
+		    (strchr(SCRIPT_BLANKS SEPARATORS "<>", *at) || is_line_continued(at)))
+			break;
+		if (*at == '\\' && quote != '\'' && at[1])
+			at++;
+		else if (quote)
+			quote = *at == quote ? '\0' : quote;
+		else if (strchr("'\"`", *at))
+			quote = *at;
+		else if (*at == '$' && (at[1] == '(' || at[1] == '{'))
+			depth++, at++;
+		else if (depth && *at == '(')
+			depth++;
+		else if (depth && (*at == ')' || *at == '}'))
+			depth--;
+	}
+	return at;
+}
+
+static const char *words_gap_end(const char *at)
+{
+	for (;; at++) {
+		if (is_line_continued(at))
+			at++;
+		else if (!*at || !strchr(SCRIPT_BLANKS, *at))
+			return at;
+	}
+}
+
+/* The first word of the next command, or the end of the text. */
+static const char *command_begin(const char *at)
+{
+	for (;; at++) {
+		at = words_gap_end(at);
+		if (*at == '#')
+			at += strcspn(at, "\n");
+		if (!*at || !strchr(SEPARATORS, *at))
+			return at;
+	}
+}
+
+/* The separator after the command that goes on at @at, or the end of the text. */
+static const char *command_end(const char *at)
+{
+	for (at = words_gap_end(at); *at && !strchr(SEPARATORS, *at); at = words_gap_end(at)) {
+		if (*at == '<' || *at == '>')
+			at += at[1] == '&' ? 2 : 1;
+		else
+			at = word_end(at);
+	}
+	return at;
+}
+
+static struct text_word word_take(const char **at)
+{
+	struct text_word w = { .at = words_gap_end(*at) };
+
+	*at = word_end(w.at);
+	w.n = (size_t)(*at - w.at);
+	return w;
+}
+
+/* Without the folders, and quotes around it. */
+static struct text_word word_base(struct text_word w)
+{
+	while (w.n && strchr("'\"", w.at[w.n - 1]))
+		w.n--;
+	for (size_t i = w.n; i-- > 0;) {
+		if (!strchr("/'\"", w.at[i]) || i + 1 == w.n)
+			continue;
+		w.at += i + 1;
+		w.n -= i + 1;
+		break;
+	}
+	return w;
+}
+
+/* The program that the command at *@at executes; that of a script for a shell. */
+static struct text_word program_take(const char **at)
+{
+	struct text_word w = word_take(at), script;
+	bool is_prefixed = false;
+
+	while (w.n && (word_is_assignment(w) || word_is_among(w, prefixes) ||
+		       (is_prefixed && *w.at == '-'))) {
+		is_prefixed |= word_is_among(w, prefixes);
+		w = word_take(at);
+	}
+	w = word_base(w);
+	if (!word_is_among(w, shells))
+		return w;
+	script = word_take(at);
+	return script.n && *script.at != '-' ? word_base(script) : w;
+}
+
+void first_word_copy(const char *text, char *out, size_t size)
+{
+	struct text_word found = { .at = text };
+
+	for (const char *at = command_begin(text); *at; at = command_begin(command_end(at))) {
+		struct text_word w = program_take(&at);
+
+		if (!found.n)
+			found = w;
+		if (w.n && !word_is_among(w, preparing)) {
+			found = w;
+			break;
+		}
+	}
+	plain_text_copy(found.at, found.n, out, size);
+}
+
+void plain_text_copy(const char *text, size_t n, char *out, size_t size)
+{
+	if (n > size - 1) {
+		n = size - 1;
+		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--; /* back to the first byte of the character */
+	}
+	memcpy(out, text, n);
+	out[n] = '\0';
+	text_disarm(out);
+}
+
+#define PATH_WITHOUT_VARIABLE "/usr/bin:/bin"
+
+/* Executes it, unless it is this program; returns why not. */
+static int shell_try(const char *path, char **argv)
+{
+	struct stat self, other;
+
+	if (stat(path, &other))
+		return -errno;
+	if (!stat("/proc/self/exe", &self) && self.st_dev == other.st_dev &&
+	    self.st_ino == other.st_ino)
+		return -ENOENT;
+	execv(path, argv);
+	return -errno;
+}
+
+/*
+ * Executes the first program called @name in PATH, except this one. Returns only when there is none
+ * or it cannot be executed: a negative errno.
+ */
+static int path_execute(const char *name, char **argv)
+{
+	const char *folder = getenv("PATH");
+	char path[PATH_MAX];
+	int err = -ENOENT;
+
+	if (!folder)
+		folder = PATH_WITHOUT_VARIABLE;
+	for (size_t n;; folder += n + 1) {
+		n = strcspn(folder, ":");
+		if ((size_t)snprintf(path, sizeof(path), "%.*s/%s", n ? (int)n : 1,
+				     n ? folder : ".", name) < sizeof(path))
+			err = shell_try(path, argv);
+		if (!folder[n] || (err != -ENOENT && err != -ENOTDIR && err != -EACCES))
+			return err;
+	}
+}
+
+int real_shell_execute(char **argv, bool was_wrapper)
+{
+	int err = shell_try(REAL_SHELL, argv);
+
+	if (err != -E2BIG && !was_wrapper)
+		err = path_execute("bash", argv);
+	if (err != -E2BIG)
+		err = shell_try("/bin/sh", argv);
+	if (err != -E2BIG)
+		err = path_execute("sh", argv);
+	return err;
+}
+
+#define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+:,./=-"
+#define BLANKS " \t"
+
+/* What bash 5 executes itself, and its keywords of plain characters. */
+static const char *const own_words[] = {
+	".",       ":",      "alias",   "bg",       "bind",    "break",     "builtin",  "caller",
+	"case",    "cd",     "command", "compgen",  "compopt", "complete",  "continue", "coproc",
+	"declare", "dirs",   "disown",  "do",       "done",    "echo",      "elif",     "else",
+	"enable",  "esac",   "eval",    "exec",     "exit",    "export",    "false",    "fc",
+	"fg",      "fi",     "for",     "function", "getopts", "hash",      "help",     "history",
+	"if",      "in",     "jobs",    "kill",     "let",     "local",     "logout",   "mapfile",
+	"popd",    "printf", "pushd",   "pwd",      "read",    "readarray", "readonly", "return",
+	"select",  "set",    "shift",   "shopt",    "source",  "suspend",   "test",     "then",
+	"time",    "times",  "trap",    "true",     "type",    "typeset",   "ulimit",   "umask",
+	"unalias", "unset",  "until",   "wait",     "while",   NULL,
+};
+
+static bool word_is_own(const char *word)
+{
+	for (const char *const *own = own_words; *own; own++)
+		if (!strcmp(word, *own))
+			return true;
+	return false;
+}
+
+/* Assignments, jobs and the shell's own commands are for a shell. */
+static bool word_is_program(const char *word)
+{
+	return word && !strpbrk(word, "=%") && !word_is_own(word);
+}
+
+static bool command_split(struct simple_command *c, const char *text)
+{
+	size_t nr = 0;
+	char *rest;
+
+	c->text = rest = strdup(text);
+	c->words = calloc(strlen(text) / 2 + 2, sizeof(*c->words));
+	if (!c->text || !c->words)
+		return false;
+	for (char *word; (word = strsep(&rest, BLANKS));)
+		if (*word)
+			c->words[nr++] = word;
+	return word_is_program(c->words[0]);
+}
+
+bool simple_command_read(struct simple_command *c, const struct shell_words *w)
+{
+	*c = (struct simple_command){ 0 };
+	if (!w->is_plain || !w->text || strspn(w->text, PLAIN BLANKS) != strlen(w->text))
+		return false;
+	if (command_split(c, w->text))
+		return true;
+	simple_command_done(c);
+	return false;
+}
+
+void simple_command_done(struct simple_command *c)
+{
+	free(c->words);
+	free(c->text);
+	*c = (struct simple_command){ 0 };
+}
+
+/* Whether bash would read a file, options or functions before the text. */
+static bool environment_is_for_bash(void)
+{
+	if (!getenv("PATH") || getenv("BASH_ENV") || getenv("SHELLOPTS") || getenv("BASHOPTS"))
+		return true;
+	for (char **variable = environ; *variable; variable++)
+		if (!strncmp(*variable, "BASH_FUNC_", strlen("BASH_FUNC_")))
+			return true;
+	return false;
+}
+
+void simple_command_execute(const struct simple_command *c)
+{
+	if (environment_is_for_bash())
+		return;
+	if (strchr(c->words[0], '/'))
+		execv(c->words[0], c->words);
+	else
+		path_execute(c->words[0], c->words);
 }

@@ -11,7 +11,7 @@
 #include "base/user.h"
 #include "base/seccomp.h"
 #include "base/loop.h"
-#include "config/address.h"
+#include "config/table.h"
 #include "web/web.h"
 
 #include <arpa/inet.h>

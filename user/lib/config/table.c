@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "config/table.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
-#include "config/config.h"
+#include "base/text.h"
+#include "config/user_files.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+#include <grp.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define MSEC NSEC_PER_MSEC
 #define SEC NSEC_PER_SEC
@@ -94,3 +105,345 @@ const struct config_section config_sections[] = {
 		      "password_file" },
 };
 const size_t nr_config_sections = sizeof(config_sections) / sizeof(*config_sections);
+
+#define MAX_BYTES (64 << 20) /* of a group with its members */
+
+/* The id in @line, "NAME:PASSWORD:ID:", if it is of the group @name. */
+static bool group_line_read(const char *line, const char *name, gid_t *gid)
+{
+	size_t length = strlen(name);
+	const char *id;
+	char *end;
+	unsigned long v;
+
+	if (strncmp(line, name, length) != 0 || line[length] != ':')
+		return false;
+	id = strchr(line + length + 1, ':');
+	if (!id)
+		return false;
+	errno = 0;
+	v = strtoul(id + 1, &end, 10);
+	if (end == id + 1 || *end != ':' || errno || v >= CONFIG_NO_GROUP)
+		return false;
+	*gid = (gid_t)v;
+	return true;
+}
+
+/*
+ * Before the C library is asked, because that one crashes when memory ends while it reads its
+ * configuration of sources (glibc 2.36). 0, or a negative errno.
+ */
+static int group_find_in_file(const char *name, gid_t *gid)
+{
+	__cleanup(fclosep) FILE *f = fopen("/etc/group", "re");
+	bool is_begin = true;
+	char line[512]; /* the names of members may be cut */
+
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		if (is_begin && group_line_read(line, name, gid))
+			return 0;
+		is_begin = strchr(line, '\n');
+	}
+	return ferror(f) ? -EIO : -ENOENT;
+}
+
+/* By all sources of the machine. 0, or a negative errno. */
+static int group_find_anywhere(const char *name, gid_t *gid)
+{
+	struct group entry, *found = NULL;
+	char *room = NULL, *grown;
+	int err = ERANGE;
+
+	for (size_t bytes = 4096; err == ERANGE && bytes <= MAX_BYTES; bytes *= 4) {
+		grown = realloc(room, bytes);
+		if (!grown) {
+			err = ENOMEM;
+			break;
+		}
+		room = grown;
+		err = getgrnam_r(name, &entry, room, bytes, &found);
+	}
+	if (found)
+		*gid = entry.gr_gid;
+	free(room);
+	if (found)
+		return 0;
+	/* what getgrnam(3) lists for names that are not found */
+	if (!err || err == ESRCH || err == EBADF || err == EPERM)
+		return -ENOENT;
+	return -err;
+}
+
+/*
+ * Finds the group that is called @text; empty: none. 0; -EINVAL: there is no such group, and @why
+ * says what is allowed; or a negative errno of the look-up, in @why, too.
+ */
+static int config_group_find(const char *text, struct config_group *group, char *why, size_t size)
+{
+	int err = -ENOENT;
+
+	*group = (struct config_group){ .gid = CONFIG_NO_GROUP };
+	if (!*text)
+		return 0;
+	if (strlen(text) < sizeof(group->name)) {
+		err = group_find_in_file(text, &group->gid);
+		if (err == -ENOENT)
+			err = group_find_anywhere(text, &group->gid);
+	}
+	if (!err) {
+		snprintf(group->name, sizeof(group->name), "%s", text);
+		return 0;
+	}
+	if (err == -ENOENT) {
+		snprintf(why, size, "the name of a group of this machine, or nothing");
+		return -EINVAL;
+	}
+	snprintf(why, size, "cannot look up this group: %s", strerror(-err));
+	return err;
+}
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+/* The first is that of a number without one; the largest that divides a limit writes it. */
+static const struct unit numbers[] = { { "", 1 }, { NULL, 0 } };
+static const struct unit sizes[] = { { "", 1 },
+				     { "K", 1ULL << 10 },
+				     { "M", 1ULL << 20 },
+				     { "G", 1ULL << 30 },
+				     { "T", 1ULL << 40 },
+				     { "KiB", 1ULL << 10 },
+				     { "MiB", 1ULL << 20 },
+				     { "GiB", 1ULL << 30 },
+				     { "TiB", 1ULL << 40 },
+				     { NULL, 0 } };
+static const struct unit times[] = { { "", NSEC_PER_SEC },
+				     { "ms", NSEC_PER_MSEC },
+				     { "s", NSEC_PER_SEC },
+				     { "min", 60 * NSEC_PER_SEC },
+				     { "h", 3600 * NSEC_PER_SEC },
+				     { "d", 86400 * NSEC_PER_SEC },
+				     { NULL, 0 } };
+
+static const struct unit percents[] = { { "%", 10000 }, { "", 10000 }, { NULL, 0 } };
+
+static const struct unit *unit_find(const struct unit *units, const char *name)
+{
+	for (; units->name; units++)
+		if (!strcmp(units->name, name))
+			return units;
+	return NULL;
+}
+
+/* As the file may have it: 50ms, 1G. */
+static void limit_print(char *out, size_t room, const struct unit *units, uint64_t v)
+{
+	const struct unit *best = units;
+
+	for (const struct unit *u = units; v && u->name; u++)
+		if (v % u->factor == 0 && (v % best->factor || u->factor > best->factor))
+			best = u;
+	snprintf(out, room, "%llu%s", (unsigned long long)(v / best->factor), best->name);
+}
+
+/* Digits, a point only where there are units, and one of @units. */
+static bool quantity_parse(const struct unit *units, const char *text, double *v)
+{
+	const struct unit *unit;
+	size_t digits = strspn(text, "0123456789");
+	char *end;
+
+	if (!digits || digits > 18)
+		return false;
+	if (units == numbers || text[digits] != '.') {
+		*v = (double)strtoull(text, &end, 10);
+	} else {
+		/* no exponent: "1.5e3" has a unit that is none */
+		size_t fraction = strspn(text + digits + 1, "0123456789");
+
+		if (!fraction)
+			return false;
+		*v = strtod(text, NULL);
+		end = (char *)text + digits + 1 + fraction;
+	}
+	while (isblank((unsigned char)*end))
+		end++;
+	unit = unit_find(units, end);
+	if (unit)
+		*v *= (double)unit->factor;
+	return unit;
+}
+
+static int quantity_set(const struct config_row *row, const struct unit *units, const char *example,
+			const char *text, uint64_t *value, char *why, size_t size)
+{
+	char min[32], max[32];
+	double v;
+
+	if (quantity_parse(units, text, &v) && v >= (double)row->min && v <= (double)row->max) {
+		*value = (uint64_t)llround(v);
+		return 0;
+	}
+	limit_print(min, sizeof(min), units, row->min);
+	limit_print(max, sizeof(max), units, row->max);
+	snprintf(why, size, "%s, from %s to %s", example, min, max);
+	return -EINVAL;
+}
+
+static int yes_no_set(const char *text, bool *value, char *why, size_t size)
+{
+	if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0) {
+		snprintf(why, size, "yes or no");
+		return -EINVAL;
+	}
+	*value = !strcmp(text, "yes");
+	return 0;
+}
+
+static int hierarchy_set(const char *text, char *value, char *why, size_t size)
+{
+	if (!*text || text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_=.-")]) {
+		snprintf(why, size, "auto, unified, or a controller of version 1");
+		return -EINVAL;
+	}
+	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
+	return 0;
+}
+
+static int hosts_set(const char *text, char *value, char *why, size_t size)
+{
+	for (const char *p = text; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr(" .-_", *p)) {
+			snprintf(why, size, "names of hosts without ports, with blanks between");
+			return -EINVAL;
+		}
+	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
+	return 0;
+}
+
+static int file_set(const struct config_row *row, const char *text, char *value, char *why,
+		    size_t size)
+{
+	bool is_optional = !*row->standard;
+	int fd;
+
+	if (*text ? *text != '/' || text[strlen(text) - 1] == '/' : !is_optional) {
+		snprintf(why, size, "an absolute path%s", is_optional ? ", or nothing" : "");
+		return -EINVAL;
+	}
+	if (*text && row->type == CONFIG_SECRET) {
+		fd = secret_open(text, why, size);
+		if (fd < 0)
+			return fd;
+		close(fd);
+	}
+	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
+	return 0;
+}
+
+int config_value_set(const struct config_row *row, void *config, const char *text, char *why,
+		     size_t size)
+{
+	void *value = (char *)config + row->offset;
+
+	switch (row->type) {
+	case CONFIG_YES_NO:
+		return yes_no_set(text, value, why, size);
+	case CONFIG_NUMBER:
+		return quantity_set(row, numbers, "a whole number", text, value, why, size);
+	case CONFIG_BYTES:
+		return quantity_set(row, sizes, "bytes, as 512K, 64M or 1G", text, value, why,
+				    size);
+	case CONFIG_TIME:
+		return quantity_set(row, times, "a time, as 50ms, 1.5s, 5min, 2h or 1d", text,
+				    value, why, size);
+	case CONFIG_PERCENT:
+		return quantity_set(row, percents, "percent, as 0.5% or 2%", text, value, why,
+				    size);
+	case CONFIG_HIERARCHY:
+		return hierarchy_set(text, value, why, size);
+	case CONFIG_HOSTS:
+		return hosts_set(text, value, why, size);
+	case CONFIG_FILE:
+	case CONFIG_SECRET:
+		return file_set(row, text, value, why, size);
+	case CONFIG_GROUP:
+		return config_group_find(text, value, why, size);
+	case CONFIG_ADDRESS:
+		return config_address_parse(text, value, why, size);
+	default:
+		return -EINVAL;
+	}
+}
+
+#define ALLOWED "ADDRESS:PORT with a number as address, as 127.0.0.1:9433 or [::1]:9433, or nothing"
+
+static bool port_parse(const char *text, in_port_t *port)
+{
+	unsigned long v = strtoul(text, NULL, 10);
+
+	if (!*text || strlen(text) > 5 || text[strspn(text, "0123456789")] || !v || v > UINT16_MAX)
+		return false;
+	*port = htons((uint16_t)v);
+	return true;
+}
+
+static bool address_v4_parse(const char *host, in_port_t port, struct config_address *out)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)&out->address;
+
+	if (inet_pton(AF_INET, strcmp(host, "localhost") ? host : "127.0.0.1", &in->sin_addr) != 1)
+		return false;
+	in->sin_family = AF_INET;
+	in->sin_port = port;
+	out->bytes = sizeof(*in);
+	out->is_loopback = ntohl(in->sin_addr.s_addr) >> 24 == 127;
+	return true;
+}
+
+static bool address_v6_parse(const char *host, in_port_t port, struct config_address *out)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&out->address;
+
+	if (inet_pton(AF_INET6, host, &in6->sin6_addr) != 1)
+		return false;
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = port;
+	out->bytes = sizeof(*in6);
+	out->is_loopback = IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+	return true;
+}
+
+int config_address_parse(const char *text, struct config_address *out, char *why, size_t size)
+{
+	struct config_address a = { 0 };
+	char host[CONFIG_TEXT_BYTES];
+	in_port_t port = 0;
+	char *colon;
+	bool is_good;
+
+	snprintf(a.text, sizeof(a.text), "%s", text);
+	snprintf(host, sizeof(host), "%s", text);
+	colon = strrchr(host, ':');
+	if (!*text) {
+		is_good = true;
+	} else if (!colon || !port_parse(colon + 1, &port)) {
+		is_good = false;
+	} else if (*host == '[' && colon[-1] == ']') {
+		colon[-1] = '\0';
+		is_good = address_v6_parse(host + 1, port, &a);
+	} else {
+		*colon = '\0';
+		is_good = address_v4_parse(host, port, &a);
+	}
+	if (!is_good) {
+		snprintf(why, size, ALLOWED);
+		return -EINVAL;
+	}
+	*out = a;
+	return 0;
+}

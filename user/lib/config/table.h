@@ -3,6 +3,8 @@
 #ifndef CONFIG_TABLE_H
 #define CONFIG_TABLE_H
 
+#include "config/config.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,5 +44,21 @@ struct config_section {
 /* All sections but [rule NAME]. */
 extern const struct config_section config_sections[];
 extern const size_t nr_config_sections;
+
+/*
+ * Set the value of @row in the struct agent_config at @config to @text. Returns 0; -EINVAL if @text
+ * is no such value, and @why says what is allowed, without a full stop; or another negative errno
+ * if a file or the groups could not be read, with the reason in @why.
+ */
+int config_value_set(const struct config_row *row, void *config, const char *text, char *why,
+		     size_t size);
+
+/* An address to listen at, as text. */
+
+/*
+ * Reads ADDRESS:PORT or [ADDRESS]:PORT; names are not looked up, but for localhost, which is
+ * 127.0.0.1. Empty: none. 0; -EINVAL, and @why says what is allowed.
+ */
+int config_address_parse(const char *text, struct config_address *out, char *why, size_t size);
 
 #endif
