@@ -115,13 +115,12 @@ int task_commit_exited(u64 task)
  * The kernel also counts an exec that fails after the old image is gone. Such a failure ends the
  * process by a signal, before the new image has any code.
  */
-static __always_inline bool exec_has_failed(struct task_struct *task, u32 status)
+static __always_inline u64 exec_has_failed(struct task_struct *task, u32 status)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	u64 may_have = is_zero(status ^ SIGKILL) | is_zero((status & 0x7f) ^ SIGSEGV);
 
-	if (status != SIGKILL && (status & 0x7f) != SIGSEGV)
-		return false;
-	return mm ? !BPF_CORE_READ(mm, start_code) : !misses_seen;
+	return may_have & (mm ? is_zero(BPF_CORE_READ(mm, start_code)) : is_zero(misses_seen));
 }
 
 static __always_inline struct task_struct *leader_step(struct task_struct *task,
@@ -159,8 +158,8 @@ static __always_inline void process_note_last_image(struct process_entry *p,
 
 	p->event.rec.uid = task_uid(task);
 	BPF_CORE_READ_INTO(&p->event.rec.comm, leader, comm);
-	if (exec_id != p->exec_id && exec_has_failed(task, p->event.rec.wait_status))
-		exec_id--;
+	if (exec_id != p->exec_id)
+		exec_id -= exec_has_failed(task, p->event.rec.wait_status);
 	execs_catch_up(p, exec_id);
 }
 

@@ -194,11 +194,15 @@ static __always_inline void calls_forget(u64 task)
 __hidden void task_forget(u64 task)
 {
 	struct task_entry *t = task_entry_at(task);
-	u64 mark = t ? __sync_lock_test_and_set(&t->met, MET_AND_REMOVED) : 0;
-	u64 left = mark >> 1 == drain_pass.number ? 1 + met_one(mark) : 1;
+	u64 mark, is_met;
 
-	if (t && mark != MET_AND_REMOVED) /* counted once, also if another CPU is here, too */
-		add(tracking.tasks, -left);
+	if (t) {
+		mark = __sync_lock_test_and_set(&t->met, MET_AND_REMOVED);
+		is_met = is_zero(mark >> 1 ^ drain_pass.number);
+		/* counted once, also if another CPU is here, too */
+		if (mark != MET_AND_REMOVED)
+			add(tracking.tasks, -(1 + (is_met << tasks_met_shift(mark >> 1))));
+	}
 	if (want_calls)
 		calls_forget(task);
 	bpf_map_delete_elem(&tasks, &task);

@@ -11,14 +11,12 @@ bool knows_release;   /* marks__exit_mmap is attached */
 
 static __always_inline void bound_note(struct process_entry *p, u64 pages)
 {
-	if (pages > p->event.rec.rss_bound_pages)
-		p->event.rec.rss_bound_pages = pages;
+	p->event.rec.rss_bound_pages += value_excess(pages, p->event.rec.rss_bound_pages);
 }
 
 static __always_inline void peak_note(struct process_entry *p, u64 peak)
 {
-	if (peak > p->event.rec.rss_peak_pages)
-		p->event.rec.rss_peak_pages = peak;
+	p->event.rec.rss_peak_pages += value_excess(peak, p->event.rec.rss_peak_pages);
 	bound_note(p, peak);
 }
 
@@ -107,9 +105,10 @@ static __always_inline void peak_note_first_exec(struct process_entry *p, u64 hi
 {
 	const u64 inherited = p->inherited_pages, error = mark_error_pages();
 	const u32 flags = p->event.rec.flags;
-	u64 own = high > inherited ? high - inherited : 0;
-	bool grew = own > error && inherited > error;
-	bool shrank = inherited != INHERITED_ALL && now + error < inherited;
+	const u64 is_known = is_set(inherited ^ INHERITED_ALL);
+	u64 own = value_excess(high, inherited) & -is_known;
+	u64 grew = is_less(error, own) & is_less(error, inherited);
+	u64 shrank = is_known & is_less(now + error, inherited);
 
 	if (flags & PROCESS_SEEDED)
 		own = high;
