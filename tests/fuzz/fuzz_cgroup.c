@@ -7,8 +7,7 @@
 
 #include "base/cgroup.h"
 #include "bpfmon/roles/container.h"
-#include "run/meta_container.h"
-#include "run/meta_limits.h"
+#include "run/meta_cgroup.h"
 
 #include <sys/stat.h>
 

@@ -5,7 +5,6 @@
  */
 #include "fuzz.h"
 
-#include "export/batch.h"
 #include "export/export.h"
 #include "run/line_protocol.h"
 

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/span_call.h"
-#include "run/span_message.h"
+#include "run/span.h"
 
 static void check_again(const struct span_message *m)
 {

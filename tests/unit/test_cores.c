@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/cores.h"
+#include "run/sample.h"
 
 #define MS 1000000ULL
 #define NONE UINT64_MAX

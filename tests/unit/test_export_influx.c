@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "export/influx_time.h"
+#include "export/influx_text.h"
 #include "export_fixture.h"
 
 #define META "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"r\",\"start_time\":1000.5}\n"

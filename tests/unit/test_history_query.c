@@ -10,7 +10,7 @@
 #include "fixture.h"
 #include "store/listed_runs.h"
 #include "text/runs_text.h"
-#include "run/history_query.h"
+#include "run/agent_call.h"
 
 #include <errno.h>
 

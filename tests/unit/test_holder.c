@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/holder.h"
+#include "run/summary.h"
 
 static void largest_come_first(void **state)
 {

@@ -27,7 +27,7 @@ static void a_point_has_name_tags_fields_and_time(void **state)
 	assert_piece(&point.tags[1].key, "gpu");
 	assert_int_equal(point.nr_fields, 2);
 	assert_true(point.fields[0].number == 0.5);
-	assert_int_equal(point.fields[1].type, FIELD_INTEGER);
+	assert_int_equal(point.fields[1].type, POINT_INTEGER);
 	assert_int_equal(point.fields[1].integer, 7);
 	assert_true(point.has_time);
 	assert_true(point.time_ns == 1763690000000000001ULL);
@@ -80,7 +80,7 @@ static void strings_hold_quotes_blanks_signs_and_newlines(void **state)
 	(void)state;
 	assert_int_equal(parse("a b=\"x=1, \\\"y\\\"\\\\\nz\",c=2u 5"), 1);
 	assert_piece(&point.fields[0].string, "x=1, \"y\"\\\nz");
-	assert_int_equal(point.fields[1].type, FIELD_UNSIGNED);
+	assert_int_equal(point.fields[1].type, POINT_UNSIGNED);
 	assert_true(point.time_ns == 5);
 }
 
@@ -90,7 +90,7 @@ static void booleans_have_five_spellings_each(void **state)
 	assert_int_equal(parse("a b=t,c=T,d=true,e=True,f=TRUE,g=f,h=F,i=false,j=False,k=FALSE"),
 			 1);
 	assert_int_equal(point.nr_fields, 10);
-	assert_int_equal(point.fields[9].type, FIELD_BOOLEAN);
+	assert_int_equal(point.fields[9].type, POINT_BOOLEAN);
 	assert_true(point.fields[0].is_true && point.fields[4].is_true);
 	assert_false(point.fields[5].is_true || point.fields[9].is_true);
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/meta_container.h"
+#include "run/meta_cgroup.h"
 #include "meta_fixture.h"
 
 #include <unistd.h>

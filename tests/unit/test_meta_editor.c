@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/meta_editor.h"
+#include "run/rewriter.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/meta_limits.h"
+#include "run/meta_cgroup.h"
 #include "meta_fixture.h"
 
 #define NONE_V1 "9223372036854771712\n"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/scheduler.h"
+#include "run/meta.h"
 #include "fixture.h"
 
 #define DOCUMENT "docs/META.md"

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/span_call.h"
-#include "run/span_message.h"
+#include "run/span.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 
 #include "base/nearest.h"
 #include "run/template.h"
-#include "run/time_letters.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "measure/reports.h"
-#include "run/agent_metric.h"
+#include "run/metric.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/patience.h"
 #include "store/source.h"
 #include "text/runs_text.h"
-#include "run/history_query.h"
+#include "run/agent_call.h"
 #include "run/rewriter.h"
 
 #include <errno.h>

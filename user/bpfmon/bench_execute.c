@@ -11,7 +11,7 @@
 #include "study/bench_child.h"
 #include "study/result.h"
 #include "study/runner.h"
-#include "run/scheduler.h"
+#include "run/meta.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "bpfmon/roles/launcher.h"
-#include "run/scheduler.h"
+#include "run/meta.h"
 
 #include <errno.h>
 #include <stdio.h>

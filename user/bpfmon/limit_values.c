@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/number.h"
-#include "run/suffix.h"
+#include "run/limit.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "bpfmon/option_values.h"
 #include "bpfmon/recording_options.h"
-#include "run/process_sample.h"
+#include "run/process.h"
 #include "run/sample.h"
 #include "measure/program_type.h"
 #include "measure/tracker.h"

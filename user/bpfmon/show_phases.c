@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/show_phases.h"
 
-#include "run/phase_sums.h"
+#include "run/phase.h"
 #include "run/writer.h"
 
 #include <errno.h>

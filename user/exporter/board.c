@@ -2,7 +2,7 @@
 #include "exporter/board.h"
 
 #include "base/clock.h"
-#include "run/openmetrics.h"
+#include "export/openmetrics.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #define EXPORTER_BOARD_H
 
 #include "base/buffer.h"
-#include "run/agent_metric.h"
+#include "run/metric.h"
 #include "run/sample.h"
 #include "run/summary.h"
 

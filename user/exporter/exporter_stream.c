@@ -2,7 +2,7 @@
 #include "exporter/exporter_stream.h"
 
 #include "run/agent_call.h"
-#include "run/reader_parts.h"
+#include "run/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #define EXPORTER_EXPOSITION_H
 
 #include "exporter/board.h"
-#include "run/openmetrics.h"
+#include "export/openmetrics.h"
 
 /* Appends the text of all metrics. The caller holds the lock and has called board_prepare().
  * Without memory @t->failed is set. */

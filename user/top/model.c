@@ -2,7 +2,7 @@
 /* Lines of a run become its processes, samples and spans. */
 #include "top/model.h"
 
-#include "run/limits.h"
+#include "run/limit.h"
 #include "text/limit_text.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "base/line_stream.h"
 #include "run/agent_call.h"
-#include "run/node_job_row.h"
+#include "store/node_jobs.h"
 #include "store/query.h"
 #include "top/screen.h"
 

@@ -7,7 +7,7 @@
 #ifndef WEB_WEB_NODE_H
 #define WEB_WEB_NODE_H
 
-#include "run/node_job_row.h"
+#include "store/node_jobs.h"
 #include "store/source.h"
 
 #include <stdio.h>

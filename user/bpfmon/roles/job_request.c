@@ -8,9 +8,8 @@
 #include "base/user.h"
 #include "run/description.h"
 #include "run/git.h"
-#include "run/meta_container.h"
-#include "run/meta_limits.h"
-#include "run/scheduler.h"
+#include "run/meta_cgroup.h"
+#include "run/meta.h"
 #include "run/system.h"
 
 #include <errno.h>

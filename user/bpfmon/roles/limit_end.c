@@ -7,7 +7,7 @@
 #include "base/fd.h"
 #include "base/procstat.h"
 #include "bpfmon/roles/own_cgroup.h"
-#include "run/limits.h"
+#include "run/limit.h"
 #include "text/format.h"
 #include "text/limit_text.h"
 

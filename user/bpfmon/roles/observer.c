@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "bpfmon/roles/recorder.h"
-#include "run/csv.h"
+#include "export/csv.h"
 #include "store/store.h"
 
 #include <errno.h>

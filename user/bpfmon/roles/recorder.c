@@ -9,7 +9,7 @@
 #include "bpfmon/roles/observer.h"
 #include "text/limit_text.h"
 #include "waits/waits.h"
-#include "run/limits.h"
+#include "run/limit.h"
 #include "run/reader.h"
 #include "run/writer.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One JSON document: the same objects as the lines of a run, grouped by kind. */
+/* The lines of a run as JSON: JSON Lines, and one document with the same objects, grouped by kind.
+ */
 #include "export/export.h"
 
 #include "run/rewriter.h"
@@ -110,4 +111,34 @@ const struct export_format document_export = {
 	.help = "one JSON document: meta, samples, processes, spans, events, metrics, summary",
 	.takes_several = true,
 	.documents = { { "", document_write, NULL } },
+};
+
+static int jsonl_export_put_line(void *context, struct line *l)
+{
+	struct exporter *e = context;
+
+	jsonw_reset(&e->json);
+	rewrite_line(&e->json, l);
+	buffer_put(&e->text, e->json.text, e->json.used);
+	return export_flush_full(e);
+}
+
+/* A run that was cut off gets a summary, the one that readers compute from its lines. */
+static int jsonl_export_write(struct exporter *e)
+{
+	int err = source_each(e->source, PARTS_ALL, jsonl_export_put_line, e);
+
+	if (!err && e->is_folded) {
+		jsonw_reset(&e->json);
+		write_summary(&e->json, &e->total);
+		buffer_put(&e->text, e->json.text, e->json.used);
+	}
+	return err;
+}
+
+const struct export_format jsonl_export = {
+	.name = "jsonl",
+	.help = "JSON Lines, as -o run.jsonl writes them",
+	.takes_several = true,
+	.documents = { { "", jsonl_export_write, NULL } },
 };

@@ -8,7 +8,7 @@
 #define EXPORT_EXTREMES_H
 
 #include "export/export.h"
-#include "run/cores.h"
+#include "run/sample.h"
 
 struct extremes {
 	struct metric_set have;
@@ -37,5 +37,17 @@ bool extremes_have_memory(const struct extremes *x, const struct summary *s, enu
  * x->have.
  */
 double extremes_mean(const struct extremes *x, enum metric_id id);
+
+/* What processes had used before the attachment: for formats that count from their start. */
+
+struct baseline {
+	uint64_t value[NR_METRICS]; /* counters; 0: nothing, or not known */
+	uint64_t age_ns; /* of the oldest process, when the run began; 0: it has no record yet */
+};
+
+/* Reads counters and age; both are 0 where a command was run. Errors are those of source_each(). */
+int baseline_read(struct baseline *b, struct exporter *e);
+/* Reads the counters alone, which are in the meta line. */
+void baseline_read_counters(struct baseline *b, const struct exporter *e);
 
 #endif

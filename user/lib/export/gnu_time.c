@@ -4,7 +4,7 @@
  */
 #include "export/export.h"
 
-#include "run/time_letters.h"
+#include "run/template.h"
 
 /* In the order of GNU time; @end is behind the value. */
 static const struct {

@@ -4,10 +4,9 @@
  * have milliseconds where prmon has whole seconds, so that rates can be computed. As in prmon,
  * counters and times begin with the start of the processes, in an attachment, too.
  */
-#include "export/export_baseline.h"
+#include "export/extremes.h"
 
 #include "base/number.h"
-#include "export/extremes.h"
 
 #include <math.h>
 

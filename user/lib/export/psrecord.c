@@ -3,9 +3,9 @@
  * psrecord's log with --include-children --include-io, as CSV and in its default format. As in
  * psrecord, counts and bytes of I/O begin with the start of the processes, in an attachment, too.
  */
-#include "export/export_baseline.h"
+#include "export/extremes.h"
 
-#include "run/cores.h"
+#include "run/sample.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 #include "export/export.h"
 #include "export/extremes.h"
 
-#include "run/writer_parts.h"
+#include "run/writer.h"
 
 static void rmonitor_put_pair(struct jsonw *j, const char *name, uint64_t v, unsigned decimals,
 			      const char *unit)

@@ -19,7 +19,7 @@
 #include "measure/job_spec.h"
 #include "measure/stall.h"
 #include "measure/target.h"
-#include "run/process_sample.h"
+#include "run/process.h"
 #include "measure/pushed.h"
 #include "measure/books.h"
 #include "run/writer.h"

@@ -7,8 +7,8 @@
 #include "measure/job.h"
 #include "measure/job_memory.h"
 #include "measure/record.h"
-#include "run/cores.h"
-#include "run/limits.h"
+#include "run/sample.h"
+#include "run/limit.h"
 #include "run/writer.h"
 
 #include <inttypes.h>

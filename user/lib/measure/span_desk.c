@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "measure/job.h"
 #include "measure/live.h"
-#include "run/span_message.h"
+#include "run/span.h"
 
 #include <errno.h>
 #include <inttypes.h>

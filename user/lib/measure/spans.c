@@ -6,7 +6,7 @@
 #include "base/fd.h"
 #include "measure/job.h"
 #include "measure/job_memory.h"
-#include "run/span_message.h"
+#include "run/span.h"
 #include "run/writer.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #define PAGE_CHARTS_H
 
 #include "base/json.h"
-#include "run/cores.h"
 #include "run/sample.h"
 #include "page/page_spec.h"
 #include "page/downsampler.h"

@@ -9,7 +9,7 @@
 #define PAGE_HELD_H
 
 #include "base/json.h"
-#include "run/process_sample.h"
+#include "run/process.h"
 #include "run/sample.h"
 #include "page/downsampler.h"
 

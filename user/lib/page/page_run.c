@@ -9,7 +9,7 @@
 #include "store/marks.h"
 #include "text/answer.h"
 #include "text/limit_text.h"
-#include "run/reader_parts.h"
+#include "run/reader.h"
 
 #include <errno.h>
 #include <string.h>

@@ -4,7 +4,6 @@
 #define PAGE_PAGE_RUN_H
 
 #include "run/phase.h"
-#include "run/phase_times.h"
 #include "run/stall_state.h"
 #include "page/charts.h"
 #include "page/held.h"

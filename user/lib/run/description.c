@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "run/fields.h"
+#include "run/tree.h"
 
 #include <errno.h>
 #include <stdio.h>

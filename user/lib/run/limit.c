@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/limit.h"
 
+#include "run/tree.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define KEY_CHARACTERS "abcdefghijklmnopqrstuvwxyz_0123456789"
@@ -58,7 +61,7 @@ static int limit_find_parts(struct limit *l, const char *key, size_t length)
 	return metric_find(key, length, &l->parts[0]);
 }
 
-int limit_set_key(struct limit *l, const char *key, size_t length)
+static int limit_set_key(struct limit *l, const char *key, size_t length)
 {
 	l->is_wall = length == 4 && !strncmp(key, "wall", 4);
 	l->is_needed = length == 6 && !strncmp(key, "memory", 6);
@@ -93,4 +96,192 @@ const char *limit_set_from_text(struct limit *l, const char *text, int *err)
 enum metric_unit limit_unit(const struct limit *l)
 {
 	return l->is_wall ? UNIT_NS : metric_get(l->parts[0])->unit;
+}
+
+static const char key[] = "limits";
+
+static void limit_write(struct jsonw *j, const struct limit *l)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "text", l->text);
+	jsonw_string(j, "of", limit_of_words[l->of]);
+	jsonw_array(j, "keys");
+	for (unsigned i = 0; i < l->nr_parts; i++)
+		jsonw_string(j, NULL, metric_get(l->parts[i])->key);
+	jsonw_array_end(j);
+	jsonw_uint(j, "most", l->most);
+	jsonw_bool(j, "soft", l->is_soft);
+	if (l->is_needed)
+		jsonw_bool(j, "needed", true);
+	jsonw_object_end(j);
+}
+
+void run_limits_write(struct jsonw *j, const struct limit *limits, size_t nr)
+{
+	if (!nr)
+		return;
+	jsonw_array(j, key);
+	for (size_t i = 0; i < nr; i++)
+		limit_write(j, &limits[i]);
+	jsonw_array_end(j);
+}
+
+static bool limit_read_of(struct limit *l, const json_t *v)
+{
+	const char *word = json_string_value(v);
+
+	for (size_t i = 0; word && i < NR_LIMIT_OF; i++) {
+		if (strcmp(limit_of_words[i], word) != 0)
+			continue;
+		l->of = (enum limit_of)i;
+		return true;
+	}
+	return false;
+}
+
+/* Without a key it is of time; each of several is checked as one, and they are in one unit. */
+static bool limit_read_keys(struct limit *l, const json_t *list)
+{
+	const size_t nr = json_array_size(list);
+
+	if (!json_is_array(list) || nr > MAX_LIMIT_PARTS)
+		return false;
+	if (!nr)
+		return !limit_set_key(l, "wall", strlen("wall"));
+	for (size_t i = 0; i < nr; i++) {
+		const json_t *v = json_array_get(list, i);
+		struct limit one = { .of = l->of };
+
+		if (!json_is_string(v) ||
+		    limit_set_key(&one, json_string_value(v), json_string_length(v)) ||
+		    one.nr_parts != 1 ||
+		    (i && metric_get(one.parts[0])->unit != metric_get(l->parts[0])->unit))
+			return false;
+		l->parts[l->nr_parts++] = one.parts[0];
+	}
+	return true;
+}
+
+static bool limit_read(struct limit *l, const json_t *o)
+{
+	*l = (struct limit){ .is_soft = json_is_true(json_object_get(o, "soft")),
+			     .is_needed = json_is_true(json_object_get(o, "needed")) };
+	return limit_read_of(l, json_object_get(o, "of")) &&
+	       limit_read_keys(l, json_object_get(o, "keys")) &&
+	       value_read_number(json_object_get(o, "most"), 0, &l->most) &&
+	       field_read_text(json_object_get(o, "text"), l->text, sizeof(l->text));
+}
+
+int run_limits_read(struct limit *limits, unsigned *nr, const json_t *list, char *why, size_t size)
+{
+	*nr = 0;
+	if (!list)
+		return 0;
+	if (!json_is_array(list) || json_array_size(list) > MAX_LIMITS)
+		return fields_refuse(key, "is no list, or too long", why, size);
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (!limit_read(&limits[(*nr)++], json_array_get(list, i)))
+			return fields_refuse(key, "has one that is not known", why, size);
+	return 0;
+}
+
+void limit_hit_write(struct jsonw *j, const struct limit_hit *hit)
+{
+	jsonw_string(j, "limit", hit->text);
+	jsonw_bool(j, "ended", hit->is_end);
+	jsonw_string(j, "unit", metric_unit_name(hit->unit));
+	jsonw_decimal(j, "value", hit->value, metric_unit_decimals(hit->unit));
+	jsonw_decimal(j, "elapsed_seconds", hit->elapsed_ns, 9);
+	if (hit->is_contradicted)
+		jsonw_uint(j, "memory_needed_bytes", hit->needed_bytes);
+	if (hit->has_process) {
+		jsonw_int(j, "pid", hit->pid);
+		jsonw_bytes(j, "comm", hit->comm, strlen(hit->comm));
+	}
+	if (hit->span) {
+		jsonw_uint(j, "span", hit->span);
+		jsonw_bytes(j, "span_name", hit->span_name, strlen(hit->span_name));
+	}
+}
+
+/* That of the metric in the text: two units have one name. Else, of a metric that this bpfmon does
+ * not know, the first with the name. */
+static bool limit_unit_read(enum metric_unit *unit, const json_t *v, const char *text)
+{
+	const char *name = json_string_value(v);
+	struct limit limit = { 0 };
+	int err;
+
+	limit_set_from_text(&limit, text, &err);
+	if (!err)
+		*unit = limit_unit(&limit);
+	for (int i = 0; err && name && i < NR_UNITS; i++) {
+		if (strcmp(metric_unit_name((enum metric_unit)i), name) != 0)
+			continue;
+		*unit = (enum metric_unit)i;
+		err = 0;
+	}
+	return !err && name && !strcmp(metric_unit_name(*unit), name);
+}
+
+bool limit_hit_read(struct limit_hit *hit, const json_t *object)
+{
+	const json_t *pid = json_object_get(object, "pid");
+
+	*hit = (struct limit_hit){ .is_end = json_is_true(json_object_get(object, "ended")) };
+	if (!field_read_text(json_object_get(object, "limit"), hit->text, sizeof(hit->text)) ||
+	    !limit_unit_read(&hit->unit, json_object_get(object, "unit"), hit->text) ||
+	    !value_read_number(json_object_get(object, "value"), metric_unit_decimals(hit->unit),
+			       &hit->value)) {
+		hit->text[0] = '\0';
+		return false;
+	}
+	hit->elapsed_ns = member_read_number(object, "elapsed_seconds", 9);
+	hit->is_contradicted = member_read_bytes(object, "memory_needed_bytes", &hit->needed_bytes);
+	hit->has_process = pid;
+	hit->pid = value_read_int32(pid);
+	comm_read(hit->comm, object);
+	hit->span = member_read_number(object, "span", 0);
+	if (!field_read_text(json_object_get(object, "span_name"), hit->span_name,
+			     sizeof(hit->span_name)))
+		hit->span_name[0] = '\0';
+	return true;
+}
+
+static const struct {
+	const char *name;
+	enum metric_unit of;
+	double factor;
+} suffixes[] = {
+	{ "B", UNIT_BYTES, 1 },
+	{ "KiB", UNIT_BYTES, 1024 },
+	{ "MiB", UNIT_BYTES, 1048576 },
+	{ "GiB", UNIT_BYTES, 1073741824 },
+	{ "TiB", UNIT_BYTES, 1099511627776 },
+	{ "K", UNIT_BYTES, 1024 }, /* as batch systems and systemd have them */
+	{ "M", UNIT_BYTES, 1048576 },
+	{ "G", UNIT_BYTES, 1073741824 },
+	{ "T", UNIT_BYTES, 1099511627776 },
+	{ "kB", UNIT_BYTES, 1e3 },
+	{ "MB", UNIT_BYTES, 1e6 },
+	{ "GB", UNIT_BYTES, 1e9 },
+	{ "TB", UNIT_BYTES, 1e12 },
+	{ "us", UNIT_NS, 1e-6 },
+	{ "ms", UNIT_NS, 1e-3 },
+	{ "s", UNIT_NS, 1 },
+	{ "min", UNIT_NS, 60 },
+	{ "h", UNIT_NS, 3600 },
+	{ "d", UNIT_NS, 86400 },
+};
+
+int suffix_find(const char *suffix, enum metric_unit *of, double *factor)
+{
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		if (strcmp(suffixes[i].name, suffix) != 0)
+			continue;
+		*of = suffixes[i].of;
+		*factor = suffixes[i].factor;
+		return 0;
+	}
+	return -ENOENT;
 }

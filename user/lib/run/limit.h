@@ -3,9 +3,11 @@
 #ifndef RUN_LIMIT_H
 #define RUN_LIMIT_H
 
-#include "run/comm.h"
+#include "base/json.h"
 #include "run/metric.h"
+#include "run/process.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -49,14 +51,31 @@ struct limit_hit {
 extern const char *const limit_of_words[NR_LIMIT_OF];
 
 /*
- * Sets what @l is of from @key: the key of a metric, or one of the short names memory, rss, pss,
- * uss, swap, cpu, read, write, net (both ways), wall. -ENOENT: it is none of them; -EINVAL: it is
- * not known of a process, or of a span.
+ * Sets what @l limits from the beginning of @text ("process.rss<2GiB"): the key of a metric, or one
+ * of the short names memory, rss, pss, uss, swap, cpu, read, write, net (both ways), wall. Returns
+ * the rest of the text. *@err: 0; -ENOENT: no such key; -EINVAL: the metric is not measured per
+ * process, or per span.
  */
-int limit_set_key(struct limit *l, const char *key, size_t length);
-/* Sets from the beginning of @text, as "process.rss<2GiB", what @l is of; returns what comes after
- * it. *@err is as above. */
 const char *limit_set_from_text(struct limit *l, const char *text, int *err);
 enum metric_unit limit_unit(const struct limit *l);
+
+/* Limits of a run in requests, and what has gone beyond one in events and summaries. */
+
+/* The list "limits"; nothing where there are none. */
+void run_limits_write(struct jsonw *j, const struct limit *limits, size_t nr);
+/* Reads it (NULL: there is none) into @limits (MAX_LIMITS). -EBADMSG, with @why. */
+int run_limits_read(struct limit *limits, unsigned *nr, const json_t *list, char *why, size_t size);
+
+/* The keys of @hit, within the object that is open; and of an object. False: they are not there. */
+void limit_hit_write(struct jsonw *j, const struct limit_hit *hit);
+bool limit_hit_read(struct limit_hit *hit, const json_t *object);
+
+/*
+ * Units behind a number as people write them: B KiB MiB GiB TiB, K M G T for the same, kB MB GB TB
+ * of 1000, and us ms s min h d.
+ */
+
+/* -ENOENT: @suffix is none. @factor is to bytes, or to seconds. */
+int suffix_find(const char *suffix, enum metric_unit *of, double *factor);
 
 #endif

@@ -121,7 +121,7 @@ static int integer_parse(char *text, size_t length, struct point_field *f)
 		f->natural = strtoull(text, &end, 10);
 	else
 		f->integer = strtoll(text, &end, 10);
-	f->type = is_natural ? FIELD_UNSIGNED : FIELD_INTEGER;
+	f->type = is_natural ? POINT_UNSIGNED : POINT_INTEGER;
 	return errno || *end ? -EBADMSG : 0;
 }
 
@@ -137,14 +137,14 @@ static int number_take(struct cursor *c, struct point_field *f)
 	}
 	text[n] = '\0';
 	if (boolean_take(text, &f->is_true)) {
-		f->type = FIELD_BOOLEAN;
+		f->type = POINT_BOOLEAN;
 		return 0;
 	}
 	if (n && (text[n - 1] == 'i' || text[n - 1] == 'u'))
 		return integer_parse(text, n, f);
 	if (!n || strspn(text, "+-.eE0123456789") != n)
 		return -EBADMSG;
-	f->type = FIELD_FLOAT;
+	f->type = POINT_FLOAT;
 	f->number = strtod(text, &end);
 	return *end || !isfinite(f->number) ? -EBADMSG : 0;
 }
@@ -158,7 +158,7 @@ static int field_take(struct cursor *c, struct point *p)
 	if (name_take(c, ",= ", &f->key) || !text_take(c, '='))
 		return -EBADMSG;
 	if (text_take(c, '"')) {
-		f->type = FIELD_STRING;
+		f->type = POINT_STRING;
 		if (string_take(c, &f->string))
 			return -EBADMSG;
 	} else if (number_take(c, f)) {

@@ -21,7 +21,7 @@ struct piece {
 	size_t length;
 };
 
-enum field_type { FIELD_FLOAT, FIELD_INTEGER, FIELD_UNSIGNED, FIELD_BOOLEAN, FIELD_STRING };
+enum point_type { POINT_FLOAT, POINT_INTEGER, POINT_UNSIGNED, POINT_BOOLEAN, POINT_STRING };
 
 struct point_tag {
 	struct piece key, value;
@@ -29,7 +29,7 @@ struct point_tag {
 
 struct point_field {
 	struct piece key;
-	enum field_type type;
+	enum point_type type;
 	union {
 		double number;
 		int64_t integer;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define MAX_NODES 64
 #define MAX_VARIABLES 96
@@ -103,5 +104,49 @@ bool limit_has(const struct limits *l, enum limit_id id);
 bool list_next(const char **list, unsigned *first, unsigned *last);
 /* How many numbers a list such as "0-3,8" has; 0: it is not a list. */
 unsigned list_count(const char *list);
+
+/* Reads small files of the kernel and of the system, with a limit. */
+
+/*
+ * Reads up to @size - 1 bytes of the file @path below @root ("": the machine's own) and ends them
+ * with a NUL. Returns their number, or a negative errno; @out is empty then.
+ */
+ssize_t file_read_text(const char *root, const char *path, char *out, size_t size);
+/* Reads its first line, without blanks around it. 0, or a negative errno, with @out empty: it
+ * cannot be read, is empty, or does not fit into @out. */
+int file_read_line(const char *root, const char *path, char *out, size_t size);
+/*
+ * The first value of @key in @text, which has lines of KEY, blanks, @separator, blanks, VALUE: not
+ * terminated, its length in @n. NULL: there is none.
+ */
+const char *text_value(const char *text, const char *key, char separator, size_t *n);
+/* The same as a number. 0, or a negative errno, with @value unchanged: there is none. */
+int text_number(const char *text, const char *key, char separator, uint64_t *value);
+/* Copies @n bytes to @out (@size bytes) and a NUL; @out becomes empty where they do not fit. */
+void text_copy(char *out, size_t size, const char *text, size_t n);
+
+/* Environment variables about the job, the container or a program's settings: those of one table,
+ * and no other. */
+
+struct scheduler_row {
+	const char *name;
+	const char *only_with; /* counts only if this one is set, too: the name is a common one */
+	bool is_job;           /* the scheduler's id of the job */
+	bool may_hold_args;    /* left out with --no-args: its default is the command line */
+};
+
+size_t scheduler_nr_rows(void);
+const struct scheduler_row *scheduler_row(size_t i);
+/* Adds to @m those that are set and not empty; a value is cut to VARIABLE_BYTES, between
+ * characters.
+ */
+void scheduler_read(bool no_args, struct meta *m);
+/* The scheduler's id of the job that this process belongs to, not owned; NULL: there is none. */
+const char *scheduler_job_id(void);
+/*
+ * The variable by which srun or mpirun says that this process is one of several on this node, and
+ * not the first; NULL: there is none.
+ */
+const char *scheduler_later_rank(void);
 
 #endif

@@ -119,4 +119,20 @@ void metric_set_clear_source(struct metric_set *set, enum metric_source source);
 int metric_set_parse(struct metric_set *set, const char *list, const char **bad,
 		     size_t *bad_length);
 
+/* The table of what an agent reports of itself: an enum value and an entry for each row. */
+
+enum agent_metric_id {
+#define AGENT_METRIC(key, kind, unit, help) AGENT_##key,
+#include "run/agent_metric.def"
+	NR_AGENT_METRICS
+};
+
+struct agent_metric {
+	const char *key, *help;
+	enum metric_kind kind;
+	enum metric_unit unit;
+};
+
+const struct agent_metric *agent_metric_get(size_t i);
+
 #endif

@@ -222,3 +222,257 @@ void phases_finish(struct phases *p, uint64_t elapsed_ns)
 	if (measured)
 		phases_join(p, measured, p->all[measured - 1].end_ns);
 }
+
+/* A phase on the way to the sum of its name. */
+struct named_phase {
+	const char *text;
+	size_t at;  /* its number */
+	size_t sum; /* that of its name */
+};
+
+void phase_sums_done(struct phase_sums *s)
+{
+	free(s->all);
+	*s = (struct phase_sums){ 0 };
+}
+
+static bool phase_name_is_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static int compare_phase_names(const void *a, const void *b)
+{
+	const struct named_phase *p = a, *q = b;
+	int order = p->text && q->text ? strcmp(p->text, q->text)
+				       : (p->text != NULL) - (q->text != NULL);
+
+	return order ? order : (p->at > q->at) - (p->at < q->at);
+}
+
+static int compare_phase_numbers(const void *a, const void *b)
+{
+	const struct named_phase *p = a, *q = b;
+
+	return (p->at > q->at) - (p->at < q->at);
+}
+
+/* Which sum each phase is of, by its number: names in the order in which they first come. */
+static struct named_phase *phase_names_number(struct phase_sums *s, const struct phases *p)
+{
+	struct named_phase *all = calloc(p->nr + 1, sizeof(*all));
+	size_t first = 0;
+
+	if (!all)
+		return NULL;
+	for (size_t i = 0; i < p->nr; i++)
+		all[i] = (struct named_phase){ .text = p->all[i].text, .at = i };
+	qsort(all, p->nr, sizeof(*all), compare_phase_names);
+	for (size_t i = 0; i < p->nr; i++) {
+		if (i && phase_name_is_same(all[i].text, all[i - 1].text))
+			s->has_equal = true;
+		else
+			first = all[i].at;
+		all[i].sum = first; /* until they are numbered: the first phase of that name */
+	}
+	qsort(all, p->nr, sizeof(*all), compare_phase_numbers);
+	for (size_t i = 0; i < p->nr; i++)
+		all[i].sum = all[i].sum == i ? s->nr++ : all[all[i].sum].sum;
+	return all;
+}
+
+/* A phase that no sample measured has no values, and takes none away. */
+static void phase_sum_add_values(struct phase_sum *sum, const struct phase *ph, bool is_first)
+{
+	for (int m = 0; m < NR_METRICS && ph->samples; m++) {
+		enum metric_id id = (enum metric_id)m;
+		bool has = metric_has(&sum->have, id), more = metric_has(&ph->have, id);
+
+		if (metric_get(id)->kind == KIND_COUNTER) {
+			sum->value[m] += ph->value[m];
+			if (more && is_first)
+				metric_put(&sum->have, id);
+			else if (has && !more)
+				metric_drop(&sum->have, id);
+		} else if (more && (!has || ph->value[m] > sum->value[m])) {
+			sum->value[m] = ph->value[m];
+			metric_put(&sum->have, id);
+		}
+	}
+}
+
+static bool phase_group_has_one_name(const struct named_phase *names, size_t nr)
+{
+	for (size_t i = 1; i < nr; i++)
+		if (names[i].sum != names[0].sum)
+			return false;
+	return true;
+}
+
+/* The @nr phases from @first on have their values together. */
+static void phase_sums_add_group(struct phase_sums *s, const struct phase *first,
+				 const struct named_phase *names, size_t nr)
+{
+	bool is_one = phase_group_has_one_name(names, nr);
+	struct phase_sum *to = is_one ? &s->all[names[0].sum] : &s->shared;
+
+	/* the first that is measured brings the counters that there are */
+	phase_sum_add_values(to, first, to->nr == to->nr_shared);
+	for (size_t i = 0; i < nr; i++) {
+		struct phase_sum *sum = &s->all[names[i].sum];
+
+		sum->text = first[i].text;
+		sum->nr++;
+		sum->nr_shared += !is_one;
+		sum->ns += first[i].end_ns - first[i].start_ns;
+		if (is_one)
+			continue;
+		s->shared.nr++;
+		s->shared.ns += first[i].end_ns - first[i].start_ns;
+	}
+}
+
+int phase_sums_make(struct phase_sums *s, const struct phases *p)
+{
+	struct named_phase *names;
+
+	*s = (struct phase_sums){ 0 };
+	names = phase_names_number(s, p);
+	s->all = calloc(s->nr + 1, sizeof(*s->all));
+	if (!names || !s->all) {
+		free(names);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < p->nr;) {
+		size_t nr = p->all[i].nr_shared > 1 ? p->all[i].nr_shared : 1;
+
+		phase_sums_add_group(s, &p->all[i], &names[i], nr);
+		i += nr;
+	}
+	free(names);
+	return 0;
+}
+
+#define NO_NAME UINT32_MAX
+
+void phase_times_done(struct phase_times *t)
+{
+	for (size_t i = 0; i < t->nr_names; i++)
+		free(t->names[i]);
+	free(t->names);
+	free(t->marks);
+	*t = (struct phase_times){ 0 };
+}
+
+/* The text as a name ended by NUL: a NUL in it would hide what comes after it. */
+static char *phase_name_copy(const char *text, size_t length)
+{
+	char *copy = malloc(length + 1);
+
+	if (!copy)
+		return NULL;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	for (size_t i = 0; i < length; i++)
+		if (!copy[i])
+			copy[i] = '?';
+	return copy;
+}
+
+/* The number of the name, which is taken over; NO_NAME: there is no room for one more. */
+static uint32_t phase_name_intern(struct phase_times *t, char *name)
+{
+	for (size_t i = t->nr_names; name && i-- > 0;) { /* mostly one of the last */
+		if (strcmp(t->names[i], name) != 0)
+			continue;
+		free(name);
+		return (uint32_t)i;
+	}
+	if (!t->names)
+		t->names = calloc(MAX_TIMED_NAMES, sizeof(*t->names));
+	if (!name || !t->names || t->nr_names == MAX_TIMED_NAMES) {
+		free(name);
+		return NO_NAME;
+	}
+	t->names[t->nr_names] = name;
+	return (uint32_t)t->nr_names++;
+}
+
+static bool timed_marks_make_room(struct phase_times *t)
+{
+	size_t room = t->room ? t->room * 2 : 64;
+	struct timed_mark *marks;
+
+	if (t->nr < t->room)
+		return true;
+	if (t->nr == MAX_TIMED_MARKS)
+		return false;
+	marks = reallocarray(t->marks, room, sizeof(*marks));
+	if (!marks)
+		return false;
+	t->marks = marks;
+	t->room = room;
+	return true;
+}
+
+void phase_times_add(struct phase_times *t, const char *text, size_t length, uint64_t elapsed_ns)
+{
+	uint32_t name = NO_NAME;
+
+	if (t->is_partial)
+		return;
+	if (timed_marks_make_room(t))
+		name = phase_name_intern(t, phase_name_copy(text, length));
+	if (name == NO_NAME) {
+		phase_times_done(t);
+		t->is_partial = true;
+		return;
+	}
+	t->marks[t->nr] = (struct timed_mark){ .elapsed_ns = elapsed_ns,
+					       .came = (uint32_t)t->nr,
+					       .name = name };
+	t->nr++;
+}
+
+static int timed_mark_order(const void *a, const void *b)
+{
+	const struct timed_mark *p = a, *q = b;
+
+	if (p->elapsed_ns != q->elapsed_ns)
+		return p->elapsed_ns < q->elapsed_ns ? -1 : 1;
+	return p->came < q->came ? -1 : 1;
+}
+
+/* A mark may come after the end. */
+static uint64_t time_within(uint64_t elapsed_ns, uint64_t wall_ns)
+{
+	return elapsed_ns < wall_ns ? elapsed_ns : wall_ns;
+}
+
+bool phase_times_longest(struct phase_times *t, uint64_t wall_ns, struct longest_phase *longest)
+{
+	struct longest_phase *all = calloc(t->nr_names + 1, sizeof(*all));
+
+	if (!all || !t->nr || t->is_partial) {
+		free(all);
+		return false;
+	}
+	qsort(t->marks, t->nr, sizeof(*t->marks), timed_mark_order);
+	for (size_t i = 0; i < t->nr_names; i++)
+		all[i].text = t->names[i];
+	all[t->nr_names].ns = time_within(t->marks[0].elapsed_ns, wall_ns);
+	all[t->nr_names].count = 1;
+	for (size_t i = 0; i < t->nr; i++) {
+		struct longest_phase *of = &all[t->marks[i].name];
+		uint64_t end = i + 1 < t->nr ? t->marks[i + 1].elapsed_ns : wall_ns;
+
+		of->ns += time_within(end, wall_ns) - time_within(t->marks[i].elapsed_ns, wall_ns);
+		of->count++;
+	}
+	*longest = all[0];
+	for (size_t i = 1; i <= t->nr_names; i++)
+		if (all[i].ns > longest->ns)
+			*longest = all[i];
+	free(all);
+	return true;
+}

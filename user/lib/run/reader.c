@@ -3,9 +3,10 @@
 
 #include "base/memory.h"
 #include "base/number.h"
-#include "run/run.h"
+#include "base/text.h"
 #include "run/exact.h"
-#include "run/reader_parts.h"
+#include "run/span.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -15,49 +16,6 @@
 #include <string.h>
 
 #define DOUBLE_IS_EXACT (1ULL << 51) /* below it llround() gives back what was written */
-
-bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n)
-{
-	uint64_t scaled;
-
-	if (json_is_integer(v))
-		return json_integer_value(v) >= 0 &&
-		       number_scale((uint64_t)json_integer_value(v), decimals, n);
-	if (!json_is_real(v) || !number_round(json_real_value(v) * pow(10, decimals), &scaled) ||
-	    (!decimals && scaled > NUMBER_MAX))
-		return false;
-	*n = scaled;
-	return true;
-}
-
-uint64_t member_read_number(const json_t *o, const char *key, unsigned decimals)
-{
-	uint64_t n = 0;
-
-	value_read_number(json_object_get(o, key), decimals, &n);
-	return n;
-}
-
-uint64_t member_read_epoch(const json_t *o, const char *key)
-{
-	uint64_t us = member_read_number(o, key, 6);
-
-	return us <= UINT64_MAX / 1000 ? us * 1000 : 0;
-}
-
-int32_t value_read_int32(const json_t *v)
-{
-	double n = json_number_value(v);
-
-	return n >= INT32_MIN && n <= INT32_MAX ? (int32_t)n : 0;
-}
-
-uint32_t member_read_uint32(const json_t *o, const char *key)
-{
-	uint64_t n = member_read_number(o, key, 0);
-
-	return n <= UINT32_MAX ? (uint32_t)n : 0;
-}
 
 static void metric_read(enum metric_id id, const json_t *v, uint64_t *values,
 			struct metric_set *have)
@@ -77,8 +35,8 @@ void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
 	}
 }
 
-void metrics_read_of(const struct metric_set *set, json_t *o, uint64_t *values,
-		     struct metric_set *have)
+static void metrics_read_of(const struct metric_set *set, json_t *o, uint64_t *values,
+			    struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
 		const enum metric_id id = (enum metric_id)i;
@@ -97,6 +55,201 @@ void metrics_read(json_t *o, uint64_t *values, struct metric_set *have)
 	json_object_foreach(o, key, v)
 		if (!metric_find(key, strlen(key), &id))
 			metric_read(id, v, values, have);
+}
+
+/* Names and tags, which exports repeat in each line: no longer in a file than recording allows. */
+
+#define MOST_BYTES (3 * (size_t)RUN_WORD_BYTES) /* a byte that is not UTF-8 has become three */
+
+static void word_cut(json_t *v, size_t most)
+{
+	const char *text = json_string_value(v);
+
+	if (text && json_string_length(v) > most)
+		json_string_setn_nocheck(v, text, text_cut_bytes(text, most));
+}
+
+static void tags_cut(json_t *tags, size_t most)
+{
+	const char *key;
+	json_t *v;
+	void *next;
+	size_t nr = 0;
+
+	json_object_foreach_safe(tags, next, key, v)
+	{
+		if (nr++ < most && strlen(key) < MOST_BYTES)
+			word_cut(v, MOST_BYTES - strlen(key));
+		else
+			json_object_del(tags, key);
+	}
+}
+
+static void words_cut(json_t *o, size_t most_tags)
+{
+	static const char *const words[] = { "run", "name", "job", "host", "user" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		word_cut(json_object_get(o, words[i]), MOST_BYTES);
+	tags_cut(json_object_get(o, "tags"), most_tags);
+}
+
+/* As "key=value", in memory of the line; without memory there are none. */
+static void span_read_tags(struct line *l, json_t *tags)
+{
+	struct span_label *label = &l->span.label;
+	size_t length = label_measure_tags(tags);
+	const char *key;
+	char *at;
+	json_t *v;
+
+	free(l->tags);
+	l->tags = at = length ? malloc(length) : NULL;
+	if (!at)
+		return;
+	json_object_foreach(tags, key, v)
+		if (json_is_string(v) && label->nr_tags < MAX_SPAN_TAGS)
+			label_add_tag(label, &at, key, v);
+}
+
+/* The line of a span read back. */
+
+static void span_read(struct line *l, json_t *o)
+{
+	struct span *s = &l->span;
+	struct summary used = s->used;
+
+	words_cut(o, MAX_SPAN_TAGS);
+	*s = (struct span){ .used = used };
+	s->id = member_read_number(o, "id", 0);
+	s->parent = member_read_number(o, "parent", 0);
+	s->pid = value_read_int32(json_object_get(o, "pid"));
+	s->in_place = json_is_true(json_object_get(o, "in_place"));
+	s->label.name = json_string_value(json_object_get(o, "name"));
+	if (!s->label.name)
+		s->label.name = "";
+	span_read_tags(l, json_object_get(o, "tags"));
+	s->start_epoch_ns = member_read_epoch(o, "start_time");
+	s->end_epoch_ns = member_read_epoch(o, "end_time");
+	summary_read_members(&s->used, o);
+}
+
+/* The values of instances ("by") in the lines of samples and of the summary, read from the tree. */
+
+/* A name that there is no room for is not cut: two could become one. */
+static bool instance_fits(const char *dimension, const char *name)
+{
+	return *dimension && strlen(dimension) < DIMENSION_BYTES && strlen(name) < INSTANCE_BYTES;
+}
+
+static void dimension_read(const char *dimension, json_t *all, struct sample *s)
+{
+	struct instance *i;
+	const char *name;
+	json_t *v;
+
+	json_object_foreach(all, name, v) {
+		if (!json_is_object(v) || !instance_fits(dimension, name) ||
+		    s->nr_instances == MAX_INSTANCES)
+			continue;
+		i = sample_add_instance(s, dimension, name);
+		if (i)
+			metrics_read(v, i->value, &i->have);
+	}
+}
+
+void instances_read(const json_t *by, struct sample *s)
+{
+	const char *dimension;
+	json_t *all;
+
+	json_object_foreach((json_t *)by, dimension, all)
+		dimension_read(dimension, all, s);
+}
+
+int line_set_args(struct line *l, const void *args)
+{
+	const json_t *list = args;
+	size_t length = 0, i;
+	const json_t *v;
+	char *at;
+
+	json_array_foreach(list, i, v)
+		length += json_string_length(v) + 1;
+	if (length > l->args_room) {
+		at = realloc(l->args, length);
+		if (!at)
+			return -ENOMEM;
+		l->args = at;
+		l->args_room = length;
+	}
+	at = l->args;
+	json_array_foreach(list, i, v) {
+		if (json_is_string(v))
+			memcpy(at, json_string_value(v), json_string_length(v));
+		at += json_string_length(v);
+		*at++ = 0;
+	}
+	l->process.args = l->args;
+	l->process.args_length = length;
+	return 0;
+}
+
+static void process_read(struct line *l, json_t *o)
+{
+	struct process *p = &l->process;
+	const json_t *args = json_object_get(o, "args");
+	const char *state = json_string_value(json_object_get(o, "state"));
+
+	*p = (struct process){ .has_ended = !state };
+	p->pid = value_read_int32(json_object_get(o, "pid"));
+	p->ns_pid = value_read_int32(json_object_get(o, "ns_pid"));
+	p->ppid = value_read_int32(json_object_get(o, "ppid"));
+	p->uid = member_read_uint32(o, "uid");
+	p->span = member_read_number(o, "span", 0);
+	comm_read(p->comm, o);
+	p->exe = json_string_value(json_object_get(o, "exe"));
+	if (json_array_size(args))
+		line_set_args(l, args); /* without memory there are none */
+	p->args_cut = json_is_true(json_object_get(o, "args_cut"));
+	p->start_epoch_ns = member_read_epoch(o, "start_time");
+	p->joined_epoch_ns = member_read_epoch(o, "joined_time");
+	p->left_epoch_ns = member_read_epoch(o, "left_time");
+	p->end_epoch_ns = member_read_epoch(o, "end_time");
+	p->exit_code = value_read_int32(json_object_get(o, "exit_code"));
+	p->signal = value_read_int32(json_object_get(o, "signal"));
+	p->state = state ? *state : 0;
+	p->threads_total = member_read_uint32(o, "threads_total");
+	p->execs = member_read_uint32(o, "execs");
+	p->has_rss_peak = member_read_bytes(o, "rss_peak_bytes", &p->rss_peak_bytes);
+	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
+	p->children_cpu_ns = member_read_number(o, "children_cpu_seconds", 9);
+	p->lossy = json_is_true(json_object_get(o, "lossy"));
+	usage_read(o, p->value, &p->have);
+}
+
+static void process_sample_read(struct line *l, json_t *o)
+{
+	struct process_sample *p = &l->process_sample;
+	struct metric_set set;
+
+	*p = (struct process_sample){ 0 };
+	p->elapsed_ns = member_read_number(o, "elapsed_seconds", 9);
+	p->pid = value_read_int32(json_object_get(o, "pid"));
+	comm_read(p->comm, o);
+	p->start_epoch_ns = member_read_epoch(o, "start_time");
+	p->lossy = json_is_true(json_object_get(o, "lossy"));
+	process_sample_metrics(&set);
+	metric_put(&set, M_threads);
+	metrics_read_of(&set, o, p->value, &p->have);
+	p->has_parent = json_is_integer(json_object_get(o, "ppid"));
+	if (!p->has_parent)
+		return;
+	/* of a live feed: what its record will have, so far */
+	p->ppid = value_read_int32(json_object_get(o, "ppid"));
+	p->uid = member_read_uint32(o, "uid");
+	p->exe = json_string_value(json_object_get(o, "exe"));
+	usage_read(o, p->value, &p->have);
 }
 
 static void sample_read(struct line *l, json_t *o)

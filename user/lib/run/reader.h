@@ -4,10 +4,12 @@
 #define RUN_READER_H
 
 #include "run/process.h"
-#include "run/process_sample.h"
 #include "run/sample.h"
 #include "run/span.h"
 #include "run/summary.h"
+#include "run/tree.h"
+
+#include <jansson.h>
 
 enum line_kind {
 	LINE_OTHER,
@@ -61,5 +63,19 @@ const char *line_get_mark(const struct line *line, size_t *length, uint64_t *ela
 /* Takes the arguments of its process from a list of strings, a json_t. -ENOMEM. */
 int line_set_args(struct line *line, const void *list);
 void line_done(struct line *line);
+
+/* Parts of lines, read from a tree; what is absent is 0. */
+
+/* What a process, or a group of them, has used: not "processes", which there counts the group. */
+void usage_read(json_t *o, uint64_t *values, struct metric_set *have);
+void metrics_read(json_t *o, uint64_t *values, struct metric_set *have);
+/* Adds the instances in the object @by, which may be NULL. */
+void instances_read(const json_t *by, struct sample *s);
+/* A sample or a record of a process as bpfmon writes it, of plain texts: without a tree, which is
+ * dropped. False: it is another line, of which line_read() decides. (reader_plain.c) */
+bool line_read_plain(struct line *l, const char *text, size_t length);
+void summary_read(struct line *l, json_t *o);
+/* Sets @s to what the members of @o say; absent is 0. */
+void summary_read_members(struct summary *s, const json_t *o);
 
 #endif

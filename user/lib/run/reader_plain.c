@@ -6,7 +6,7 @@
  * as an escaped or an unknown key, is left to the parser of JSON.
  */
 #include "base/number.h"
-#include "run/reader_parts.h"
+#include "run/reader.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The summary line read back: the rows of summary.def, each read as its type says. */
 #include "run/summary_field.h"
-#include "run/limits.h"
-#include "run/reader_parts.h"
+#include "run/limit.h"
+#include "run/reader.h"
 
 #include <stdio.h>
 #include <string.h>

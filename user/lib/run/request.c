@@ -4,10 +4,10 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/span_call.h"
-#include "run/process_sample.h"
+#include "run/process.h"
 #include "run/sample.h"
-#include "run/fields.h"
-#include "run/limits.h"
+#include "run/tree.h"
+#include "run/limit.h"
 
 #include <errno.h>
 #include <stdio.h>

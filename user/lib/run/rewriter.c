@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/rewriter.h"
 
-#include "run/writer_parts.h"
+#include "base/memory.h"
+#include "run/reader.h"
 #include "run/tree.h"
 #include "run/writer.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define DOUBLE_IS_COARSE 1e6 /* seconds: beyond it one has not all of the nanoseconds */
@@ -70,4 +74,227 @@ void rewrite_line(struct jsonw *j, const struct line *l)
 		if (!exact_write(j, l, key, v))
 			tree_write(j, key, v);
 	line_end(j);
+}
+
+/* The members that can change, and whether each has been written. */
+enum changeable { OF_NAME, OF_NOTE, OF_TAGS, OF_EDITED, NR_CHANGEABLE };
+
+static const char *const keys[NR_CHANGEABLE] = { "name", "note", "tags", "edited_time" };
+
+/* A line that is copied member by member. */
+struct meta_copy {
+	struct jsonw *j;
+	const json_t *meta;
+	const char *at, *end;
+	bool is_written[NR_CHANGEABLE];
+	bool needs_comma;
+};
+
+/* @none: what stands for no text; NULL: nothing. */
+static int meta_set_text(json_t *meta, const char *key, const char *text, json_t *none)
+{
+	json_t *v;
+
+	if (!text)
+		return 0;
+	if (!*text) {
+		if (none)
+			return json_object_set_new(meta, key, none) ? -ENOMEM : 0;
+		json_object_del(meta, key);
+		return 0;
+	}
+	v = json_string(text); /* NULL for what is not UTF-8, too */
+	return v && !json_object_set_new(meta, key, v) ? 0 : -EILSEQ;
+}
+
+static int meta_set_tag(json_t *tags, const char *text)
+{
+	size_t n = strcspn(text, "=");
+	char key[1024];
+
+	if (!n || text[n] != '=' || n >= sizeof(key))
+		return -EINVAL;
+	memcpy(key, text, n);
+	key[n] = '\0';
+	return meta_set_text(tags, key, text + n + 1, NULL);
+}
+
+/* Later than the one before, though the clock may have been set back since. */
+static int meta_set_edited(json_t *meta, uint64_t epoch_ns)
+{
+	uint64_t before_us = member_read_epoch(meta, keys[OF_EDITED]) / 1000, us = epoch_ns / 1000;
+	json_t *v = json_real((double)(us > before_us ? us : before_us + 1) / 1e6);
+
+	return json_object_set_new(meta, keys[OF_EDITED], v) ? -ENOMEM : 0;
+}
+
+static int meta_change(json_t *meta, const struct meta_changes *c)
+{
+	json_t *tags = json_object_get(meta, "tags");
+	int err = meta_set_text(meta, "name", c->name, c->name && !*c->name ? json_null() : NULL);
+
+	if (!err)
+		err = meta_set_text(meta, "note", c->note, NULL);
+	if (!err && c->nr_tags && !json_is_object(tags)) {
+		tags = json_object();
+		err = json_object_set_new(meta, "tags", tags) ? -ENOMEM : 0;
+	}
+	for (size_t i = 0; !err && i < c->nr_tags; i++)
+		err = meta_set_tag(tags, c->tags[i]);
+	if (!err && c->nr_tags && json_object_size(tags) > MAX_TAGS)
+		err = -E2BIG;
+	if (!err && c->edited_epoch_ns)
+		err = meta_set_edited(meta, c->edited_epoch_ns);
+	return err;
+}
+
+static bool tags_are_texts(json_t *tags)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(tags, key, v)
+		if (!json_is_string(v))
+			return false;
+	return json_object_size(tags) <= MAX_TAGS;
+}
+
+/* NULL, which is of any kind, is a key that is not there. */
+static bool word_is_valid(enum changeable id, json_t *v)
+{
+	if (!v || (id == OF_NAME && json_is_null(v)))
+		return true;
+	if (id == OF_TAGS)
+		return json_is_object(v) && tags_are_texts(v);
+	return id == OF_EDITED ? json_is_number(v) : json_is_string(v);
+}
+
+static int meta_replace_words(json_t *meta, const json_t *from)
+{
+	for (int id = 0; id < NR_CHANGEABLE; id++) {
+		json_t *v = json_object_get(from, keys[id]);
+
+		if (!word_is_valid((enum changeable)id, v))
+			return -EBADMSG;
+		if (!v)
+			json_object_del(meta, keys[id]);
+		else if (json_object_set(meta, keys[id], v))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static const char *meta_skip_blanks(const char *at, const char *end)
+{
+	while (at < end && isspace((unsigned char)*at))
+		at++;
+	return at;
+}
+
+static const char *meta_skip_string(const char *at, const char *end)
+{
+	for (at++; at < end && *at != '"'; at++)
+		if (*at == '\\')
+			at++;
+	return at < end ? at + 1 : end;
+}
+
+/* Behind the value, at the comma or brace after it. */
+static const char *meta_skip_value(const char *at, const char *end)
+{
+	for (int depth = 0; at < end; at++) {
+		if (*at == '"') {
+			at = meta_skip_string(at, end) - 1;
+			continue;
+		}
+		if (!depth && (*at == ',' || *at == '}'))
+			break;
+		depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+	}
+	return at;
+}
+
+static void meta_put_comma(struct meta_copy *m)
+{
+	if (m->needs_comma)
+		jsonw_raw(m->j, ",", 1);
+	m->needs_comma = true;
+}
+
+/* A member that can change, unless it is not there, or was written before. */
+static void meta_put_changeable(struct meta_copy *m, enum changeable id)
+{
+	const json_t *v = json_object_get(m->meta, keys[id]);
+	struct jsonw member = { 0 };
+
+	if (!v || m->is_written[id])
+		return;
+	m->is_written[id] = true;
+	jsonw_object(&member, NULL);
+	tree_write(&member, keys[id], v);
+	meta_put_comma(m);
+	if (member.failed)
+		m->j->failed = true;
+	else
+		jsonw_raw(m->j, member.text + 1, member.used - 1);
+	jsonw_done(&member);
+}
+
+static void meta_put_member(struct meta_copy *m, const char *begin, const char *key, size_t n)
+{
+	for (int id = 0; id < NR_CHANGEABLE; id++)
+		if (strlen(keys[id]) == n && !memcmp(keys[id], key, n)) {
+			meta_put_changeable(m, (enum changeable)id);
+			return;
+		}
+	meta_put_comma(m);
+	jsonw_raw(m->j, begin, (size_t)(m->at - begin));
+}
+
+/* The text is an object, as jansson has found. */
+static void meta_copy_members(struct meta_copy *m)
+{
+	m->at = meta_skip_blanks(m->at, m->end) + 1;
+	jsonw_raw(m->j, "{", 1);
+	while ((m->at = meta_skip_blanks(m->at, m->end)) < m->end && *m->at == '"') {
+		const char *begin = m->at, *after = meta_skip_string(begin, m->end);
+
+		m->at = meta_skip_value(after, m->end);
+		meta_put_member(m, begin, begin + 1, (size_t)(after - begin) - 2);
+		m->at += m->at < m->end && *m->at == ',';
+	}
+	for (int id = 0; id < NR_CHANGEABLE; id++)
+		meta_put_changeable(m, (enum changeable)id);
+	jsonw_raw(m->j, m->at, (size_t)(m->end - m->at));
+}
+
+/* With @c, or the words of @from. */
+static int meta_write(struct jsonw *j, const char *text, size_t length,
+		      const struct meta_changes *c, const json_t *from, json_t **meta)
+{
+	size_t failures = memory_failures_of_thread();
+	json_t *o = json_loadb(text, length, JSON_ALLOW_NUL, NULL);
+	struct meta_copy m = { .j = j, .meta = o, .at = text, .end = text + length };
+	int err = -EBADMSG;
+
+	*meta = o;
+	if (json_is_object(o))
+		err = c ? meta_change(o, c) : meta_replace_words(o, from);
+	if (!err)
+		meta_copy_members(&m);
+	if (memory_failures_of_thread() > failures || j->failed)
+		return -ENOMEM;
+	return err;
+}
+
+int meta_edit(struct jsonw *j, const char *text, size_t length, const struct meta_changes *c,
+	      json_t **meta)
+{
+	return meta_write(j, text, length, c, NULL, meta);
+}
+
+int meta_take_words(struct jsonw *j, const char *text, size_t length, const json_t *from,
+		    json_t **meta)
+{
+	return meta_write(j, text, length, NULL, from, meta);
 }

@@ -5,6 +5,9 @@
 
 #include "run/summary.h"
 
+#include <jansson.h>
+#include <sys/types.h>
+
 #define SPAN_NAME_BYTES 256 /* with its NUL */
 #define MAX_SPAN_TAGS 16
 #define MAX_SPAN_DEPTH 32 /* none begins deeper; one that is read is beside its parent */
@@ -27,5 +30,31 @@ struct span {
 				* not ended when the run did */
 	struct summary used;   /* spans within it included; no programs */
 };
+
+/* The tags of a span, from an object of JSON: "key=value", one behind the other in one text. */
+
+/* The bytes that all members of @tags, which may be NULL, take in the text. */
+size_t label_measure_tags(json_t *tags);
+/* Appends a tag, of which the text begins at *@at, to @label, which has room for it; *@at is behind
+ * it then. @value is a string. */
+void label_add_tag(struct span_label *label, char **at, const char *key, const json_t *value);
+
+/* A message that a span begins or ends, or that the lines of the run are wanted: of unknown origin.
+ */
+
+struct span_message {
+	bool is_live; /* lines are wanted: the next one, and nothing else */
+	bool wants_processes;
+	bool is_end, in_place, has_status;
+	int status; /* of the command that has ended, as wait(2) gives it */
+	pid_t pid;  /* of which the span is; 0: the sender */
+	struct span_label label;
+	char *text; /* owned: what the label points into */
+};
+
+/* -EBADMSG, -ENOMEM: @why then says what is wrong, in a sentence without a full stop. */
+int span_message_read(struct span_message *m, const char *text, size_t length, char *why,
+		      size_t size);
+void span_message_done(struct span_message *m);
 
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* clang-format off */
 static const struct {
@@ -132,4 +133,193 @@ void span_sums_done(struct span_sums *s)
 {
 	free(s->of);
 	*s = (struct span_sums){ 0 };
+}
+
+#define INDEX_SLOTS (2UL * MAX_SPAN_PATHS)
+
+static void *array_grow(void *array, size_t *room, size_t size)
+{
+	size_t more = *room ? *room * 2 : 64;
+	void *grown = reallocarray(array, more, size);
+
+	if (grown)
+		*room = more;
+	return grown;
+}
+
+int span_paths_add(struct span_paths *p, const struct span *s)
+{
+	struct span_place *place;
+
+	if (p->nr_spans == MAX_SPANS) {
+		p->left_out++;
+		return 0;
+	}
+	if (p->nr_spans == p->spans_room) {
+		place = array_grow(p->spans, &p->spans_room, sizeof(*place));
+		if (!place)
+			return -ENOMEM;
+		p->spans = place;
+	}
+	place = &p->spans[p->nr_spans];
+	*place = (struct span_place){ .id = s->id, .parent = s->parent, .path = NO_PATH };
+	place->name = strdup(s->label.name);
+	if (!place->name)
+		return -ENOMEM;
+	p->nr_spans++;
+	return 0;
+}
+
+static int by_span_id(const void *a, const void *b)
+{
+	uint64_t x = ((const struct span_place *)a)->id, y = ((const struct span_place *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+static struct span_place *span_place_find(const struct span_paths *p, uint64_t id)
+{
+	const struct span_place key = { .id = id };
+
+	return p->nr_spans ? bsearch(&key, p->spans, p->nr_spans, sizeof(key), by_span_id) : NULL;
+}
+
+/* FNV-1a of the parent and the name. */
+static size_t path_hash(const struct span_path *wanted)
+{
+	uint64_t h = 14695981039346656037ULL ^ (wanted->parent + wanted->is_orphan);
+
+	for (const char *c = wanted->name; *c; c++)
+		h = (h ^ (unsigned char)*c) * 1099511628211ULL;
+	return (size_t)((h ^ h >> 29) % INDEX_SLOTS);
+}
+
+/* Where the path is, or is to be. */
+static uint32_t *path_find_slot(struct span_paths *p, const struct span_path *wanted)
+{
+	size_t slot = path_hash(wanted);
+
+	for (; p->index[slot]; slot = (slot + 1) % INDEX_SLOTS) {
+		const struct span_path *is = &p->all[p->index[slot] - 1];
+
+		if (is->parent == wanted->parent && is->is_orphan == wanted->is_orphan &&
+		    !strcmp(is->name, wanted->name))
+			break;
+	}
+	return &p->index[slot];
+}
+
+/* Behind those that are in the same path. */
+static void path_link(struct span_paths *p, size_t at)
+{
+	struct span_path *path = &p->all[at];
+	struct span_path *parent = path->parent == NO_PATH ? NULL : &p->all[path->parent];
+	size_t *first = parent ? &parent->first : &p->first;
+	size_t *last = parent ? &parent->last : &p->last;
+
+	if (*first == NO_PATH)
+		*first = at;
+	else
+		p->all[*last].next = at;
+	*last = at;
+}
+
+static int path_append(struct span_paths *p, const struct span_path *path)
+{
+	if (p->nr == p->room) {
+		struct span_path *all = array_grow(p->all, &p->room, sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		p->all = all;
+	}
+	p->all[p->nr] = *path;
+	path_link(p, p->nr++);
+	return 0;
+}
+
+/* Where a span belongs: the spans around it have begun before, and have their paths. */
+static struct span_path path_of_span(const struct span_paths *p, const struct span_place *s)
+{
+	const struct span_place *around =
+		s->parent && s->parent < s->id ? span_place_find(p, s->parent) : NULL;
+	struct span_path path = { .name = s->name,
+				  .id = s->id,
+				  .parent = around ? around->path : NO_PATH,
+				  .first = NO_PATH,
+				  .last = NO_PATH,
+				  .next = NO_PATH };
+
+	path.is_orphan = s->parent && path.parent == NO_PATH;
+	if (path.parent != NO_PATH && p->all[path.parent].depth + 1 >= MAX_SPAN_DEPTH)
+		path.parent = p->all[path.parent].parent;
+	path.depth = path.parent == NO_PATH ? 0 : p->all[path.parent].depth + 1;
+	return path;
+}
+
+static int span_find_path(struct span_paths *p, struct span_place *s, bool is_each)
+{
+	struct span_path path = path_of_span(p, s);
+	uint32_t *slot = is_each ? NULL : path_find_slot(p, &path);
+	int err;
+
+	if (slot && *slot) {
+		s->path = *slot - 1;
+		return 0;
+	}
+	if (p->nr == MAX_SPAN_PATHS) {
+		p->left_out++;
+		return 0;
+	}
+	err = path_append(p, &path);
+	if (err)
+		return err;
+	s->path = p->nr - 1;
+	if (slot)
+		*slot = (uint32_t)p->nr;
+	return 0;
+}
+
+int span_paths_finish(struct span_paths *p, bool is_each)
+{
+	int err = 0;
+
+	p->first = p->last = NO_PATH;
+	if (!p->nr_spans)
+		return 0;
+	p->index = calloc(INDEX_SLOTS, sizeof(*p->index));
+	if (!p->index)
+		return -ENOMEM;
+	qsort(p->spans, p->nr_spans, sizeof(*p->spans), by_span_id);
+	for (size_t i = 0; !err && i < p->nr_spans; i++)
+		err = span_find_path(p, &p->spans[i], is_each);
+	return err;
+}
+
+size_t span_paths_find(const struct span_paths *p, uint64_t id)
+{
+	const struct span_place *s = span_place_find(p, id);
+
+	return s ? s->path : NO_PATH;
+}
+
+size_t span_paths_next(const struct span_paths *p, size_t path)
+{
+	if (path == NO_PATH)
+		return p->first;
+	if (p->all[path].first != NO_PATH)
+		return p->all[path].first;
+	while (path != NO_PATH && p->all[path].next == NO_PATH)
+		path = p->all[path].parent;
+	return path == NO_PATH ? NO_PATH : p->all[path].next;
+}
+
+void span_paths_done(struct span_paths *p)
+{
+	for (size_t i = 0; i < p->nr_spans; i++)
+		free(p->spans[i].name);
+	free(p->spans);
+	free(p->all);
+	free(p->index);
+	*p = (struct span_paths){ 0 };
 }

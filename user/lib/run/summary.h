@@ -3,13 +3,71 @@
 #ifndef RUN_SUMMARY_H
 #define RUN_SUMMARY_H
 
-#include "run/block_latency.h"
-#include "run/cores.h"
-#include "run/holder.h"
 #include "run/limit.h"
 #include "run/needed.h"
 #include "run/process.h"
 #include "run/sample.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How long requests to a device took, in one direction, as a histogram of powers of two. */
+
+#define LATENCY_BUCKETS 40 /* number i has those from 2^i ns on, below 2^(i+1) */
+#define LATENCY_DIRECTIONS 4
+#define MAX_LATENCIES ((size_t)LATENCY_DIRECTIONS * (INSTANCES_SHOWN + 1))
+
+struct block_latency {
+	char device[INSTANCE_BYTES];
+	unsigned direction; /* see latency_direction_name() */
+	uint64_t count[LATENCY_BUCKETS];
+};
+
+/* All zero: none. In the order in which they were added; those of a device in a row. */
+struct block_latencies {
+	struct block_latency *all; /* owned */
+	size_t nr;
+};
+
+/* "read", "write", "discard", "flush". */
+const char *latency_direction_name(unsigned direction);
+/* -ENOENT: no direction is called so. */
+int latency_direction_find(const char *name, unsigned *direction);
+/* The bucket whose upper bound is @ns; -ENOENT: there is none. */
+int latency_bucket_find(uint64_t upper_ns, unsigned *bucket);
+static inline uint64_t latency_upper_ns(unsigned bucket)
+{
+	return 2ULL << bucket;
+}
+/* That of @device and @direction, made if it is new; NULL: out of memory, or there are too many. */
+struct block_latency *latencies_get(struct block_latencies *l, const char *device,
+				    unsigned direction);
+uint64_t latency_operations(const struct block_latency *l);
+/* The upper bound of the bucket that has the operation at @percent; 0: there is none. */
+uint64_t latency_percentile_ns(const struct block_latency *l, unsigned percent);
+void latencies_done(struct block_latencies *l);
+
+/* Which processes held how much memory when the tree held the most. */
+
+#define HOLDERS_KEPT 10
+
+struct holder {
+	int32_t pid;
+	char comm[COMM_TEXT_BYTES];
+	char *exe; /* owned; NULL: not known */
+	uint64_t rss_bytes;
+};
+
+/* The largest, in falling order, and the number and sum of the others. */
+struct holders {
+	struct holder largest[HOLDERS_KEPT];
+	size_t nr;
+	uint64_t others, others_bytes;
+};
+
+/* Adds a copy of @h; if memory is short, without its path. */
+void holders_add(struct holders *all, const struct holder *h);
+void holders_done(struct holders *all);
 
 #define MAX_LOSSES 24
 #define MAX_PROGRAMS 4096 /* further ones are counted together with unknown ones */

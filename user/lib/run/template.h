@@ -25,4 +25,15 @@ int template_check(const char *text, char why[TEMPLATE_WHY_BYTES]);
 int template_write(struct buffer *t, const char *text, const struct summary *s,
 		   const json_t *command);
 
+/* What the letters of GNU time's --format stand for, of a whole run. */
+
+/* Whether GNU time has this letter, % aside. */
+bool time_letter_is_known(char letter);
+/*
+ * Appends its value as GNU time writes it: seconds with two decimals, KiB, blocks of 512 bytes.
+ * What Linux never reports to GNU time is 0, as there. @command: the words of the meta line, or
+ * NULL. False, and nothing is appended: the run lacks the value, or there is no such letter.
+ */
+bool time_letter_put(struct buffer *t, char letter, const struct summary *s, const json_t *command);
+
 #endif

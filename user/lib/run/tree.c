@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/tree.h"
 
+#include "base/number.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
 static void tree_write_array(struct jsonw *j, const char *key, const json_t *array)
 {
 	size_t i;
@@ -81,4 +89,179 @@ void tree_print_words(FILE *f, const json_t *list)
 		else
 			fprintf(f, "%lld", (long long)json_integer_value(v));
 	}
+}
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, which base/json.c writes for an invalid byte */
+#define KEY_SHOWN 40               /* characters of an unknown key */
+
+static void field_write(struct jsonw *j, const struct field *f, const char *at)
+{
+	switch (f->type) {
+	case FIELD_TEXT:
+		if (*at)
+			jsonw_string(j, f->key, at);
+		break;
+	case FIELD_STRING:
+		if (*(const char *const *)at)
+			jsonw_string(j, f->key, *(const char *const *)at);
+		break;
+	case FIELD_U64:
+		if (*(const uint64_t *)at)
+			jsonw_uint(j, f->key, *(const uint64_t *)at);
+		break;
+	case FIELD_U32:
+		if (*(const uint32_t *)at)
+			jsonw_uint(j, f->key, *(const uint32_t *)at);
+		break;
+	case FIELD_BOOL:
+		if (*(const bool *)at)
+			jsonw_bool(j, f->key, true);
+		break;
+	}
+}
+
+void fields_write(struct jsonw *j, const struct field *fields, const void *from)
+{
+	for (const struct field *f = fields; f->key; f++)
+		field_write(j, f, (const char *)from + f->offset);
+}
+
+static bool field_read_number(const struct field *f, const json_t *v, char *at)
+{
+	json_int_t n = json_integer_value(v);
+
+	if (!json_is_integer(v) || n < 0 || (uint64_t)n > f->limit)
+		return false;
+	if (f->type == FIELD_U64)
+		*(uint64_t *)at = (uint64_t)n;
+	else
+		*(uint32_t *)at = (uint32_t)n;
+	return true;
+}
+
+bool field_read_text(const json_t *v, char *at, size_t limit)
+{
+	const char *text = json_string_value(v);
+	size_t n = json_string_length(v);
+
+	if (!text || (n >= limit && !strstr(text, REPLACEMENT)))
+		return false;
+	if (n >= limit) {
+		n = limit - 1;
+		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--; /* back to where a character begins */
+	}
+	memcpy(at, text, n);
+	at[n] = '\0';
+	return true;
+}
+
+static bool field_read(const struct field *f, const json_t *v, char *at)
+{
+	switch (f->type) {
+	case FIELD_TEXT:
+		return field_read_text(v, at, f->limit);
+	case FIELD_STRING:
+		if (!json_is_string(v) || json_string_length(v) >= f->limit)
+			return false;
+		*(const char **)at = json_string_value(v);
+		return true;
+	case FIELD_BOOL:
+		*(bool *)at = json_is_true(v);
+		return json_is_boolean(v);
+	default:
+		return field_read_number(f, v, at);
+	}
+}
+
+int fields_refuse(const char *key, const char *wrong, char *why, size_t size)
+{
+	snprintf(why, size, "'%.*s' %s", KEY_SHOWN, key, wrong);
+	text_disarm(why);
+	return -EBADMSG;
+}
+
+static bool keys_have(const char *const *keys, const char *key)
+{
+	for (; keys && *keys; keys++)
+		if (!strcmp(*keys, key))
+			return true;
+	return false;
+}
+
+int fields_read(json_t *object, const struct field *fields, const char *const *others, void *to,
+		char *why, size_t size)
+{
+	const struct field *f;
+	const char *key;
+	json_t *v;
+
+	if (object && !json_is_object(object))
+		return fields_refuse("", "is no object where one is expected", why, size);
+	json_object_foreach(object, key, v) {
+		if (keys_have(others, key))
+			continue;
+		f = fields;
+		while (f->key && strcmp(f->key, key) != 0)
+			f++;
+		if (!f->key)
+			return fields_refuse(key, "is not known", why, size);
+		if (!field_read(f, v, (char *)to + f->offset))
+			return fields_refuse(key, "is of another type or out of range", why, size);
+	}
+	return 0;
+}
+
+/* below it llround() gives back what was written */
+
+bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n)
+{
+	uint64_t scaled;
+
+	if (json_is_integer(v))
+		return json_integer_value(v) >= 0 &&
+		       number_scale((uint64_t)json_integer_value(v), decimals, n);
+	if (!json_is_real(v) || !number_round(json_real_value(v) * pow(10, decimals), &scaled) ||
+	    (!decimals && scaled > NUMBER_MAX))
+		return false;
+	*n = scaled;
+	return true;
+}
+
+uint64_t member_read_number(const json_t *o, const char *key, unsigned decimals)
+{
+	uint64_t n = 0;
+
+	value_read_number(json_object_get(o, key), decimals, &n);
+	return n;
+}
+
+uint64_t member_read_epoch(const json_t *o, const char *key)
+{
+	uint64_t us = member_read_number(o, key, 6);
+
+	return us <= UINT64_MAX / 1000 ? us * 1000 : 0;
+}
+
+int32_t value_read_int32(const json_t *v)
+{
+	double n = json_number_value(v);
+
+	return n >= INT32_MIN && n <= INT32_MAX ? (int32_t)n : 0;
+}
+
+uint32_t member_read_uint32(const json_t *o, const char *key)
+{
+	uint64_t n = member_read_number(o, key, 0);
+
+	return n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+/* Records of processes, and what live ones held at a sample, read back. */
+
+bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_integer(v) && value_read_number(v, 0, bytes);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/writer.h"
 
-#include "run/writer_parts.h"
+#include "run/limit.h"
+#include "run/summary_field.h"
 
 #include <string.h>
 
@@ -22,36 +23,17 @@ void metrics_write(struct jsonw *j, const uint64_t *value, const struct metric_s
 			metric_write(j, (enum metric_id)i, value[i]);
 }
 
-static void capability_write(struct jsonw *j, const char *key, bool available, const char *why_not)
+static void oom_write(struct jsonw *j, const struct oom_kill *k)
 {
-	jsonw_object(j, key);
-	jsonw_bool(j, "available", available);
-	if (!available)
-		jsonw_string(j, "reason", why_not);
-	jsonw_object_end(j);
-}
-
-static void capabilities_write(struct jsonw *j, const struct run *run)
-{
-	jsonw_object(j, "units");
-	for (int i = 0; i < NR_METRICS; i++)
-		if (metric_has(&run->wanted, (enum metric_id)i))
-			jsonw_string(j, metric_get((enum metric_id)i)->key,
-				     metric_unit_name(metric_get((enum metric_id)i)->unit));
-	jsonw_object_end(j);
-	jsonw_object(j, "capabilities");
-	for (int i = 0; i < NR_METRICS; i++) {
-		if (!metric_has(&run->wanted, (enum metric_id)i))
-			continue;
-		capability_write(j, metric_get((enum metric_id)i)->key,
-				 metric_has(&run->usable, (enum metric_id)i), run->unusable[i]);
+	jsonw_int(j, "pid", k->pid);
+	jsonw_bytes(j, "comm", k->comm, strlen(k->comm));
+	jsonw_bool(j, "is_command", k->is_command);
+	if (k->has_rss)
+		jsonw_uint(j, "rss_bytes", k->rss_bytes);
+	if (k->limit_bytes) {
+		jsonw_uint(j, "limit_bytes", k->limit_bytes);
+		jsonw_string(j, "cgroup", k->cgroup);
 	}
-	/* what the summary would have besides metrics */
-	if (run->no_oom_kills)
-		capability_write(j, "oom_kills", false, run->no_oom_kills);
-	if (run->no_exact_peak)
-		capability_write(j, "rss_peak_exact_bytes", false, run->no_exact_peak);
-	jsonw_object_end(j);
 }
 
 void line_end(struct jsonw *j)
@@ -63,96 +45,8 @@ void line_end(struct jsonw *j)
 	jsonw_newline(j);
 }
 
-static void attachment_write(struct jsonw *j, const struct run *run)
-{
-	jsonw_object(j, "attached");
-	if (run->container) {
-		jsonw_string(j, "container", run->container);
-		jsonw_string(j, "engine", run->engine);
-	}
-	if (run->cgroup) {
-		jsonw_string(j, "cgroup", run->cgroup);
-		jsonw_string(j, "hierarchy", run->hierarchy);
-	} else {
-		jsonw_array(j, "pids");
-		for (size_t i = 0; i < run->nr_targets; i++)
-			jsonw_int(j, NULL, run->targets[i]);
-		jsonw_array_end(j);
-	}
-	jsonw_uint(j, "tasks", run->seeded_tasks);
-	jsonw_decimal(j, "seeding_seconds", run->seed_ns, 9);
-	jsonw_object_end(j);
-	jsonw_object(j, "baseline");
-	metrics_write(j, run->baseline, &run->baseline_have);
-	jsonw_object_end(j);
-}
-
-static void of_node_write(struct jsonw *j, const struct job_label *l)
-{
-	jsonw_object(j, "node_job");
-	jsonw_string(j, "id", l->id);
-	jsonw_string(j, "kind", l->kind);
-	jsonw_string(j, "name", l->name);
-	if (l->uid >= 0) {
-		jsonw_string(j, "user", l->user);
-		jsonw_uint(j, "uid", (uint64_t)l->uid);
-	}
-	if (l->cgroup)
-		jsonw_string(j, "cgroup", l->cgroup);
-	if (l->is_adopted)
-		jsonw_bool(j, "adopted", true);
-	jsonw_object_end(j);
-}
-
-void write_meta(struct jsonw *j, const struct run *run)
-{
-	jsonw_object(j, NULL);
-	jsonw_string(j, "kind", "meta");
-	jsonw_string(j, "schema", "bpfmon/1");
-	jsonw_string(j, "version", BPFMON_VERSION);
-	jsonw_string(j, "run", run->id);
-	jsonw_string(j, "name", run->name);
-	if (run->job)
-		jsonw_string(j, "job", run->job);
-	if (run->note)
-		jsonw_string(j, "note", run->note);
-	if (run->command) {
-		jsonw_array(j, "command");
-		for (char *const *arg = run->command; *arg; arg++)
-			jsonw_string(j, NULL, *arg);
-		jsonw_array_end(j);
-	}
-	jsonw_string(j, "cwd", run->cwd[0] ? run->cwd : NULL);
-	jsonw_string(j, "user", run->user);
-	jsonw_uint(j, "uid", run->uid);
-	jsonw_string(j, "host", run->host);
-	epoch_write(j, "start_time", run->start_epoch_ns);
-	jsonw_decimal(j, "interval_seconds", run->interval_ns, 9);
-	jsonw_string(j, "source", run->is_from_proc ? "procfs" : "bpf");
-	if (run->live_socket[0])
-		jsonw_string(j, "live_socket", run->live_socket);
-	jsonw_pairs(j, "tags", run->tags, run->nr_tags);
-	jsonw_object(j, "system");
-	jsonw_uint(j, "cpus", run->cpus);
-	jsonw_uint(j, "memory_bytes", run->memory_bytes);
-	jsonw_string(j, "kernel", run->kernel);
-	if (run->meta)
-		system_write(j, &run->meta->system);
-	jsonw_object_end(j);
-	if (run->meta)
-		meta_write_all(j, run->meta);
-	if (run->of_node)
-		of_node_write(j, run->of_node);
-	if (run->is_altered)
-		jsonw_bool(j, "altered_for_tests", true);
-	if (run->is_attached)
-		attachment_write(j, run);
-	capabilities_write(j, run);
-	j->lossy |= run->is_lossy;
-	line_end(j);
-}
-
-void kind_begin(struct jsonw *j, const char *kind, const char *run)
+/* Begin a line of @kind. @run: the id of its run, in a stream of several; or NULL. */
+static void kind_begin(struct jsonw *j, const char *kind, const char *run)
 {
 	jsonw_object(j, NULL);
 	jsonw_string(j, "kind", kind);
@@ -160,7 +54,8 @@ void kind_begin(struct jsonw *j, const char *kind, const char *run)
 		jsonw_string(j, "run", run);
 }
 
-void instances_write(struct jsonw *j, const struct sample *s)
+/* Under the key "by"; nothing where there are none. */
+static void instances_write(struct jsonw *j, const struct sample *s)
 {
 	const char *open = NULL;
 
@@ -269,5 +164,434 @@ void write_process(struct jsonw *j, const struct process *p)
 		jsonw_decimal(j, "children_cpu_seconds", p->children_cpu_ns, 9);
 	metrics_write(j, p->value, &p->have);
 	j->lossy |= p->lossy;
+	line_end(j);
+}
+
+/* Writes the line of a live process at a sample. */
+
+void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct process_sample *p)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "process_sample");
+	epoch_write(j, "time", start_epoch_ns + p->elapsed_ns);
+	jsonw_decimal(j, "elapsed_seconds", p->elapsed_ns, 9);
+	jsonw_int(j, "pid", p->pid);
+	if (p->comm[0])
+		jsonw_bytes(j, "comm", p->comm, strlen(p->comm));
+	epoch_write(j, "start_time", p->start_epoch_ns);
+	if (p->has_parent) {
+		jsonw_int(j, "ppid", p->ppid);
+		jsonw_uint(j, "uid", p->uid);
+	}
+	if (p->exe)
+		jsonw_string(j, "exe", p->exe);
+	metrics_write(j, p->value, &p->have);
+	j->lossy |= p->lossy;
+	line_end(j);
+}
+
+/* The lines of the run and of its spans: the rows of summary.def, each written as its type says. */
+
+static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,
+				 bool with_programs);
+
+static void field_write_number(struct jsonw *j, const struct summary *s,
+			       const struct summary_field *f)
+{
+	jsonw_decimal(j, f->key, summary_field_number(s, f), metric_unit_decimals(f->unit));
+}
+
+static void field_write_truth(struct jsonw *j, const struct summary *s,
+			      const struct summary_field *f)
+{
+	jsonw_bool(j, f->key, *(const bool *)summary_field_value(s, f));
+}
+
+static void field_write_text(struct jsonw *j, const struct summary *s,
+			     const struct summary_field *f)
+{
+	jsonw_string(j, f->key, summary_field_value(s, f));
+}
+
+static void field_write_status(struct jsonw *j, const struct summary *s,
+			       const struct summary_field *f)
+{
+	if (summary_field_is_status(s, f))
+		jsonw_int(j, f->key, *(const int *)summary_field_value(s, f));
+	else
+		jsonw_null(j, f->key);
+}
+
+static void field_write_object(struct jsonw *j, const struct summary *s,
+			       const struct summary_field *f)
+{
+	jsonw_object(j, f->key);
+	summary_fields_write(j, s, f->opens, false);
+	jsonw_object_end(j);
+}
+
+static void field_write_losses(struct jsonw *j, const struct summary *s,
+			       const struct summary_field *f)
+{
+	jsonw_object(j, f->key);
+	for (size_t i = 0; i < s->nr_losses; i++)
+		jsonw_uint(j, s->losses[i].name, s->losses[i].count);
+	jsonw_object_end(j);
+}
+
+static void field_write_limit(struct jsonw *j, const struct summary *s,
+			      const struct summary_field *f)
+{
+	jsonw_object(j, f->key);
+	limit_hit_write(j, &s->limit);
+	jsonw_object_end(j);
+}
+
+static void field_write_bounds(struct jsonw *j, const struct summary *s,
+			       const struct summary_field *f)
+{
+	static const char at_least[] = "at_least";
+
+	jsonw_object(j, f->key);
+	if (s->bounds.is_from_proc && !s->bounds.has_all_processes)
+		jsonw_string(j, "processes_total", at_least);
+	if (s->bounds.is_from_proc) {
+		jsonw_string(j, "process_rss_peak_bytes", at_least);
+		jsonw_string(j, "rss_peak_bytes", at_least);
+	}
+	if (summary_write_is_bound(s) && !metric_has(&s->bounds.counters, M_write))
+		jsonw_string(j, metric_get(M_write)->key, "at_most");
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(&s->bounds.counters, (enum metric_id)i))
+			jsonw_string(j, metric_get((enum metric_id)i)->key, at_least);
+	jsonw_object_end(j);
+}
+
+static void field_write_oom(struct jsonw *j, const struct summary *s, const struct summary_field *f)
+{
+	jsonw_object(j, f->key);
+	oom_write(j, &s->oom);
+	jsonw_object_end(j);
+}
+
+static void field_write_counters(struct jsonw *j, const struct summary *s,
+				 const struct summary_field *f)
+{
+	(void)f;
+	for (int i = 0; i < NR_METRICS; i++)
+		if (sample_has(&s->total, (enum metric_id)i) &&
+		    metric_get((enum metric_id)i)->kind == KIND_COUNTER)
+			metric_write(j, (enum metric_id)i, s->total.value[i]);
+}
+
+static void field_write_instances(struct jsonw *j, const struct summary *s,
+				  const struct summary_field *f)
+{
+	(void)f;
+	instances_write(j, &s->total);
+}
+
+static void latency_write(struct jsonw *j, const struct block_latency *l)
+{
+	jsonw_array(j, latency_direction_name(l->direction));
+	for (unsigned i = 0; i < LATENCY_BUCKETS; i++) {
+		if (!l->count[i])
+			continue;
+		jsonw_array(j, NULL);
+		jsonw_uint(j, NULL, latency_upper_ns(i));
+		jsonw_uint(j, NULL, l->count[i]);
+		jsonw_array_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+static void field_write_latencies(struct jsonw *j, const struct summary *s,
+				  const struct summary_field *f)
+{
+	const struct block_latency *all = s->latencies.all;
+
+	jsonw_object(j, f->key);
+	for (size_t i = 0; i < s->latencies.nr; i++) {
+		bool is_first = !i || strcmp(all[i].device, all[i - 1].device) != 0;
+
+		if (is_first && i)
+			jsonw_object_end(j);
+		if (is_first)
+			jsonw_object(j, all[i].device);
+		latency_write(j, &all[i]);
+	}
+	jsonw_object_end(j);
+	jsonw_object_end(j);
+}
+
+static void field_write_holders(struct jsonw *j, const struct summary *s,
+				const struct summary_field *f)
+{
+	jsonw_array(j, f->key);
+	for (size_t i = 0; i < s->holders.nr; i++) {
+		const struct holder *h = &s->holders.largest[i];
+
+		jsonw_object(j, NULL);
+		jsonw_int(j, "pid", h->pid);
+		jsonw_bytes(j, "comm", h->comm, strlen(h->comm));
+		jsonw_string(j, "exe", h->exe);
+		jsonw_uint(j, "rss_bytes", h->rss_bytes);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+static void field_write_others(struct jsonw *j, const struct summary *s,
+			       const struct summary_field *f)
+{
+	jsonw_object(j, f->key);
+	jsonw_uint(j, "processes", s->holders.others);
+	jsonw_uint(j, "rss_bytes", s->holders.others_bytes);
+	jsonw_object_end(j);
+}
+
+static void field_write_programs(struct jsonw *j, const struct summary *s,
+				 const struct summary_field *f)
+{
+	jsonw_array(j, f->key);
+	for (size_t i = 0; i < s->nr_programs; i++) {
+		const struct program *p = &s->programs[i];
+
+		jsonw_object(j, NULL);
+		jsonw_string(j, "exe", p->exe);
+		jsonw_uint(j, "processes", p->processes);
+		if (p->has_rss_peak) {
+			jsonw_uint(j, "rss_peak_bytes", p->rss_peak_bytes);
+			jsonw_bool(j, "rss_peak_exact", p->rss_peak_exact);
+		}
+		metrics_write(j, p->value, &p->have);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+typedef void write_fn(struct jsonw *j, const struct summary *s, const struct summary_field *f);
+
+static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
+	[TYPE_NUMBER] = field_write_number,       [TYPE_DERIVED] = field_write_number,
+	[TYPE_TRUTH] = field_write_truth,         [TYPE_TEXT] = field_write_text,
+	[TYPE_STATUS] = field_write_status,       [TYPE_OBJECT] = field_write_object,
+	[TYPE_LIMIT] = field_write_limit,         [TYPE_BOUNDS] = field_write_bounds,
+	[TYPE_LOSSES] = field_write_losses,       [TYPE_OOM] = field_write_oom,
+	[TYPE_COUNTERS] = field_write_counters,   [TYPE_HOLDERS] = field_write_holders,
+	[TYPE_OTHERS] = field_write_others,       [TYPE_PROGRAMS] = field_write_programs,
+	[TYPE_INSTANCES] = field_write_instances, [TYPE_LATENCIES] = field_write_latencies,
+};
+
+static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,
+				 bool with_programs)
+{
+	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
+		const struct summary_field *f = summary_field_get(i);
+
+		if (f->in == in && (with_programs || f->type != TYPE_PROGRAMS) &&
+		    summary_field_is_there(s, f))
+			field_writers[f->type](j, s, f);
+	}
+}
+
+static void summary_write(struct jsonw *j, const char *run, const struct summary *s)
+{
+	kind_begin(j, "summary", run);
+	summary_fields_write(j, s, IN_LINE, true);
+	line_end(j);
+}
+
+void write_summary(struct jsonw *j, const struct summary *s)
+{
+	summary_write(j, NULL, s);
+}
+
+void write_node_summary(struct jsonw *j, const struct run *run, const struct summary *s)
+{
+	summary_write(j, run->id, s);
+}
+
+void write_span(struct jsonw *j, const struct span *s)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "span");
+	jsonw_uint(j, "id", s->id);
+	if (s->parent)
+		jsonw_uint(j, "parent", s->parent);
+	jsonw_string(j, "name", s->label.name);
+	jsonw_pairs(j, "tags", s->label.tags, s->label.nr_tags);
+	jsonw_int(j, "pid", s->pid);
+	if (s->in_place)
+		jsonw_bool(j, "in_place", true);
+	epoch_write(j, "start_time", s->start_epoch_ns);
+	if (s->end_epoch_ns)
+		epoch_write(j, "end_time", s->end_epoch_ns);
+	else
+		jsonw_null(j, "end_time");
+	/* its programs are in the records of its processes */
+	summary_fields_write(j, &s->used, IN_LINE, false);
+	line_end(j);
+}
+
+/* Lines of kind event. */
+
+static void event_begin_of(struct jsonw *j, const char *of, const struct run *run,
+			   uint64_t elapsed_ns, const char *event)
+{
+	kind_begin(j, "event", of);
+	epoch_write(j, "time", run->start_epoch_ns + elapsed_ns);
+	jsonw_string(j, "event", event);
+}
+
+static void event_begin(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
+			const char *event)
+{
+	event_begin_of(j, NULL, run, elapsed_ns, event);
+}
+
+void write_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event,
+		 uint64_t count)
+{
+	event_begin(j, run, elapsed_ns, event);
+	jsonw_uint(j, "count", count);
+	line_end(j);
+}
+
+static void stall_write(struct jsonw *j, const char *of, const struct run *run,
+			const struct stall_event *e)
+{
+	event_begin_of(j, of, run, e->elapsed_ns, e->is_stalled ? "stalled" : "resumed");
+	epoch_write(j, "since_time", run->start_epoch_ns + e->begun_ns);
+	if (e->pids) {
+		jsonw_array(j, "pids");
+		for (size_t i = 0; i < e->nr_pids; i++)
+			jsonw_int(j, NULL, e->pids[i]);
+		jsonw_array_end(j);
+	}
+	line_end(j);
+}
+
+void write_stall(struct jsonw *j, const struct run *run, const struct stall_event *e)
+{
+	stall_write(j, NULL, run, e);
+}
+
+void write_node_stall(struct jsonw *j, const struct run *run, const struct stall_event *e)
+{
+	stall_write(j, run->id, run, e);
+}
+
+void write_oom(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
+	       const struct oom_kill *k)
+{
+	event_begin(j, run, elapsed_ns, "oom_kill");
+	oom_write(j, k);
+	line_end(j);
+}
+
+void write_limit(struct jsonw *j, const struct run *run, const struct limit_hit *hit)
+{
+	event_begin(j, run, hit->elapsed_ns, "limit");
+	limit_hit_write(j, hit);
+	line_end(j);
+}
+
+void write_cgroup_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
+			const char *event, const char *path)
+{
+	event_begin(j, run, elapsed_ns, event);
+	jsonw_string(j, "cgroup", path);
+	line_end(j);
+}
+
+void write_cgroup_difference(struct jsonw *j, const struct run *run, const struct sample *smp,
+			     const char *path)
+{
+	event_begin(j, run, smp->elapsed_ns, "cgroup_differs");
+	jsonw_string(j, "cgroup", path);
+	metric_write(j, M_cpu, smp->value[M_cpu]);
+	metric_write(j, M_cgroup_cpu, smp->value[M_cgroup_cpu]);
+	line_end(j);
+}
+
+void write_process_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
+			 const char *event, int32_t pid, const char *reason)
+{
+	event_begin(j, run, elapsed_ns, event);
+	jsonw_int(j, "pid", pid);
+	jsonw_string(j, "reason", reason);
+	line_end(j);
+}
+
+/* The lines of what programs push: marks and metrics of their own. */
+
+void write_mark(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
+		const char *text, size_t length)
+{
+	event_begin(j, run, elapsed_ns, "mark");
+	jsonw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
+	jsonw_bytes(j, "text", text, length);
+	jsonw_int(j, "pid", pid);
+	line_end(j);
+}
+
+/* A key is untrusted text, which the JSON writer takes ended by NUL. */
+static const char *key_copy(char out[POINT_BYTES], const struct piece *s)
+{
+	size_t n = s->length < POINT_BYTES ? s->length : POINT_BYTES - 1;
+
+	memcpy(out, s->text, n);
+	out[n] = '\0';
+	return out;
+}
+
+static void point_field_write(struct jsonw *j, const char *key, const struct point_field *f)
+{
+	switch (f->type) {
+	case POINT_FLOAT:
+		jsonw_double(j, key, f->number);
+		break;
+	case POINT_INTEGER:
+		jsonw_int(j, key, f->integer);
+		break;
+	case POINT_UNSIGNED:
+		if (f->natural <= INT64_MAX)
+			jsonw_uint(j, key, f->natural);
+		else /* no reader of JSON takes it for a whole number */
+			jsonw_double(j, key, (double)f->natural);
+		break;
+	case POINT_BOOLEAN:
+		jsonw_bool(j, key, f->is_true);
+		break;
+	case POINT_STRING:
+		jsonw_bytes(j, key, f->string.text, f->string.length);
+		break;
+	}
+}
+
+void write_point(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
+		 const struct point *p)
+{
+	char key[POINT_BYTES];
+
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "metric");
+	epoch_write(j, "time", run->start_epoch_ns + elapsed_ns);
+	jsonw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
+	jsonw_bytes(j, "name", p->name.text, p->name.length);
+	jsonw_object(j, "tags");
+	for (size_t i = 0; i < p->nr_tags; i++)
+		jsonw_bytes(j, key_copy(key, &p->tags[i].key), p->tags[i].value.text,
+			    p->tags[i].value.length);
+	jsonw_object_end(j);
+	jsonw_object(j, "fields");
+	for (size_t i = 0; i < p->nr_fields; i++)
+		point_field_write(j, key_copy(key, &p->fields[i].key), &p->fields[i]);
+	jsonw_object_end(j);
+	if (p->has_time)
+		jsonw_decimal(j, "reported_time", p->time_ns, 9);
+	if (pid)
+		jsonw_int(j, "pid", pid);
 	line_end(j);
 }

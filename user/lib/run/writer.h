@@ -4,13 +4,13 @@
 #define RUN_WRITER_H
 
 #include "base/json.h"
+#include "run/line_protocol.h"
+#include "run/meta.h"
 #include "run/process.h"
-#include "run/process_sample.h"
 #include "run/run.h"
 #include "run/sample.h"
 #include "run/span.h"
 #include "run/summary.h"
-#include "run/line_protocol.h"
 
 /* A run stalls, or goes on. */
 struct stall_event {
@@ -60,5 +60,16 @@ void write_mark(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int
 /* and a metric of their own, come when @elapsed_ns had passed. @pid 0: the process is not known. */
 void write_point(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
 		 const struct point *p);
+
+/* What lines of several kinds have in common, for those that write them. */
+
+/* Epochs are published in microseconds. */
+void epoch_write(struct jsonw *j, const char *key, uint64_t ns);
+void metric_write(struct jsonw *j, enum metric_id id, uint64_t value);
+void metrics_write(struct jsonw *j, const uint64_t *value, const struct metric_set *have);
+/* The arguments of a process that has any, as a list. */
+void args_write(struct jsonw *j, const char *key, const struct process *p);
+/* Ends the line. */
+void line_end(struct jsonw *j);
 
 #endif

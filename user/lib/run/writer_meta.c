@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes the facts of the meta line: system, limits, container, variables, revision. */
-#include "run/writer_parts.h"
+#include "run/writer.h"
 
 #include <stdio.h>
 
@@ -33,7 +33,7 @@ static void nodes_write(struct jsonw *j, const struct system_info *s)
 	jsonw_object_end(j);
 }
 
-void system_write(struct jsonw *j, const struct system_info *s)
+static void system_write(struct jsonw *j, const struct system_info *s)
 {
 	meta_write_text(j, "cpu_model", s->cpu_model);
 	meta_write_count(j, "cpu_sockets", s->sockets);
@@ -106,10 +106,131 @@ static void revision_write(struct jsonw *j, const struct git *g)
 	jsonw_object_end(j);
 }
 
-void meta_write_all(struct jsonw *j, const struct meta *m)
+static void meta_write_all(struct jsonw *j, const struct meta *m)
 {
 	limits_write(j, &m->limits);
 	container_write(j, &m->container);
 	variables_write(j, m);
 	revision_write(j, &m->git);
+}
+
+static void capability_write(struct jsonw *j, const char *key, bool available, const char *why_not)
+{
+	jsonw_object(j, key);
+	jsonw_bool(j, "available", available);
+	if (!available)
+		jsonw_string(j, "reason", why_not);
+	jsonw_object_end(j);
+}
+
+static void capabilities_write(struct jsonw *j, const struct run *run)
+{
+	jsonw_object(j, "units");
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(&run->wanted, (enum metric_id)i))
+			jsonw_string(j, metric_get((enum metric_id)i)->key,
+				     metric_unit_name(metric_get((enum metric_id)i)->unit));
+	jsonw_object_end(j);
+	jsonw_object(j, "capabilities");
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(&run->wanted, (enum metric_id)i))
+			continue;
+		capability_write(j, metric_get((enum metric_id)i)->key,
+				 metric_has(&run->usable, (enum metric_id)i), run->unusable[i]);
+	}
+	/* what the summary would have besides metrics */
+	if (run->no_oom_kills)
+		capability_write(j, "oom_kills", false, run->no_oom_kills);
+	if (run->no_exact_peak)
+		capability_write(j, "rss_peak_exact_bytes", false, run->no_exact_peak);
+	jsonw_object_end(j);
+}
+
+static void attachment_write(struct jsonw *j, const struct run *run)
+{
+	jsonw_object(j, "attached");
+	if (run->container) {
+		jsonw_string(j, "container", run->container);
+		jsonw_string(j, "engine", run->engine);
+	}
+	if (run->cgroup) {
+		jsonw_string(j, "cgroup", run->cgroup);
+		jsonw_string(j, "hierarchy", run->hierarchy);
+	} else {
+		jsonw_array(j, "pids");
+		for (size_t i = 0; i < run->nr_targets; i++)
+			jsonw_int(j, NULL, run->targets[i]);
+		jsonw_array_end(j);
+	}
+	jsonw_uint(j, "tasks", run->seeded_tasks);
+	jsonw_decimal(j, "seeding_seconds", run->seed_ns, 9);
+	jsonw_object_end(j);
+	jsonw_object(j, "baseline");
+	metrics_write(j, run->baseline, &run->baseline_have);
+	jsonw_object_end(j);
+}
+
+static void of_node_write(struct jsonw *j, const struct job_label *l)
+{
+	jsonw_object(j, "node_job");
+	jsonw_string(j, "id", l->id);
+	jsonw_string(j, "kind", l->kind);
+	jsonw_string(j, "name", l->name);
+	if (l->uid >= 0) {
+		jsonw_string(j, "user", l->user);
+		jsonw_uint(j, "uid", (uint64_t)l->uid);
+	}
+	if (l->cgroup)
+		jsonw_string(j, "cgroup", l->cgroup);
+	if (l->is_adopted)
+		jsonw_bool(j, "adopted", true);
+	jsonw_object_end(j);
+}
+
+void write_meta(struct jsonw *j, const struct run *run)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "meta");
+	jsonw_string(j, "schema", "bpfmon/1");
+	jsonw_string(j, "version", BPFMON_VERSION);
+	jsonw_string(j, "run", run->id);
+	jsonw_string(j, "name", run->name);
+	if (run->job)
+		jsonw_string(j, "job", run->job);
+	if (run->note)
+		jsonw_string(j, "note", run->note);
+	if (run->command) {
+		jsonw_array(j, "command");
+		for (char *const *arg = run->command; *arg; arg++)
+			jsonw_string(j, NULL, *arg);
+		jsonw_array_end(j);
+	}
+	jsonw_string(j, "cwd", run->cwd[0] ? run->cwd : NULL);
+	jsonw_string(j, "user", run->user);
+	jsonw_uint(j, "uid", run->uid);
+	jsonw_string(j, "host", run->host);
+	epoch_write(j, "start_time", run->start_epoch_ns);
+	jsonw_decimal(j, "interval_seconds", run->interval_ns, 9);
+	jsonw_string(j, "source", run->is_from_proc ? "procfs" : "bpf");
+	if (run->live_socket[0])
+		jsonw_string(j, "live_socket", run->live_socket);
+	jsonw_pairs(j, "tags", run->tags, run->nr_tags);
+	jsonw_object(j, "system");
+	jsonw_uint(j, "cpus", run->cpus);
+	jsonw_uint(j, "memory_bytes", run->memory_bytes);
+	jsonw_string(j, "kernel", run->kernel);
+	if (run->meta)
+		system_write(j, &run->meta->system);
+	jsonw_object_end(j);
+	if (run->meta)
+		meta_write_all(j, run->meta);
+	if (run->of_node)
+		of_node_write(j, run->of_node);
+	if (run->is_altered)
+		jsonw_bool(j, "altered_for_tests", true);
+	if (run->is_attached)
+		attachment_write(j, run);
+	capabilities_write(j, run);
+	j->lossy |= run->is_lossy;
+	line_end(j);
 }

@@ -7,7 +7,7 @@
 #define STORE_BIND_H
 
 #include "store/table_column.h"
-#include "run/reader_parts.h"
+#include "run/reader.h"
 
 #include <sqlite3.h>
 

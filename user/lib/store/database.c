@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/database.h"
 
-#include "run/process_sample.h"
+#include "run/process.h"
 #include "store/column.h"
 #include "store/defence.h"
 #include "store/own_files.h"

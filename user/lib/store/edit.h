@@ -4,7 +4,7 @@
 #define STORE_EDIT_H
 
 #include "store/database.h"
-#include "run/meta_editor.h"
+#include "run/rewriter.h"
 
 /*
  * Changes the run @id, its row, its tags and its meta line, in one transaction. -ENOENT: it is not

@@ -6,7 +6,7 @@
 #include "store/edit.h"
 #include "store/query.h"
 #include "store/remove.h"
-#include "run/reader_parts.h"
+#include "run/reader.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #include "store/listed_runs.h"
 
 #include "base/memory.h"
-#include "run/reader_parts.h"
+#include "run/reader.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #ifndef STORE_LIVE_LOOK_H
 #define STORE_LIVE_LOOK_H
 
-#include "run/process_sample.h"
+#include "run/process.h"
 
 #include <stddef.h>
 

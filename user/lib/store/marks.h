@@ -4,7 +4,6 @@
 #define STORE_MARKS_H
 
 #include "run/phase.h"
-#include "run/phase_times.h"
 #include "store/source.h"
 
 /* Adds a line of the kind event to @p, if it is a mark. One that does not fit is counted there. */

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "store/listed_runs.h"
 #include "run/agent_call.h"
-#include "run/history_query.h"
 
 #include <errno.h>
 #include <jansson.h>

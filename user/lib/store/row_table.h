@@ -7,7 +7,6 @@
 #define STORE_ROW_TABLE_H
 
 #include "run/process.h"
-#include "run/process_sample.h"
 #include "run/signature.h"
 #include "store/query.h"
 #include "store/table_column.h"

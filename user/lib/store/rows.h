@@ -4,7 +4,6 @@
 #define STORE_ROWS_H
 
 #include "run/process.h"
-#include "run/process_sample.h"
 #include "run/sample.h"
 #include "store/database.h"
 

@@ -7,7 +7,7 @@
 #include "store/run_row.h"
 #include "store/column.h"
 #include "store/row_table.h"
-#include "run/writer_parts.h"
+#include "run/writer.h"
 #include "run/tree.h"
 
 #include <errno.h>

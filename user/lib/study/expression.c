@@ -2,7 +2,7 @@
 #include "study/expression.h"
 
 #include "text/compared_number.h"
-#include "run/suffix.h"
+#include "run/limit.h"
 
 #include <ctype.h>
 #include <errno.h>

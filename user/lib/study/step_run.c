@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The phases, or the programs, of a run as steps. */
 #include "study/step_parts.h"
-#include "run/phase_sums.h"
+#include "run/phase.h"
 #include "store/marks.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #define TEXT_ANSWER_H
 
 #include "base/json.h"
-#include "run/phase_times.h"
+#include "run/phase.h"
 #include "run/summary.h"
 
 #include <jansson.h>

@@ -3,7 +3,7 @@
 #ifndef TEXT_HEAVIEST_TEXT_H
 #define TEXT_HEAVIEST_TEXT_H
 
-#include "run/process_sample.h"
+#include "run/process.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef TEXT_JOBS_TEXT_H
 #define TEXT_JOBS_TEXT_H
 
-#include "run/node_job_row.h"
+#include "store/node_jobs.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #ifndef TEXT_PHASES_TEXT_H
 #define TEXT_PHASES_TEXT_H
 
-#include "run/phase_sums.h"
+#include "run/phase.h"
 
 /*
  * A header and a row for each name, or @is_each for each phase, to be freed; NULL without memory.

@@ -1,12 +1,115 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* CSV of spans: a row a span, a column for each value that any of them has. */
-#include "export/export.h"
+#include "export/csv.h"
 
-#include "export/span_fields.h"
+#include "export/export.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+void csv_header(struct buffer *t, const struct metric_set *columns)
+{
+	buffer_puts(t, "time,elapsed_seconds");
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(columns, (enum metric_id)i))
+			continue;
+		buffer_puts(t, ",");
+		buffer_puts(t, metric_get((enum metric_id)i)->key);
+	}
+	buffer_puts(t, "\n");
+}
+
+void csv_row(struct buffer *t, const struct metric_set *columns, uint64_t start_epoch_ns,
+	     const struct sample *s)
+{
+	buffer_put_decimal(t, (start_epoch_ns + s->elapsed_ns) / 1000, 6);
+	buffer_puts(t, ",");
+	buffer_put_decimal(t, s->elapsed_ns, 9);
+	for (int i = 0; i < NR_METRICS; i++) {
+		enum metric_id id = (enum metric_id)i;
+
+		if (!metric_has(columns, id))
+			continue;
+		buffer_puts(t, ",");
+		if (sample_has(s, id))
+			buffer_put_decimal(t, s->value[i], metric_decimals(id));
+	}
+	buffer_puts(t, "\n");
+}
+
+static int csv_export_put_row(void *context, struct line *l)
+{
+	struct exporter *e = context;
+
+	batch_put_cells(e);
+	csv_row(&e->text, &e->batch->have, e->start_epoch_ns, &l->sample);
+	return export_flush_full(e);
+}
+
+/* A column for each metric that any of the runs has. */
+static int csv_export_survey(struct exporter *e)
+{
+	metric_set_join(&e->batch->have, &e->wanted);
+	return 0;
+}
+
+static int csv_export_write(struct exporter *e)
+{
+	if (!e->batch->at) {
+		batch_put_titles(e->batch, &e->text);
+		csv_header(&e->text, &e->batch->have);
+	}
+	return source_each(e->source, PART(LINE_SAMPLE), csv_export_put_row, e);
+}
+
+const struct export_format csv_export = {
+	.name = "csv",
+	.help = "the samples, as -o run.csv writes them",
+	.takes_several = true,
+	.documents = { { "", csv_export_write, csv_export_survey } },
+};
+
+static bool span_field_is_value(const struct summary_field *f)
+{
+	switch (f->type) {
+	case TYPE_NUMBER:
+	case TYPE_DERIVED:
+	case TYPE_TRUTH:
+	case TYPE_TEXT:
+	case TYPE_STATUS:
+		return f->in == IN_LINE;
+	default:
+		return false;
+	}
+}
+
+bool span_has_field(const struct span *s, const struct summary_field *f)
+{
+	const struct summary *u = &s->used;
+
+	if (!span_field_is_value(f) || !summary_field_is_there(u, f))
+		return false;
+	return f->type != TYPE_STATUS || summary_field_is_status(u, f);
+}
+
+json_t *span_make_tags(const struct span_label *label)
+{
+	json_t *tags = json_object();
+
+	for (size_t i = 0; tags && i < label->nr_tags; i++) {
+		const char *value = strchr(label->tags[i], '=') + 1;
+		char *key = strndup(label->tags[i], (size_t)(value - 1 - label->tags[i]));
+
+		if (!key || json_object_set_new(tags, key, json_string(value))) {
+			json_decref(tags);
+			tags = NULL;
+		}
+		free(key);
+	}
+	return tags;
+}
+
+/* CSV of spans: a row a span, a column for each value that any of them has. */
 
 static int spans_csv_find_columns(void *context, struct line *l)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The text formats of Prometheus: OpenMetrics 1.0.0, and the older one, 0.0.4. */
-#ifndef RUN_OPENMETRICS_H
-#define RUN_OPENMETRICS_H
+#ifndef EXPORT_OPENMETRICS_H
+#define EXPORT_OPENMETRICS_H
 
 #include "base/buffer.h"
 #include "run/metric.h"
