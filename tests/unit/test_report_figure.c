@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "page/axis.h"
-#include "page/trace.h"
+#include "page/plot.h"
 #include "base/text.h"
 
 #include <math.h>

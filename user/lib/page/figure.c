@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "page/axis.h"
+#include "page/plot.h"
 #include "page/excerpt.h"
 #include "page/panel.h"
 #include "base/text.h"

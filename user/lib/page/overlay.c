@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/overlay.h"
 
+#include "page/excerpt.h"
+#include "study/stats.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_ROOM 64
@@ -44,4 +50,354 @@ void overlay_done(struct overlay *o)
 		charts_done(&o->run[i].charts);
 	}
 	o->nr = 0;
+}
+
+/* Several runs in the same charts, as the page's data. */
+
+#define NR_COLOURS 6
+#define BAND_POINTS 300 /* moments at which a median is known, at most */
+#define TEXT_SHOWN 200
+
+/* The metrics that are compared over time. */
+static const struct {
+	enum metric_id id;
+	const char *title, *what;
+} curves[] = {
+	{ M_cores, "CPU", "cores in use" },
+	{ M_rss, "Memory", "resident" },
+	{ M_pss, "Memory", "PSS" },
+	{ M_cgroup_memory, "Memory", "of the cgroup" },
+	{ M_read, "From storage", "per second" },
+	{ M_write, "To storage", "per second" },
+	{ M_rchar, "Read calls", "per second" },
+	{ M_wchar, "Write calls", "per second" },
+	{ M_processes, "Processes", "alive" },
+	{ M_minflt, "Minor page faults", "per second" },
+};
+#define NR_CURVES (sizeof(curves) / sizeof(*curves))
+
+/* The place of a metric in the charts of a run. */
+struct curve_place {
+	size_t chart;
+	unsigned column;
+};
+
+static bool curve_find_place(enum metric_id id, struct curve_place *p)
+{
+	for (p->chart = 0; p->chart < NR_CHARTS; p->chart++)
+		for (p->column = 0; p->column < chart_specs[p->chart].nr; p->column++)
+			if (chart_specs[p->chart].curve[p->column].id == id)
+				return true;
+	return false;
+}
+
+/* The rows of a run in which the metric of a curve was read. */
+struct points {
+	struct downsampler_row *rows; /* owned */
+	size_t nr;
+	size_t at; /* where points_interpolate() continues */
+};
+
+static int points_read(const struct overlay_run *r, const struct curve_place *p, struct points *out)
+{
+	size_t all;
+	struct downsampler_row *rows = charts_get_rows(&r->charts, p->chart, &all);
+
+	*out = (struct points){ .rows = rows };
+	for (size_t i = 0; rows && i < all; i++) {
+		rows[i].value[0] = rows[i].value[p->column];
+		if (!isnan(rows[i].value[0]))
+			rows[out->nr++] = rows[i];
+	}
+	return rows ? 0 : -ENOMEM;
+}
+
+/*
+ * The value at @seconds, on the line between two samples; NAN before the first and after the last.
+ * From call to call @seconds increases.
+ */
+static double points_interpolate(struct points *p, double seconds)
+{
+	const struct downsampler_row *a, *b;
+
+	while (p->at < p->nr && p->rows[p->at].seconds < seconds)
+		p->at++;
+	if (p->at == p->nr)
+		return NAN;
+	b = &p->rows[p->at];
+	if (b->seconds == seconds)
+		return b->value[0];
+	if (!p->at)
+		return NAN;
+	a = b - 1;
+	return a->value[0] +
+	       (b->value[0] - a->value[0]) * (seconds - a->seconds) / (b->seconds - a->seconds);
+}
+
+/* A curve of the groups of @of: what its chart is made of. */
+struct overlay_chart {
+	const struct overlay *of;
+	struct points points[OVERLAY_RUNS];
+	size_t runs[OVERLAY_GROUPS]; /* of each group that have points */
+	double *times;               /* owned; in order, each once */
+	size_t nr;
+	double *low, *median, *high; /* owned; of the group that is being written */
+};
+
+static void overlay_chart_done(struct overlay_chart *c)
+{
+	for (size_t i = 0; i < c->of->nr; i++)
+		free(c->points[i].rows);
+	free(c->times);
+	free(c->low);
+	free(c->median);
+	free(c->high);
+}
+
+/* Of a run alone in its group the times of its points, of others equal steps, no more than points.
+ */
+static size_t overlay_chart_put_times(struct overlay_chart *c)
+{
+	size_t n = 0, steps = 0;
+	double last = 0;
+
+	for (size_t i = 0; i < c->of->nr; i++) {
+		const struct points *p = &c->points[i];
+		bool is_alone = c->runs[c->of->run[i].group] == 1;
+
+		for (size_t k = 0; is_alone && k < p->nr; k++)
+			c->times[n++] = p->rows[k].seconds;
+		if (is_alone || !p->nr)
+			continue;
+		last = fmax(last, p->rows[p->nr - 1].seconds);
+		steps = p->nr > steps ? p->nr : steps;
+	}
+	steps = steps < BAND_POINTS ? steps : BAND_POINTS;
+	for (size_t k = 0; steps && k <= steps; k++)
+		c->times[n++] = last * (double)k / (double)steps;
+	return n;
+}
+
+static int overlay_chart_merge_times(struct overlay_chart *c)
+{
+	size_t all = BAND_POINTS + 1, n;
+
+	for (size_t i = 0; i < c->of->nr; i++)
+		all += c->points[i].nr;
+	c->times = calloc(all, sizeof(*c->times));
+	if (!c->times)
+		return -ENOMEM;
+	n = overlay_chart_put_times(c);
+	stats_sort(c->times, n);
+	for (size_t i = 0; i < n; i++)
+		if (!c->nr || c->times[i] != c->times[c->nr - 1])
+			c->times[c->nr++] = c->times[i];
+	c->low = calloc(c->nr + 1, sizeof(double));
+	c->median = calloc(c->nr + 1, sizeof(double));
+	c->high = calloc(c->nr + 1, sizeof(double));
+	return c->low && c->median && c->high ? 0 : -ENOMEM;
+}
+
+static int overlay_chart_read(struct overlay_chart *c, const struct curve_place *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < c->of->nr; i++) {
+		err = points_read(&c->of->run[i], p, &c->points[i]);
+		c->runs[c->of->run[i].group] += c->points[i].nr > 0;
+	}
+	return err ? err : overlay_chart_merge_times(c);
+}
+
+/* A group's median and quartiles at each time, as long as at least half of its runs go on. */
+static void overlay_chart_measure(struct overlay_chart *c, size_t group)
+{
+	double v[OVERLAY_RUNS];
+
+	for (size_t k = 0; k < c->nr; k++) {
+		size_t n = 0;
+
+		for (size_t i = 0; i < c->of->nr; i++) {
+			double one = c->of->run[i].group == group
+					     ? points_interpolate(&c->points[i], c->times[k])
+					     : NAN;
+
+			if (!isnan(one))
+				v[n++] = one;
+		}
+		stats_sort(v, n);
+		c->low[k] = c->median[k] = c->high[k] = NAN;
+		if (!n || n * 2 < c->runs[group])
+			continue;
+		c->low[k] = stats_quantile(v, n, 0.25);
+		c->median[k] = stats_quantile(v, n, 0.5);
+		c->high[k] = stats_quantile(v, n, 0.75);
+	}
+}
+
+/* @unit: what a value is divided by; three decimals are written, of large ones none. */
+static void values_put(struct jsonw *j, const char *key, const double *v, size_t nr, double unit)
+{
+	jsonw_array(j, key);
+	for (size_t k = 0; k < nr; k++) {
+		double one = v[k] / unit;
+
+		jsonw_double(j, NULL, one < 1000 ? round(one * 1e3) / 1e3 : round(one));
+	}
+	jsonw_array_end(j);
+}
+
+/* The letter of a group, which the document has in the order of the letters. */
+static const char *group_key(char key[2], size_t group)
+{
+	key[0] = (char)('A' + group);
+	key[1] = '\0';
+	return key;
+}
+
+static void overlay_chart_write_curves(const struct overlay_chart *c, struct jsonw *j)
+{
+	char key[2];
+
+	jsonw_array(j, "curves");
+	for (size_t g = 0; g < OVERLAY_GROUPS; g++) {
+		if (!c->runs[g])
+			continue;
+		jsonw_object(j, NULL);
+		jsonw_string(j, "key", group_key(key, g));
+		jsonw_uint(j, "group", g);
+		jsonw_uint(j, "runs", c->runs[g]);
+		jsonw_uint(j, "colour", g % NR_COLOURS + 1);
+		jsonw_string(j, "style",
+			     curve_style_name(g < NR_COLOURS ? CURVE_LINE : CURVE_DASHED));
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+static void overlay_chart_write_values(struct overlay_chart *c, double unit, struct jsonw *j)
+{
+	struct jsonw bands = { 0 };
+	char key[2];
+
+	values_put(j, "time", c->times, c->nr, 1);
+	jsonw_object(&bands, NULL);
+	jsonw_object(j, "columns");
+	for (size_t g = 0; g < OVERLAY_GROUPS; g++) {
+		if (!c->runs[g])
+			continue;
+		overlay_chart_measure(c, g);
+		values_put(j, group_key(key, g), c->median, c->nr, unit);
+		if (c->runs[g] < 2)
+			continue;
+		jsonw_array(&bands, key);
+		values_put(&bands, NULL, c->low, c->nr, unit);
+		values_put(&bands, NULL, c->high, c->nr, unit);
+		jsonw_array_end(&bands);
+	}
+	jsonw_object_end(j);
+	jsonw_object_end(&bands);
+	jsonw_raw(j, ",\"bands\":", strlen(",\"bands\":"));
+	if (!bands.failed)
+		jsonw_raw(j, bands.text, bands.used);
+	j->failed |= bands.failed;
+	jsonw_done(&bands);
+}
+
+static int overlay_write_chart(const struct overlay *o, size_t curve, struct jsonw *j)
+{
+	struct overlay_chart *c = calloc(1, sizeof(*c));
+	enum metric_id id = curves[curve].id;
+	struct curve_place p;
+	uint64_t each = 1;
+	int err;
+
+	if (!c)
+		return -ENOMEM;
+	c->of = o;
+	err = curve_find_place(id, &p) ? overlay_chart_read(c, &p) : 0;
+	/* of runs alone; what a median has left out is no peak */
+	for (size_t i = 0; !err && i < o->nr; i++)
+		if (c->runs[o->run[i].group] == 1 && o->run[i].charts.sampler[p.chart].each > each)
+			each = o->run[i].charts.sampler[p.chart].each;
+	if (!err && c->nr) {
+		jsonw_object(j, metric_get(id)->key);
+		jsonw_string(j, "title", curves[curve].title);
+		jsonw_string(j, "what", curves[curve].what);
+		jsonw_string(j, "unit", chart_unit_name(chart_specs[p.chart].unit));
+		overlay_chart_write_curves(c, j);
+		jsonw_uint(j, "each", each);
+		overlay_chart_write_values(c, pow(10, metric_decimals(id)), j);
+		jsonw_object_end(j);
+	}
+	overlay_chart_done(c);
+	free(c);
+	return err;
+}
+
+/* What tells a run from the others: its name, tags and start. */
+static void overlay_write_runs(const struct overlay *o, struct jsonw *j)
+{
+	static const char *const shown[] = { "name", "tags", "start_time", "host", "command" };
+
+	jsonw_array(j, "runs");
+	for (size_t i = 0; i < o->nr; i++) {
+		jsonw_object(j, NULL);
+		jsonw_uint(j, "group", o->run[i].group);
+		jsonw_string(j, "as", o->run[i].name);
+		for (size_t k = 0; k < sizeof(shown) / sizeof(*shown); k++) {
+			const json_t *v = json_object_get(o->run[i].meta, shown[k]);
+
+			if (v)
+				excerpt_write(j, shown[k], v, TEXT_SHOWN, 20);
+		}
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+static void overlay_write_frame(const struct overlay *o, const struct jsonw *comparison,
+				const struct jsonw *steps, size_t left_out, struct jsonw *j)
+{
+	uint64_t samples = 0;
+
+	for (size_t i = 0; i < o->nr; i++)
+		samples += o->run[i].charts.sampler[0].rows;
+	jsonw_string(j, "version", BPFMON_VERSION);
+	overlay_write_runs(o, j);
+	jsonw_uint(j, "left_out", left_out);
+	jsonw_uint(j, "samples", samples);
+	jsonw_raw(j, ",\"comparison\":", strlen(",\"comparison\":"));
+	jsonw_raw(j, comparison->text, comparison->used);
+	if (steps) {
+		jsonw_raw(j, ",\"steps\":", strlen(",\"steps\":"));
+		jsonw_raw(j, steps->text, steps->used);
+	}
+	/* the scripts that both pages share read these of a single run */
+	jsonw_object(j, "meta");
+	jsonw_object_end(j);
+	jsonw_object(j, "summary");
+	jsonw_object_end(j);
+	jsonw_object(j, "processes");
+	jsonw_array(j, "fields");
+	jsonw_array_end(j);
+	jsonw_array(j, "rows");
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+int overlay_write(const struct overlay *o, const struct jsonw *comparison,
+		  const struct jsonw *steps, size_t left_out, struct jsonw *j)
+{
+	int err = comparison->failed || (steps && steps->failed) ? -ENOMEM : 0;
+
+	jsonw_object(j, NULL);
+	if (!err)
+		overlay_write_frame(o, comparison, steps, left_out, j);
+	jsonw_object(j, "charts");
+	for (size_t i = 0; !err && i < NR_CURVES; i++)
+		err = overlay_write_chart(o, i, j);
+	jsonw_object_end(j);
+	jsonw_object_end(j);
+	return err ? err : j->failed ? -ENOMEM : 0;
 }

@@ -68,8 +68,6 @@ struct report_spans {
 /* Copies @s. -ENOMEM. */
 int spans_add(struct report_spans *all, const struct span *s);
 void report_spans_done(struct report_spans *all);
-/* After all have been added: drops those that are not shown. */
-void spans_finish(struct report_spans *all);
 /*
  * "spans":{"total":...,"unnamed":...,"names_total":...,"name_fields":[...],"names":[...],
  * "fields":[...],"rows":[[...]]}, times in seconds since @start_ns; a row has the place of its name

@@ -2,12 +2,9 @@
 #include "page/panel.h"
 
 #include "base/text.h"
-#include "page/axis.h"
-#include "page/charts.h"
-#include "page/colours.h"
 #include "page/plot.h"
+#include "page/charts.h"
 #include "page/page_run.h"
-#include "page/trace.h"
 
 #include <errno.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef PAGE_PANEL_H
 #define PAGE_PANEL_H
 
-#include "page/bands.h"
+#include "page/plot.h"
 
 #include <stdio.h>
 

@@ -29,13 +29,13 @@ struct report_processes {
  * end. -ENOMEM.
  */
 int processes_add(struct report_processes *all, const struct process *p);
-/* After all have been added: drops those that are not shown. -ENOMEM. */
-int processes_finish(struct report_processes *all);
 /* Adds the metrics that are shown of each process to @set. */
 void processes_add_metrics(struct metric_set *set);
 void processes_done(struct report_processes *all);
 /* The process with the largest high-water mark of its own; NULL if none has one. */
 const struct report_process *processes_find_largest(const struct report_processes *all);
+/* Whether a timeline of processes is shown: of one process the table says all. */
+bool processes_have_timeline(const struct report_processes *all);
 /*
  * "processes":{"total":...,"exes":[...],"fields":[...],"rows":[[...]]}, times in seconds since
  * @start_ns; a row has the index of its path in "exes". All texts together take up to @text_bytes

@@ -1,14 +1,230 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "page/bands.h"
+#include "page/plot.h"
 
+#include "base/number.h"
 #include "base/text.h"
-#include "page/colours.h"
+#include "text/format.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MINUTE 60
+#define HOUR 3600
+#define TICK_WIDTH 58 /* for the time at a tick */
+#define TICK_HEIGHT 24
+
+static bool unit_is_bytes(enum chart_unit unit)
+{
+	return unit == CHART_BYTES || unit == CHART_BYTE_RATE;
+}
+
+double axis_step(enum chart_unit unit, double span, unsigned max)
+{
+	double step, least = span / max;
+
+	if (unit_is_bytes(unit))
+		return fmax(1, exp2(ceil(log2(least))));
+	step = pow(10, floor(log10(least)));
+	if (step < least)
+		step = step * 2 >= least ? step * 2 : step * 5 >= least ? step * 5 : step * 10;
+	if (unit == CHART_COUNT)
+		step = fmax(step, 1);
+	return step;
+}
+
+double axis_time_step(double span, unsigned max)
+{
+	static const double steps[] = { 1,   2,   5,    10,   15,   30,    60,    120,   300,
+					600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400 };
+	double least = span / max;
+
+	if (least <= 0.5)
+		return axis_step(CHART_CORES, span, max);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		if (steps[i] >= least)
+			return steps[i];
+	return ceil(least / 86400) * 86400;
+}
+
+/* 64.0 MiB -> 64 MiB */
+static void axis_drop_zeros(char *text)
+{
+	char *unit = strchr(text, ' '), *end;
+
+	if (!unit || !memchr(text, '.', (size_t)(unit - text)))
+		return;
+	for (end = unit; end[-1] == '0'; end--)
+		;
+	if (end[-1] == '.')
+		end--;
+	memmove(end, unit, strlen(unit) + 1);
+}
+
+char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
+{
+	if (unit_is_bytes(unit)) {
+		format_bytes(out, number_clamp(floor(value)));
+		axis_drop_zeros(out);
+	} else if (unit == CHART_SHARE) {
+		snprintf(out, AXIS_TEXT, "%.3g %%", value * 100);
+	} else if (value >= 10) {
+		format_count(out, number_clamp(value));
+	} else {
+		snprintf(out, AXIS_TEXT, "%.3g", value);
+	}
+	if (unit == CHART_BYTE_RATE || unit == CHART_COUNT_RATE)
+		strncat(out, "/s", AXIS_TEXT - strlen(out) - 1);
+	return out;
+}
+
+char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double wall)
+{
+	int places = step >= 1 ? 0 : (int)fmin(6, ceil(-log10(step) - 1e-9));
+	unsigned long s;
+
+	seconds = round(seconds * pow(10, places)) / pow(10, places); /* no 0:60 */
+	s = number_clamp(floor(seconds));
+
+	if (wall < MINUTE)
+		snprintf(out, AXIS_TEXT, "%.*f", places, seconds);
+	else if (wall < HOUR)
+		snprintf(out, AXIS_TEXT, "%lu:%0*.*f", s / MINUTE, places ? 3 + places : 2, places,
+			 fmod(seconds, MINUTE));
+	else
+		snprintf(out, AXIS_TEXT, "%lu:%02lu:%02lu", s / HOUR, s / MINUTE % MINUTE,
+			 s % MINUTE);
+	return out;
+}
+
+/* The unit of what axis_format_time() writes: "s", "min:s", "h:min:s". */
+static const char *axis_time_unit(double wall)
+{
+	return wall < MINUTE ? "s" : wall < HOUR ? "min:s" : "h:min:s";
+}
+
+void axis_draw_values(FILE *f, const struct plot *b, enum chart_unit unit, double top)
+{
+	double step = axis_step(unit, top, (unsigned)fmax(2, fmin(5, b->height / TICK_HEIGHT)));
+	char text[AXIS_TEXT];
+
+	for (unsigned i = 0; i * step <= top * (1 + 1e-9); i++) {
+		double v = i * step, y = b->bottom - v / top * b->height;
+
+		fprintf(f,
+			"<path d=\"M%d %.1fh%.0f\" stroke=\"%s\"/>"
+			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+			PLOT_LEFT, y, b->width, v > 0 ? "#e4e8eb" : "#5a6670", PLOT_LEFT - 6,
+			y + 3.5, axis_format_value(text, unit, v));
+	}
+}
+
+void axis_draw_time(FILE *f, const struct plot *b, double wall)
+{
+	double step = axis_time_step(wall, (unsigned)fmax(2, fmin(7, b->width / TICK_WIDTH)));
+	char text[AXIS_TEXT];
+
+	for (unsigned i = 0; i * step <= wall * (1 + 1e-9); i++) {
+		double t = i * step, x = PLOT_LEFT + t / wall * b->width;
+
+		fprintf(f,
+			"<path d=\"M%.1f %.0fv4\" stroke=\"#5a6670\"/>"
+			"<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n",
+			x, b->bottom, x, b->bottom + 16, axis_format_time(text, t, step, wall));
+	}
+	fprintf(f,
+		"<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">time since the start "
+		"[%s]</text>\n",
+		PLOT_LEFT + b->width / 2, b->bottom + 31, axis_time_unit(wall));
+}
+
+#define COLUMNS_PER_PIXEL 2
+
+struct pen {
+	FILE *f;
+	const struct trace_scale *scale;
+	const struct downsampler_row *rows;
+	const double *y;
+	bool is_area;
+	size_t points; /* of this piece of the curve */
+};
+
+static double pen_x(const struct pen *p, size_t i)
+{
+	return p->scale->left + p->rows[i].seconds * p->scale->x_per_second;
+}
+
+static void pen_to(struct pen *p, size_t i)
+{
+	double x = pen_x(p, i), y = p->scale->bottom - p->y[i] * p->scale->y_per_unit;
+
+	if (!p->points && p->is_area)
+		fprintf(p->f, "M%.1f %.1f", x, p->scale->bottom);
+	fprintf(p->f, "%c%.1f %.1f", p->points || p->is_area ? 'L' : 'M', x, y);
+	p->points++;
+}
+
+static void pen_up(struct pen *p)
+{
+	if (p->points && p->is_area)
+		fprintf(p->f, "V%.1fZ", p->scale->bottom);
+	else if (p->points == 1)
+		fputs("h0", p->f); /* a dot, as lines end round */
+	p->points = 0;
+}
+
+static int index_compare(const void *a, const void *b)
+{
+	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Draws the values from @first to before @end, which lie in one column. */
+static void pen_column(struct pen *p, size_t first, size_t end)
+{
+	size_t kept[] = { first, first, first, end - 1 };
+
+	for (size_t i = first; i < end; i++) {
+		if (p->y[i] < p->y[kept[1]])
+			kept[1] = i;
+		if (p->y[i] > p->y[kept[2]])
+			kept[2] = i;
+	}
+	qsort(kept, 4, sizeof(*kept), index_compare);
+	for (size_t k = 0; k < 4; k++)
+		if (!k || kept[k] != kept[k - 1])
+			pen_to(p, kept[k]);
+}
+
+void trace_write(FILE *f, const struct trace_scale *scale, const struct downsampler_row *rows,
+		 const double *y, size_t nr, bool is_area)
+{
+	struct pen p = { f, scale, rows, y, is_area, 0 };
+	size_t end;
+
+	for (size_t i = 0; i < nr; i = end) {
+		double column = floor(pen_x(&p, i) * COLUMNS_PER_PIXEL);
+
+		end = i + 1;
+		if (isnan(y[i])) {
+			pen_up(&p);
+			continue;
+		}
+		while (end < nr && !isnan(y[end]) &&
+		       floor(pen_x(&p, end) * COLUMNS_PER_PIXEL) == column)
+			end++;
+		pen_column(&p, i, end);
+	}
+	pen_up(&p);
+}
+
+const char *const line_colours[NR_COLOURS] = { "#20262b", "#0072b2", "#d55e00", "#009e73",
+					       "#aa4499", "#8a6d00", "#56a0c8" };
+const char *const fill_colours[NR_COLOURS] = { "#c7cdd2", "#9bcae8", "#f2bd98", "#99d9c5",
+					       "#e3bfdd", "#dccf94", "#c3dfee" };
 
 #define COLOURS 6 /* but the first, which is for what has no name */
 #define NR_SPAN_COLOURS 5
