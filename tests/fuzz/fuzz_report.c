@@ -10,7 +10,7 @@
 #define DATA_END "</script>"
 
 /* Before and after its data the page is the same for all runs. */
-static void check_page(const struct jsonw *data)
+static void check_page(const struct page_data *data)
 {
 	size_t length;
 	char *text, *start, *end;
@@ -42,19 +42,19 @@ static void check_figure(const struct report_run *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct report_run r;
-	struct jsonw j = { 0 };
+	struct page_data d = { 0 };
 	struct source s;
 	char path[32];
 	int fd = fuzz_file(data, size, path);
 
 	FUZZ_HOLDS(!source_open_file(&s, path) && !report_open(&r));
 	if (!report_read(&r, &s)) {
-		FUZZ_HOLDS(!report_write_data(&r, "a run", &j));
-		json_decref(fuzz_json(j.text, j.used));
-		check_page(&j);
+		FUZZ_HOLDS(!report_write_data(&r, "a run", &d));
+		json_decref(fuzz_json(d.json.text, d.json.used));
+		check_page(&d);
 		check_figure(&r);
 	}
-	jsonw_done(&j);
+	jsonw_done(&d.json);
 	report_close(&r);
 	source_close(&s);
 	close(fd);

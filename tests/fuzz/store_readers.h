@@ -154,16 +154,16 @@ static inline int readers_export(struct source *s)
 static inline int readers_report(struct source *s, FILE *out)
 {
 	struct report_run r = { 0 };
-	struct jsonw j = { 0 };
+	struct page_data d = { 0 };
 	int err = report_open(&r);
 
 	if (!err)
 		err = report_read(&r, s);
-	if (!err && !report_write_data(&r, "a run", &j)) {
-		page_write(out, &j);
+	if (!err && !report_write_data(&r, "a run", &d)) {
+		page_write(out, &d);
 		figure_write(out, &r, &(struct figure_layout){ .panel = FIGURE_ALL });
 	}
-	jsonw_done(&j);
+	jsonw_done(&d.json);
 	report_close(&r);
 	return err == -ENODATA ? 0 : err; /* no samples: nothing to draw */
 }

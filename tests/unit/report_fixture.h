@@ -13,12 +13,15 @@
 #define SAMPLE(at, rest) "{\"kind\":\"sample\",\"elapsed_seconds\":" #at "," rest "}\n"
 #define SUMMARY "{\"kind\":\"summary\",\"complete\":true,\"wall_seconds\":2}\n"
 
-/* The result of report_read() for @text; the data in *@data, to be json_decref'ed. */
-static inline int report_text(const char *text, size_t length, json_t **data)
+/*
+ * The result of report_read() for @text; the data in *@data, to be json_decref'ed; the parts of
+ * their page in *@parts.
+ */
+static inline int report_text_parts(const char *text, size_t length, json_t **data, unsigned *parts)
 {
 	FILE *f = tmpfile();
 	struct source source;
-	struct jsonw j = { 0 };
+	struct page_data d = { 0 };
 	struct report_run r;
 	char path[40];
 	int err;
@@ -31,18 +34,41 @@ static inline int report_text(const char *text, size_t length, json_t **data)
 		abort();
 	err = report_read(&r, &source);
 	if (!err) {
-		if (report_write_data(&r, "run.jsonl", &j))
+		if (report_write_data(&r, "run.jsonl", &d))
 			abort();
-		*data = json_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
+		*data = json_loadb(d.json.text, d.json.used, JSON_ALLOW_NUL, NULL);
 	}
-	jsonw_done(&j);
+	*parts = d.parts;
+	jsonw_done(&d.json);
 	report_close(&r);
 	source_close(&source);
 	fclose(f);
 	return err;
 }
 
-/* The same of a run that can be read. */
+static inline int report_text(const char *text, size_t length, json_t **data)
+{
+	unsigned parts;
+
+	return report_text_parts(text, length, data, &parts);
+}
+
+/* The parts of the page of a run with a sample and @lines. */
+static inline unsigned report_parts(const char *lines)
+{
+	char text[2000];
+	json_t *data;
+	unsigned parts;
+	int n = snprintf(text, sizeof(text), "%s%s%s", META, SAMPLE(1, "\"rss_bytes\":4096"),
+			 lines);
+
+	if (report_text_parts(text, (size_t)n, &data, &parts) || !data)
+		abort();
+	json_decref(data);
+	return parts;
+}
+
+/* The data of a run that can be read. */
 static inline json_t *report_data(const char *text)
 {
 	json_t *data;

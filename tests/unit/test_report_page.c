@@ -10,7 +10,7 @@
 #include "page/page.h"
 #include "report_fixture.h"
 
-static char *page_made(struct jsonw *data)
+static char *page_made(struct page_data *data)
 {
 	size_t length;
 	char *page = NULL;
@@ -20,18 +20,18 @@ static char *page_made(struct jsonw *data)
 		abort();
 	assert_int_equal(page_write(f, data), 0);
 	fclose(f);
-	jsonw_done(data);
+	jsonw_done(&data->json);
 	return page;
 }
 
 static char *page_of(const char *text)
 {
-	struct jsonw j = { 0 };
+	struct page_data d = { 0 };
 
-	jsonw_object(&j, NULL);
-	jsonw_string(&j, "text", text);
-	jsonw_object_end(&j);
-	return page_made(&j);
+	jsonw_object(&d.json, NULL);
+	jsonw_string(&d.json, "text", text);
+	jsonw_object_end(&d.json);
+	return page_made(&d);
 }
 
 static size_t count_of(const char *page, const char *word)
@@ -102,37 +102,35 @@ static void page_has_no_comments_and_no_indentation(void **state)
 	free(page);
 }
 
-/* What a page has for a part, and the data that have it. Of a script a text: names are shortened.
- */
+/* What a page has for a part. Of a script a text: names are shortened. */
 static const struct {
-	const char *data, *section, *script;
+	enum page_part part;
+	const char *section, *script;
 } parts[] = {
-	{ "\"phases\":{\"total\":2}", "<section id=\"phases\"",
-	  "Phases: what was used between marks" },
-	{ "\"events\":[{}]", "<section id=\"events\"", "Only the first of these are listed: " },
-	{ "\"held\":{\"by\":\"process\"}", NULL, "Memory stacked" },
-	{ "\"pushed\":{\"charts\":[]}", "<section id=\"pushed\"", "Texts are not drawn: " },
-	{ "\"spans\":{\"total\":1}", "<section id=\"spans\"", "Spans, one a row" },
-	{ "\"spans\":{\"total\":1}", "id=\"span-place\"", "said quiet" },
-	{ "\"rss_peak_holders\":[{}]", "<section id=\"holders\"", "Holders of the exact peak" },
-	{ "\"by\":{\"device\":{}}", "<section id=\"instances\"", "Values by ${" },
-	{ "\"timeline\":true", "<section id=\"timeline\"", "failed or killed" },
-	{ "\"timeline\":true", NULL, "said quiet" },
+	{ PAGE_PHASES, "<section id=\"phases\"", "Phases: what was used between marks" },
+	{ PAGE_EVENTS, "<section id=\"events\"", "Only the first of these are listed: " },
+	{ PAGE_HELD, NULL, "Memory stacked" },
+	{ PAGE_PUSHED, "<section id=\"pushed\"", "Texts are not drawn: " },
+	{ PAGE_SPANS, "<section id=\"spans\"", "Spans, one a row" },
+	{ PAGE_SPANS, "id=\"span-place\"", "said quiet" },
+	{ PAGE_HOLDERS, "<section id=\"holders\"", "Holders of the exact peak" },
+	{ PAGE_INSTANCES, "<section id=\"instances\"", "Values by ${" },
+	{ PAGE_TIMELINE, "<section id=\"timeline\"", "failed or killed" },
+	{ PAGE_TIMELINE, NULL, "said quiet" },
 };
 
 static void what_is_for_data_that_a_run_lacks_is_not_in_its_page(void **state)
 {
-	char *plain = page_of("\"spans\":{\"pushed\":{\"charts\":"); /* a text is no member */
+	char *plain = page_of("a text");
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		struct jsonw j = { 0 };
+		struct page_data d = { .parts = parts[i].part };
 		char *page;
 
-		jsonw_object(&j, NULL);
-		jsonw_raw(&j, parts[i].data, strlen(parts[i].data));
-		jsonw_object_end(&j);
-		page = page_made(&j);
+		jsonw_object(&d.json, NULL);
+		jsonw_object_end(&d.json);
+		page = page_made(&d);
 		assert_non_null(strstr(page, parts[i].script));
 		assert_null(strstr(plain, parts[i].script));
 		assert_true(!parts[i].section || strstr(page, parts[i].section));
@@ -140,6 +138,45 @@ static void what_is_for_data_that_a_run_lacks_is_not_in_its_page(void **state)
 		free(page);
 	}
 	free(plain);
+}
+
+#define PROCESS(pid)                                                                               \
+	"{\"kind\":\"process\",\"pid\":" #pid ",\"comm\":\"a\",\"start_time\":1001,"               \
+	"\"end_time\":1002,\"exit_code\":0}\n"
+#define SAMPLE_OF_A                                                                                \
+	"{\"kind\":\"process_sample\",\"elapsed_seconds\":1,\"pid\":7,\"start_time\":1001,"        \
+	"\"comm\":\"a\",\"rss_bytes\":4096}\n"
+
+static void the_parts_of_a_page_are_those_that_its_data_have(void **state)
+{
+	static const struct {
+		const char *lines;
+		unsigned parts;
+	} runs[] = {
+		{ SUMMARY, 0 },
+		{ "{\"kind\":\"event\",\"event\":\"\\\"spans\\\":{\",\"time\":1001}\n" SUMMARY,
+		  PAGE_EVENTS },
+		{ "{\"kind\":\"event\",\"event\":\"mark\",\"time\":1001,\"text\":\"x\"}\n" SUMMARY,
+		  PAGE_EVENTS | PAGE_PHASES },
+		{ PROCESS(7) SUMMARY, 0 },
+		{ PROCESS(7) PROCESS(8) SUMMARY, PAGE_TIMELINE },
+		{ SAMPLE_OF_A SUMMARY, PAGE_HELD },
+		{ "{\"kind\":\"metric\",\"elapsed_seconds\":1,\"name\":\"loss\",\"tags\":{},"
+		  "\"fields\":{\"v\":1}}"
+		  "\n" SUMMARY,
+		  PAGE_PUSHED },
+		{ "{\"kind\":\"span\",\"id\":1,\"name\":\"x\",\"pid\":7,\"start_time\":1001,"
+		  "\"end_time\":1002,\"complete\":true}\n" SUMMARY,
+		  PAGE_SPANS },
+		{ "{\"kind\":\"summary\",\"wall_seconds\":2,\"rss_peak_holders\":[{\"pid\":7}]}\n",
+		  PAGE_HOLDERS },
+		{ "{\"kind\":\"summary\",\"wall_seconds\":2,\"by\":{\"device\":{\"a\":{}}}}\n",
+		  PAGE_INSTANCES },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++)
+		assert_int_equal(report_parts(runs[i].lines), runs[i].parts);
 }
 
 static void text_is_cut_between_characters(void **state)
@@ -210,6 +247,7 @@ int main(void)
 		cmocka_unit_test(page_contains_the_licence_of_uplot),
 		cmocka_unit_test(page_has_no_comments_and_no_indentation),
 		cmocka_unit_test(what_is_for_data_that_a_run_lacks_is_not_in_its_page),
+		cmocka_unit_test(the_parts_of_a_page_are_those_that_its_data_have),
 		cmocka_unit_test(text_is_cut_between_characters),
 		cmocka_unit_test(argument_of_100_kilobytes_is_cut_and_marked),
 		cmocka_unit_test(arguments_that_were_cut_before_are_marked_too),

@@ -97,13 +97,14 @@ static char *run_of(const char *unit, const char *comm)
 static size_t page_size(const json_t *data)
 {
 	char *text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(15)), *page = NULL;
-	struct jsonw j = { .text = text, .used = text ? strlen(text) : 0 };
+	struct page_data d = { .json = { .text = text, .used = text ? strlen(text) : 0 },
+			       .parts = ~0u };
 	size_t length = 0;
 	FILE *f = open_memstream(&page, &length);
 
 	assert_non_null(text);
 	assert_non_null(f);
-	assert_int_equal(page_write(f, &j), 0);
+	assert_int_equal(page_write(f, &d), 0);
 	fclose(f);
 	free(page);
 	free(text);

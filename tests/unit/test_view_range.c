@@ -121,19 +121,19 @@ static void an_extreme_run_is_drawn(void **state)
 	const struct place *p = *state;
 	struct report_run r;
 	struct source s;
-	struct jsonw j = { 0 };
+	struct page_data d = { 0 };
 	char *text = NULL;
 
 	file_write(p->path, extreme_run);
 	assert_int_equal(source_open_file(&s, p->path), 0);
 	assert_int_equal(report_open(&r), 0);
 	assert_int_equal(report_read(&r, &s), 0);
-	assert_int_equal(report_write_data(&r, "run", &j), 0);
+	assert_int_equal(report_write_data(&r, "run", &d), 0);
 	PRINTED(f, text,
 		assert_int_equal(
 			figure_write(f, &r, &(struct figure_layout){ .panel = FIGURE_ALL }), 0));
 	free(text);
-	jsonw_done(&j);
+	jsonw_done(&d.json);
 	report_close(&r);
 	source_close(&s);
 }

@@ -23,13 +23,13 @@
 static int report_write_page(FILE *f, struct report_run *r, const struct report_options *o,
 			     const char *label)
 {
-	struct jsonw data = { 0 };
+	struct page_data data = { 0 };
 	int err = report_write_data(r, label, &data);
 
 	(void)o;
 	if (!err)
 		err = page_write(f, &data);
-	jsonw_done(&data);
+	jsonw_done(&data.json);
 	return err;
 }
 

@@ -98,12 +98,12 @@ struct MHD_Response *reply_list_page(struct web *w, unsigned *status)
 static int run_page_write(FILE *f, struct report_run *r, const char *ref, const char *nonce)
 {
 	const struct page_served served = { nonce, ASSET_TEXT(live_css), ASSET_TEXT(live_js) };
-	struct jsonw data = { 0 };
+	struct page_data data = { 0 };
 	int err = report_write_data(r, ref, &data);
 
 	if (!err)
 		err = page_write_served(f, &data, &served);
-	jsonw_done(&data);
+	jsonw_done(&data.json);
 	return err;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "page/assets.h"
+/* The files of page/assets and third_party/uplot, embedded in the program; page.c declares them. */
 
 /* Paths are relative to the folder that make runs in, or to what it builds in. */
 #define INCLUDE(name, path)                                                                        \

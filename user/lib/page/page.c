@@ -1,43 +1,66 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/page.h"
 
-#include "page/assets.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 
+/* The files of page/assets and third_party/uplot, which assets.c embeds. */
+#define ASSET(name) extern const char asset_##name[], asset_##name##_end[]
+ASSET(uplot_css);
+ASSET(uplot_js);
+ASSET(uplot_licence);
+ASSET(page_css);
+ASSET(tables_css);
+ASSET(timeline_css);
+ASSET(phases_css);
+ASSET(events_css);
+ASSET(times_css);
+ASSET(body_html);
+ASSET(spanlanes_html);
+ASSET(charts_html);
+ASSET(pushed_html);
+ASSET(phases_html);
+ASSET(spans_html);
+ASSET(holders_html);
+ASSET(instances_html);
+ASSET(timeline_html);
+ASSET(tables_html);
+ASSET(events_html);
+ASSET(facts_html);
+ASSET(base_js);
+ASSET(header_js);
+ASSET(tiles_js);
+ASSET(times_js);
+ASSET(marks_js);
+ASSET(charts_js);
+ASSET(legend_js);
+ASSET(folded_js);
+ASSET(stage_js);
+ASSET(held_js);
+ASSET(phases_js);
+ASSET(events_js);
+ASSET(holders_js);
+ASSET(instances_js);
+ASSET(overview_js);
+ASSET(pushed_js);
+ASSET(cells_js);
+ASSET(lanes_js);
+ASSET(words_js);
+ASSET(facts_js);
+ASSET(timeline_js);
+ASSET(tables_js);
+ASSET(spans_js);
+ASSET(controls_js);
+ASSET(main_js);
+ASSET(overlay_html);
+ASSET(comparison_js);
+ASSET(overlay_js);
+#undef ASSET
+
 #define NR(list) (sizeof(list) / sizeof(*(list)))
 
-/* What a page may have; scripts, styles and sections for what it lacks are not in it. */
-enum page_parts {
-	PAGE_PHASES = 1,
-	PAGE_EVENTS = 2,
-	PAGE_HELD = 4,
-	PAGE_PUSHED = 8,
-	PAGE_SPANS = 16,
-	PAGE_HOLDERS = 32,
-	PAGE_TIMELINE = 64,
-	PAGE_INSTANCES = 128,
-	PAGE_TIMES = 256,
-	PAGE_LANES = PAGE_SPANS | PAGE_TIMELINE,
-};
-
-/* What stands in the data of a page that has that part. */
-static const struct {
-	enum page_parts part;
-	const char *text;
-} part_signs[] = {
-	{ PAGE_PHASES, "\"phases\":{" },
-	{ PAGE_EVENTS, "\"events\":[{" },
-	{ PAGE_HELD, "\"held\":{" },
-	{ PAGE_PUSHED, "\"pushed\":{\"charts\":" },
-	{ PAGE_SPANS, "\"spans\":{" },
-	{ PAGE_HOLDERS, "\"rss_peak_holders\":[{" },
-	{ PAGE_TIMELINE, "\"timeline\":true" },
-	{ PAGE_INSTANCES, "\"by\":{\"" },
-	{ PAGE_TIMES, "\"time_parts\":[{" },
-};
+#define PAGE_LANES (PAGE_SPANS | PAGE_TIMELINE)
 
 struct asset {
 	const char *start, *end;
@@ -171,21 +194,7 @@ static int page_put(FILE *f, const struct page *p, const struct jsonw *data)
 	return ferror(f) ? -EIO : 0;
 }
 
-/*
- * A sign has a quote, which within a string is escaped: no text of the run is taken for one. At
- * most a part has nothing to show.
- */
-static unsigned page_parts_of(const struct jsonw *data)
-{
-	unsigned parts = 0;
-
-	for (size_t i = 0; i < NR(part_signs); i++)
-		if (memmem(data->text, data->used, part_signs[i].text, strlen(part_signs[i].text)))
-			parts |= part_signs[i].part;
-	return parts;
-}
-
-int page_write_served(FILE *f, const struct jsonw *data, const struct page_served *s)
+int page_write_served(FILE *f, const struct page_data *data, const struct page_served *s)
 {
 	static const struct asset body[] = { ASSET_OF(body_html),
 					     ASSET_FOR(PAGE_SPANS, spanlanes_html),
@@ -224,13 +233,13 @@ int page_write_served(FILE *f, const struct jsonw *data, const struct page_serve
 						ASSET_FOR(PAGE_SPANS, spans_js),
 						ASSET_OF(controls_js),
 						ASSET_OF(main_js) };
-	const struct page page = { "bpfmon report",     body, scripts, NR(body), NR(scripts),
-				   page_parts_of(data), s,    false };
+	const struct page page = { "bpfmon report", body,        scripts, NR(body),
+				   NR(scripts),     data->parts, s,       false };
 
-	return page_put(f, &page, data);
+	return page_put(f, &page, &data->json);
 }
 
-int page_write(FILE *f, const struct jsonw *data)
+int page_write(FILE *f, const struct page_data *data)
 {
 	return page_write_served(f, data, NULL);
 }

@@ -102,19 +102,21 @@ static void answer_write_part(struct jsonw *j, const char *key, answer_part_fn *
 		jsonw_string(j, key, text);
 }
 
-/* The parts that there are, for one bar. */
-static void time_write(struct jsonw *j, const struct sample *total)
+/* Writes the parts of the time, for one bar. Returns false if there are none. */
+static bool time_write(struct jsonw *j, const struct sample *total)
 {
 	unsigned percent[NR_TIME_PARTS];
 	struct time_parts t;
+	bool has_any = false;
 
 	if (!time_parts_of(&t, total))
-		return;
+		return false;
 	time_parts_divide(&t, 100, percent);
 	jsonw_array(j, "time_parts");
 	for (int i = 0; i < NR_TIME_PARTS; i++) {
 		if (!t.ns[i])
 			continue;
+		has_any = true;
 		jsonw_object(j, NULL);
 		jsonw_string(j, "name", time_part_name(&t, i));
 		jsonw_decimal(j, "seconds", t.ns[i], 9);
@@ -122,6 +124,7 @@ static void time_write(struct jsonw *j, const struct sample *total)
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
+	return has_any;
 }
 
 static void answer_write_limit(struct jsonw *j, const struct limit_hit *hit)
@@ -138,13 +141,14 @@ static void answer_write_limit(struct jsonw *j, const struct limit_hit *hit)
 }
 
 /*
- * Writes "answer":{"request":TEXT,"limit":TEXT,"used":TEXT,"phase":TEXT,"busy":...}: the limit that
- * it has gone beyond, and as the last one the share of the cores that it might use; what is not
- * known is absent. A run that goes on may still grow, so it has no request. Without memory @j is
- * marked as failed.
+ * Writes "answer":{"request":TEXT,"limit":TEXT,"used":TEXT,"phase":TEXT,"busy":...}; what is not
+ * known is absent. "limit": the limit that the run has exceeded. "busy": the share of its cores
+ * that it used. A run that goes on may still grow, so it has no request. Without memory the data
+ * are marked as failed.
  */
-static void report_answer_write(struct report_run *r, struct jsonw *j)
+static void report_answer_write(struct report_run *r, struct page_data *d)
 {
+	struct jsonw *j = &d->json;
 	struct summary total = { 0 };
 	struct answer answer;
 
@@ -158,7 +162,8 @@ static void report_answer_write(struct report_run *r, struct jsonw *j)
 	answer_write_part(j, "phase", answer_phase_text, &answer);
 	if (answer.has_cores && answer.cores_available)
 		jsonw_decimal(j, "busy", answer.cores_used * 10000 / answer.cores_available, 4);
-	time_write(j, &total.total);
+	if (time_write(j, &total.total))
+		d->parts |= PAGE_TIMES;
 	jsonw_object_end(j);
 	summary_done(&total);
 }
@@ -383,8 +388,40 @@ static void report_write_summary(struct report_run *r, struct jsonw *j)
 	json_decref(rest);
 }
 
-int report_write_data(struct report_run *r, const char *name, struct jsonw *j)
+/* Sets @part if something was written since the text had @before bytes. */
+static void part_note(struct page_data *d, size_t before, enum page_part part)
 {
+	if (d->json.used > before)
+		d->parts |= part;
+}
+
+/* Writes what a page shows below its charts, and sets the parts for it. */
+static int report_write_parts(struct report_run *r, struct page_data *d)
+{
+	struct jsonw *j = &d->json;
+	size_t before = j->used;
+	int err;
+
+	phases_write(&r->phases, j);
+	part_note(d, before, PAGE_PHASES);
+	before = j->used;
+	spans_write(&r->spans, r->start_epoch_ns, j);
+	part_note(d, before, PAGE_SPANS);
+	err = charts_write(&r->charts, j);
+	before = j->used;
+	if (!err)
+		err = held_write(&r->held, j);
+	part_note(d, before, PAGE_HELD);
+	before = j->used;
+	if (!err)
+		err = series_write(&r->pushed, j);
+	part_note(d, before, PAGE_PUSHED);
+	return err;
+}
+
+int report_write_data(struct report_run *r, const char *name, struct page_data *d)
+{
+	struct jsonw *j = &d->json;
 	int err;
 
 	jsonw_object(j, NULL);
@@ -398,19 +435,21 @@ int report_write_data(struct report_run *r, const char *name, struct jsonw *j)
 		stall_state_write(&r->stall, j);
 	report_write_meta(r, j);
 	report_write_summary(r, j);
-	report_answer_write(r, j);
+	if (json_array_size(json_object_get(r->summary, "rss_peak_holders")))
+		d->parts |= PAGE_HOLDERS;
+	if (json_object_size(json_object_get(r->summary, "by")))
+		d->parts |= PAGE_INSTANCES;
+	report_answer_write(r, d);
 	excerpt_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
+	if (json_array_size(r->events))
+		d->parts |= PAGE_EVENTS;
 	excerpt_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
-	phases_write(&r->phases, j);
-	spans_write(&r->spans, r->start_epoch_ns, j);
-	err = charts_write(&r->charts, j);
-	if (!err)
-		err = held_write(&r->held, j);
-	if (!err)
-		err = series_write(&r->pushed, j);
+	err = report_write_parts(r, d);
 	if (!err)
 		err = processes_write(&r->processes, r->start_epoch_ns,
 				      r->spans.nr ? PROCESS_TEXTS_BESIDE_SPANS : PROCESS_TEXTS, j);
+	if (processes_have_timeline(&r->processes))
+		d->parts |= PAGE_TIMELINE;
 	jsonw_object_end(j);
 	return j->failed ? -ENOMEM : err;
 }

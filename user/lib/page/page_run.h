@@ -7,6 +7,7 @@
 #include "run/stall_state.h"
 #include "page/charts.h"
 #include "page/held.h"
+#include "page/page.h"
 #include "page/processes.h"
 #include "page/series.h"
 #include "page/page_spans.h"
@@ -38,7 +39,10 @@ int report_open(struct report_run *r);
 void report_close(struct report_run *r);
 /* Reads all of @s. -ENODATA: the run has no samples; -ENOMEM, or an error of source_each(). */
 int report_read(struct report_run *r, struct source *s);
-/* Writes the run as one JSON object; -ENOMEM. @name: of the run or file, as the user wrote it. */
-int report_write_data(struct report_run *r, const char *name, struct jsonw *j);
+/*
+ * Writes the run as one JSON object, and sets the parts of the page that it has. @name: of the run
+ * or file, as the user wrote it. Returns 0 or -ENOMEM.
+ */
+int report_write_data(struct report_run *r, const char *name, struct page_data *d);
 
 #endif
