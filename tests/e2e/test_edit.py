@@ -18,7 +18,6 @@ from lib.store import StoreCase
 
 NEEDS = ()
 NOBODY = 65534
-OLD = pathlib.Path(__file__).parents[1] / "data/store/schema-3.sql"
 
 
 class EditCase(StoreCase):
@@ -117,17 +116,13 @@ class Edit(EditCase):
         self.store = store
         self.assertEqual(self.row(3)["note"], "theirs")
 
-    def test_a_store_of_an_older_bpfmon_gets_notes(self):
-        self.store = self.dir / "old.sqlite"
+    def test_a_store_of_another_schema_is_refused_and_stays_as_it_is(self):
         with contextlib.closing(sqlite3.connect(self.store)) as db:
-            db.executescript(OLD.read_text())
-        self.assertEqual([row["note"] for row in self.list()], [None, None])
-        self.assertEqual(self.list("--search", "note"), [])
-        self.assertEqual(self.ask("PRAGMA user_version"), [(3,)])
-        self.edit("1", "--note", "an old one")
-        self.assertEqual(self.list("OLD")[0]["name"], "align")
-        self.assertEqual(self.ask("SELECT run, note, cpus FROM runs ORDER BY run"), [(1, "an old one", 2), (2, None, 2)])
-        self.assertIn("is whole", self.bpfmon("store", "check").stdout)
+            db.execute("PRAGMA user_version = 9")
+        before = self.store.read_bytes()
+        for words in (("list",), ("edit", "1", "--note", "an old one"), ("store", "check")):
+            self.assert_refused(self.bpfmon(*words), "another version of bpfmon", "schema is 9", "--store", "export")
+        self.assertEqual(self.store.read_bytes(), before)
 
 
 class Remove(EditCase):

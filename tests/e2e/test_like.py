@@ -163,18 +163,6 @@ class Made(StoreCase):
         self.assertEqual(self.like("1", "--json"), said)
         self.assertEqual(self.ask("SELECT * FROM signature"), before)
 
-    def test_a_store_of_the_schema_before_is_read_and_left_as_it_is(self):
-        said = self.like("1", "--json")
-        needed = "".join(f"ALTER TABLE run DROP COLUMN memory_needed_{what};" for what in ("bytes", "witness", "bound"))
-        self.tell(f"DROP VIEW runs; {needed} CREATE VIEW runs AS SELECT * FROM run; DROP VIEW processes; ALTER TABLE process DROP COLUMN children_cpu_ns;"
-                  "CREATE VIEW processes AS SELECT * FROM process; DROP TABLE signature; PRAGMA user_version = 6")
-        self.assertEqual(self.like("1", "--json"), said)
-        self.assertEqual(self.ask("PRAGMA user_version"), [(6,)])
-        self.merge([kindruns.run(self.rng, "sort", 200)], "more.jsonl")
-        self.assertEqual(self.ask("SELECT count(*) FROM signature"), [(1,)])
-        self.assertEqual(json.loads(self.like("1", "--json"))["known_runs"], len(self.made))
-        self.assertEqual(self.ask("SELECT count(*) FROM signature"), [(len(self.made) + 1,)])
-
     def tell(self, sql):
         with contextlib.closing(sqlite3.connect(self.store)) as db:
             db.executescript(sql if sql.endswith(";") else f"{sql};")

@@ -11,6 +11,7 @@
 #include "bpfmon/show_spans.h"
 #include "study/side.h"
 #include "export/export.h"
+#include "store/database_open.h"
 #include "store/edit.h"
 #include "store/store_writer.h"
 #include "page/figure.h"

@@ -2,9 +2,7 @@
 """The notebook's classifier on 5,000 runs of six kinds. They are a generator's (lib/kindruns.py), not measured: what is
 tested is that it learns what is there, that it is asked about runs it has not seen, and that its matrix counts them."""
 
-import contextlib
 import random
-import sqlite3
 
 from lib import kindruns
 from lib.kindruns import KINDS
@@ -53,11 +51,3 @@ class Kinds(NotebookCase):
         rng = random.Random(2)
         self.merge([kindruns.run(rng, kind, i) for kind, nr in (("align", 30), ("sort", 30), ("train", 9)) for i in range(nr)])
         self.assertEqual(self.succeed(ASK).answers["confusion"], {"align": {"align": 6, "sort": 0}, "sort": {"align": 0, "sort": 6}})
-
-    def test_a_store_of_the_schema_before_has_no_signatures(self):
-        self.merge(kindruns.runs(200))
-        said = "figures[-1].axes[0].texts[0].get_text()"
-        self.assertTrue(self.succeed({"said": said}).answers["said"].isdigit())  # a cell of the matrix
-        with contextlib.closing(sqlite3.connect(self.store)) as db:
-            db.executescript("DROP TABLE signature; PRAGMA user_version = 6")
-        self.assertEqual(self.succeed({"said": said}).answers["said"], "fewer than two names with 10 runs")

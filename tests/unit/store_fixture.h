@@ -29,31 +29,6 @@
 	"\"exit_code\":3,\"signal\":null,\"wall_seconds\":1.000000001,\"samples\":0,"              \
 	"\"processes_total\":2,\"cpu_seconds\":0.25,\"rss_peak_bytes\":4096,"                      \
 	"\"rss_peak_upper_bytes\":8192}\n"
-/* What brings a file of the present schema back to what the one before had made of it. */
-#define TO_SCHEMA_8                                                                                \
-	"DROP VIEW runs; ALTER TABLE run DROP COLUMN memory_needed_bytes;"                         \
-	"ALTER TABLE run DROP COLUMN memory_needed_witness;"                                       \
-	"ALTER TABLE run DROP COLUMN memory_needed_bound;"                                         \
-	"CREATE VIEW runs AS SELECT * FROM run; PRAGMA user_version=8;"
-#define TO_SCHEMA_7                                                                                \
-	TO_SCHEMA_8                                                                                \
-	"DROP VIEW processes; ALTER TABLE process DROP COLUMN children_cpu_ns;"                    \
-	"CREATE VIEW processes AS SELECT * FROM process; PRAGMA user_version=7;"
-#define TO_SCHEMA_6 TO_SCHEMA_7 "DROP TABLE signature; PRAGMA user_version=6;"
-#define TO_SCHEMA_5 TO_SCHEMA_6 "DROP VIEW instances; DROP TABLE instance; PRAGMA user_version=5;"
-#define TO_SCHEMA_4                                                                                \
-	TO_SCHEMA_5                                                                                \
-	"DROP VIEW runs; ALTER TABLE run DROP COLUMN edited_time_ns;"                              \
-	"CREATE VIEW runs AS SELECT * FROM run; PRAGMA user_version=4;"
-#define TO_SCHEMA_3                                                                                \
-	TO_SCHEMA_4                                                                                \
-	"DROP VIEW runs; ALTER TABLE run DROP COLUMN note;"                                        \
-	"CREATE VIEW runs AS SELECT * FROM run; PRAGMA user_version=3;"
-#define TO_SCHEMA_2                                                                                \
-	TO_SCHEMA_3                                                                                \
-	"DROP VIEW processes; DROP VIEW spans; DROP TABLE span;"                                   \
-	"ALTER TABLE process DROP COLUMN span; CREATE VIEW processes AS SELECT * FROM process;"    \
-	"PRAGMA user_version=2;"
 #define SUMMARY                                                                                    \
 	"{\"kind\":\"summary\",\"complete\":true,\"losses\":{},\"exit_code\":3,\"signal\":null,"   \
 	"\"wall_seconds\":2.5,\"processes_total\":1,\"cpu_seconds\":2,\"rss_peak_bytes\":8192}\n"

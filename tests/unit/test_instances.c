@@ -160,21 +160,19 @@ static void merge_takes_instances_over(void **state)
 	assert_stored_as_it_came(p->path, 2, LINES);
 }
 
-static void store_without_instances_is_read_and_brought_forward(void **state)
+static void run_without_instances_is_read_without_them(void **state)
 {
 	const struct place *p = *state;
 	struct jsonw j = { 0 };
 	struct source s;
 
 	keep(p->path, META_OF("01", "") SAMPLE_1 SUMMARY);
-	tell(p->path, TO_SCHEMA_5);
 	assert_int_equal(source_open_stored(&s, p->path, 1, RUN_FINISHED), 0);
 	assert_int_equal(source_each(&s, PART(LINE_SAMPLE), samples_write_again, &j), 0);
 	assert_null(strstr(j.text, "\"by\""));
 	source_close(&s);
 	jsonw_done(&j);
 	keep(p->path, META_OF("02", "") SAMPLE_BY("1") SUMMARY);
-	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM instances WHERE run=2"), 4);
 }
 
@@ -186,7 +184,7 @@ int main(void)
 		cmocka_unit_test(both_readers_agree_on_instances),
 		PLACE_TEST(store_keeps_instances_of_any_dimension),
 		PLACE_TEST(merge_takes_instances_over),
-		PLACE_TEST(store_without_instances_is_read_and_brought_forward),
+		PLACE_TEST(run_without_instances_is_read_without_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

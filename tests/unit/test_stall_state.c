@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "store/database_open.h"
 #include "store_fixture.h"
 
 #include <jansson.h>

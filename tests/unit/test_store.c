@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "store/column.h"
+#include "store/schema.h"
 #include "store_fixture.h"
 #include "run/writer.h"
 

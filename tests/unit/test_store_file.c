@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A store's file: who may read it, which are brought forward, which are refused. */
+/* A store's file: its permissions, the columns that it gets, and which files are refused. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "store/database_open.h"
+#include "store/schema.h"
 #include "store/edit.h"
 #include "store/store.h"
 #include "store/source.h"
@@ -17,8 +19,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
-
-#define PROCESS_IN_2 "{\"kind\":\"process\",\"pid\":8,\"span\":2,\"cpu_seconds\":0.5}\n"
 
 static void file_is_its_users_alone(void **state)
 {
@@ -32,167 +32,6 @@ static void file_is_its_users_alone(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-static void file_of_an_older_bpfmon_is_brought_forward(void **state)
-{
-	struct place *p = *state;
-
-	keep(p->path, RUN SUMMARY);
-	tell(p->path, TO_SCHEMA_2 "DROP VIEW runs; PRAGMA user_version=1");
-	keep(p->path, META_OF("02", ""));
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs"), 2);
-	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
-}
-
-/* Of a file that has the columns of metrics before that of spans, as each such file has. */
-static void file_without_spans_gets_them_and_keeps_what_it_has(void **state)
-{
-	struct place *p = *state;
-	struct database d;
-	int64_t rows;
-
-	keep(p->path, RUN SAMPLE_1 PROCESS_1 SUMMARY);
-	tell(p->path, TO_SCHEMA_2);
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM pragma_table_info('process')"
-				      " WHERE name='span'"),
-			 0);
-	keep(p->path, META_OF("02", "") SPAN("2", "", "build") PROCESS_IN_2);
-	assert_int_equal(ask(p->path,
-			     "SELECT count(*) FROM processes WHERE run=1 AND span IS NULL AND"
-			     " cpu_seconds=0.25 AND exe='/bin/cc'"),
-			 1);
-	assert_int_equal(ask(p->path, "SELECT span FROM processes WHERE run=2"), 2);
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM spans WHERE run=2 AND name='build' AND"
-				      " cpu_seconds=0.25"),
-			 1);
-	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
-	assert_int_equal(store_check(&d, &rows), 0);
-	database_close(&d);
-}
-
-/* What its summaries have of it is not gone through: that takes long, and they are old. */
-static void memory_needed_is_unknown_of_runs_of_an_older_bpfmon(void **state)
-{
-	struct stored_runs all = { 0 };
-	struct place *p = *state;
-	struct database d;
-
-	keep(p->path, RUN SUMMARY);
-	tell(p->path, TO_SCHEMA_8);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(database_open(&d, p->path, i ? DATABASE_CHANGE : DATABASE_READ),
-				 0);
-		assert_int_equal(query_runs(&d, 0, &(struct run_filter){ 0 }, &all), 0);
-		assert_int_equal(all.nr, 1);
-		assert_int_equal(run_needed_bytes(&all.runs[0]), -1);
-		assert_int_equal(all.runs[0].rss_peak_bytes, 8192);
-		stored_runs_done(&all);
-		database_close(&d);
-	}
-	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
-	keep(p->path, META_OF("02", "") SUMMARY);
-	assert_int_equal(ask(p->path, "SELECT count(memory_needed_bytes) FROM runs"), 1);
-}
-
-static int process_take(void *context, struct line *l)
-{
-	*(struct process *)context = l->process;
-	return 0;
-}
-
-static int span_fail(void *context, struct line *l)
-{
-	(void)context;
-	(void)l;
-	return -EEXIST;
-}
-
-/* A file of a user that may only be read is not brought forward. */
-static void file_without_spans_is_read_as_it_is(void **state)
-{
-	struct run_filter by_span = { .span = "*" };
-	struct stored_runs all = { 0 };
-	struct place *p = *state;
-	struct process process;
-	struct source from;
-	struct database d;
-	int64_t rows;
-
-	keep(p->path, RUN SAMPLE_1 PROCESS_1 SUMMARY);
-	tell(p->path, TO_SCHEMA_2);
-	assert_int_equal(source_open_stored(&from, p->path, 1, RUN_FINISHED), 0);
-	assert_int_equal(source_each(&from, PART(LINE_PROCESS), process_take, &process), 0);
-	assert_int_equal(process.value[M_cpu], 250000000);
-	assert_int_equal(process.span, 0);
-	assert_int_equal(source_each(&from, PART(LINE_SPAN), span_fail, NULL), 0);
-	source_close(&from);
-	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
-	assert_int_equal(store_check(&d, &rows), 0);
-	assert_int_equal(query_runs(&d, 0, &by_span, &all), 0);
-	assert_int_equal(all.nr, 0);
-	assert_int_equal(query_runs(&d, 0, &(struct run_filter){ 0 }, &all), 0);
-	assert_int_equal(all.nr, 1);
-	stored_runs_done(&all);
-	database_close(&d);
-	assert_int_equal(ask(p->path, "PRAGMA user_version"), 2);
-}
-
-static void file_without_notes_gets_them_and_is_read_as_it_is_before(void **state)
-{
-	struct stored_runs all = { 0 };
-	struct place *p = *state;
-	struct database d;
-	int64_t rows;
-
-	keep(p->path, RUN SAMPLE_1 SUMMARY);
-	tell(p->path, TO_SCHEMA_3);
-	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
-	assert_int_equal(query_runs(&d, 0, &(struct run_filter){ 0 }, &all), 0);
-	assert_int_equal(all.nr, 1);
-	assert_null(all.runs[0].note);
-	stored_runs_done(&all);
-	database_close(&d);
-	keep(p->path, META_OF("02", "\"note\":\"patched\","));
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE run=1 AND note IS NULL AND"
-				      " wall_seconds=2.5"),
-			 1);
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE run=2 AND note='patched'"),
-			 1);
-	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
-	assert_int_equal(store_check(&d, &rows), 0);
-	database_close(&d);
-}
-
-/* As an edit by the bpfmon before, which noted no time. */
-static void file_of_schema_4_is_merged_and_its_edits_have_no_time(void **state)
-{
-	const struct meta_changes c = { "edited", NULL, NULL, 0, 0 };
-	struct merged m = { 0 };
-	struct place *p = *state;
-	struct store_writer w;
-	struct database d;
-	char own[200];
-
-	snprintf(own, sizeof(own), "%s/own.sqlite", p->dir);
-	keep(own, RUN SUMMARY);
-	keep(p->path, RUN SUMMARY);
-	keep(p->path, META_OF("02", "\"name\":\"other\",\"note\":\"n\",") SUMMARY);
-	assert_int_equal(database_open(&d, p->path, DATABASE_CHANGE), 0);
-	assert_int_equal(store_edit_run(&d, 1, &c), 0);
-	database_close(&d);
-	tell(p->path, TO_SCHEMA_4);
-	assert_int_equal(store_writer_open(&w, own), 0);
-	assert_int_equal(merge_store(&w.d, p->path, false, store_take_words, &m), 0);
-	store_writer_close(&w);
-	assert_int_equal(m.added, 1);
-	assert_int_equal(m.known, 1);
-	assert_int_equal(m.edited, 0);
-	assert_int_equal(ask(own, "SELECT count(*) FROM runs WHERE name='align' AND"
-				  " edited_time IS NULL"),
-			 1);
-	assert_int_equal(ask(own, "SELECT count(*) FROM runs WHERE note='n'"), 1);
-	assert_int_equal(ask(p->path, "PRAGMA user_version"), 4);
-}
-
 static void run_that_is_edited_is_another_in_all_its_places(void **state)
 {
 	const char *const tags[] = { "sample=", "batch=3" };
@@ -202,7 +41,6 @@ static void run_that_is_edited_is_another_in_all_its_places(void **state)
 
 	keep(p->path, RUN SUMMARY);
 	keep(p->path, META_OF("02", "\"name\":\"other\",") SUMMARY);
-	tell(p->path, TO_SCHEMA_3);
 	assert_int_equal(database_open(&d, p->path, DATABASE_CHANGE), 0);
 	assert_int_equal(store_edit_run(&d, 1, &c), 0);
 	assert_int_equal(store_edit_run(&d, 77, &c), -ENOENT);
@@ -238,7 +76,7 @@ static void edit_that_is_refused_changes_nothing(void **state)
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM run WHERE name='align'"), 1);
 }
 
-static void metric_that_an_old_file_lacks_is_added(void **state)
+static void metric_that_a_file_lacks_is_added(void **state)
 {
 	struct place *p = *state;
 
@@ -252,17 +90,34 @@ static void metric_that_an_old_file_lacks_is_added(void **state)
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM samples WHERE cpu_seconds=0.5"), 1);
 }
 
-static void file_of_a_newer_bpfmon_is_refused(void **state)
+static void assert_version_is_refused(const char *path, const char *version)
+{
+	struct database d;
+	char sql[60];
+
+	snprintf(sql, sizeof(sql), "PRAGMA user_version=%s", version);
+	tell(path, sql);
+	for (int mode = DATABASE_READ; mode <= DATABASE_CHANGE; mode++) {
+		assert_int_equal(database_open(&d, path, (enum database_mode)mode),
+				 -EPROTONOSUPPORT);
+		assert_non_null(strstr(d.why, "another version of bpfmon"));
+		assert_non_null(strstr(d.why, version));
+		assert_non_null(strstr(d.why, "export"));
+	}
+	assert_int_equal(ask(path, "PRAGMA user_version"), atoi(version));
+}
+
+static void file_of_another_schema_is_refused_and_stays_as_it_is(void **state)
 {
 	struct place *p = *state;
-	struct database d;
 
 	keep(p->path, RUN);
-	tell(p->path, "PRAGMA user_version=99");
-	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EPROTONOSUPPORT);
-	assert_non_null(strstr(d.why, "a newer bpfmon"));
-	assert_non_null(strstr(d.why, "99"));
-	assert_int_equal(database_open(&d, p->path, DATABASE_READ), -EPROTONOSUPPORT);
+	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
+	assert_version_is_refused(p->path, "0");
+	assert_version_is_refused(p->path, "2");
+	assert_version_is_refused(p->path, "9");
+	assert_version_is_refused(p->path, "99");
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run"), 1);
 }
 
 static void database_of_another_program_is_left_alone(void **state)
@@ -317,16 +172,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(file_is_its_users_alone),
-		PLACE_TEST(file_of_an_older_bpfmon_is_brought_forward),
-		PLACE_TEST(file_without_spans_gets_them_and_keeps_what_it_has),
-		PLACE_TEST(file_without_spans_is_read_as_it_is),
-		PLACE_TEST(memory_needed_is_unknown_of_runs_of_an_older_bpfmon),
 		PLACE_TEST(edit_that_is_refused_changes_nothing),
-		PLACE_TEST(file_of_schema_4_is_merged_and_its_edits_have_no_time),
 		PLACE_TEST(run_that_is_edited_is_another_in_all_its_places),
-		PLACE_TEST(file_without_notes_gets_them_and_is_read_as_it_is_before),
-		PLACE_TEST(metric_that_an_old_file_lacks_is_added),
-		PLACE_TEST(file_of_a_newer_bpfmon_is_refused),
+		PLACE_TEST(metric_that_a_file_lacks_is_added),
+		PLACE_TEST(file_of_another_schema_is_refused_and_stays_as_it_is),
 		PLACE_TEST(database_of_another_program_is_left_alone),
 		PLACE_TEST(file_that_is_no_database_is_refused),
 		PLACE_TEST(bytes_that_were_flipped_are_an_error_and_no_crash),

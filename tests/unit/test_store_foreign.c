@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "foreign_fixture.h"
+#include "store/database_open.h"
 #include "store_fixture.h"
 
 #include <errno.h>

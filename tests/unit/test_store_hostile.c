@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 #include "../fuzz/store_readers.h"
-#include "store/column.h"
+#include "store/database_open.h"
+#include "store/schema.h"
 #include "store_fixture.h"
 
 #define SCHEMA "\"schema\":\"bpfmon/1\",\"tags\":{\"sample\":\"A7\"},"

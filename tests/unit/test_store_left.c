@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "merge_fixture.h"
+#include "store/database_open.h"
 #include "store/check.h"
 #include "store/prune.h"
 #include "store/remove.h"

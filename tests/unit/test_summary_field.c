@@ -9,6 +9,7 @@
 
 #include "study/key.h"
 #include "run/summary_field.h"
+#include "store/database_open.h"
 #include "store/source.h"
 #include "store_fixture.h"
 #include "run/writer.h"

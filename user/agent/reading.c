@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/patience.h"
+#include "store/database_open.h"
 #include "store/source.h"
 #include "text/runs_text.h"
 #include "run/agent_call.h"

@@ -2,6 +2,7 @@
 #include "bpfmon/changed_runs.h"
 
 #include "base/log.h"
+#include "store/database_open.h"
 #include "store/node_store.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "bpfmon/common_options.h"
 #include "bpfmon/filter_options.h"
+#include "store/database_open.h"
 #include "store/named_run.h"
 #include "store/node_store.h"
 #include "bpfmon/option_values.h"
@@ -185,7 +186,6 @@ static int signatures_read(struct joining *j, struct database *d, struct made **
 	return err;
 }
 
-/* A store of an older schema is left as it is: that is brought forward by what writes to it. */
 static int like_runs_read_store(struct like_runs *r, const char *path, size_t source)
 {
 	struct made *made = NULL;
@@ -197,7 +197,7 @@ static int like_runs_read_store(struct like_runs *r, const char *path, size_t so
 
 	if (!err && j.nr) {
 		err = database_open(&d, path, DATABASE_READ);
-		may_keep = d.version >= SIGNATURES_SINCE && !node_store_is(path);
+		may_keep = !node_store_is(path);
 		if (!err)
 			err = signatures_read(&j, &d, &made, &nr);
 		if (err)

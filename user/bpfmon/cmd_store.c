@@ -10,6 +10,7 @@
 #include "bpfmon/common_options.h"
 #include "bpfmon/option_values.h"
 #include "bpfmon/print_format.h"
+#include "store/database_open.h"
 #include "store/stores.h"
 #include "store/edit.h"
 #include "store/import.h"

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/check.h"
 
-#include "store/column.h"
-#include "store/defence.h"
+#include "store/database.h"
 #include "store/remove.h"
 #include "store/row_table.h"
-#include "store/shape.h"
-#include "store/tables.h"
+#include "store/schema.h"
 
 #include <errno.h>
 #include <string.h>
@@ -126,7 +124,7 @@ static int tables_check_values(struct database *d, sqlite3 *model)
 	const struct run_table *t;
 	int err = values_check(d, model, "run", "id");
 
-	for (size_t i = 0; !err && (t = run_table_at(i, d->version)); i++)
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		err = values_check(d, model, t->name, "run");
 	return err;
 }
@@ -172,7 +170,7 @@ static int store_check_all(struct database *d, const char *pragma)
 	int err = file_check(d, pragma);
 
 	if (!err)
-		err = database_error(d, shape_make(&model, d->version));
+		err = database_error(d, schema_make_model(&model));
 	if (!err)
 		err = tables_check_values(d, model);
 	sqlite3_close(model);

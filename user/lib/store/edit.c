@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/edit.h"
 
-#include "store/bind.h"
+#include "run/reader.h"
 #include "store/query.h"
+#include "store/table_column.h"
 
 #include <errno.h>
 #include <stdio.h>

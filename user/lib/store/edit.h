@@ -3,8 +3,8 @@
 #ifndef STORE_EDIT_H
 #define STORE_EDIT_H
 
-#include "store/database.h"
 #include "run/rewriter.h"
+#include "store/database.h"
 
 /*
  * Changes the run @id, its row, its tags and its meta line, in one transaction. -ENOENT: it is not

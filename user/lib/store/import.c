@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/import.h"
 
-#include "base/progress.h"
 #include "base/cleanup.h"
+#include "base/progress.h"
+#include "run/reader.h"
 #include "store/edit.h"
 #include "store/query.h"
 #include "store/remove.h"
-#include "run/reader.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -3,8 +3,8 @@
 #ifndef STORE_IMPORT_H
 #define STORE_IMPORT_H
 
-#include "store/store_writer.h"
 #include "store/merge_case.h"
+#include "store/store_writer.h"
 
 #include <stdio.h>
 

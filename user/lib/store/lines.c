@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A run in a file of JSON Lines. */
-#include "store/keep.h"
-#include "store/source.h"
-
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "store/keep.h"
+#include "store/source.h"
 
 #include <errno.h>
 #include <jansson.h>

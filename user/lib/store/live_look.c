@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/line_stream.h"
-#include "store/live_source.h"
 #include "run/reader.h"
+#include "store/live_source.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,13 +2,13 @@
 #include "store/merge.h"
 
 #include "base/progress.h"
-
-#include "store/defence.h"
+#include "store/database.h"
+#include "store/database_open.h"
 #include "store/identity.h"
 #include "store/query.h"
 #include "store/remove.h"
-#include "store/tables.h"
-#include "store/value.h"
+#include "store/schema.h"
+#include "store/table_column.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +50,6 @@ struct taking {
 	int64_t from, to; /* its number there and here */
 	char *uuid;       /* owned */
 	struct merge_other other;
-	int64_t version; /* of the schema there, which may be older */
 	enum merge_case what;
 	merge_words_fn take_words;
 };
@@ -114,7 +113,7 @@ static int head_copy(struct database *d, struct taking *r)
 
 	if (!r->to)
 		r->to = sqlite3_last_insert_rowid(d->db);
-	for (size_t i = 0; !err && (t = run_table_at(i, r->version)); i++)
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		if (!t->key)
 			err = rows_copy(d, r, t->name, "run", "");
 	return err ? err : run_mark_unfinished(d, r);
@@ -201,7 +200,7 @@ static int run_take(struct database *d, struct taking *r, struct merged *m)
 	if (!err && r->what == MERGE_RENEW)
 		err = remove_rows(d, r->to);
 	if (!err && (r->what == MERGE_ADD || r->what == MERGE_RENEW)) {
-		for (size_t i = 0; !err && (t = run_table_at(i, r->version)); i++)
+		for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 			if (t->key)
 				err = portions_copy(d, r, t);
 		if (!err)
@@ -212,18 +211,14 @@ static int run_take(struct database *d, struct taking *r, struct merged *m)
 	return err;
 }
 
-#define NEXT_RUN " FROM other.run WHERE id>? ORDER BY id LIMIT 1"
-
 /* The next run after @id. */
 static int run_find_next(struct database *d, int64_t id, struct taking *r, bool *is_end)
 {
 	sqlite3_stmt *s = NULL;
-	int err =
-		merge_prepare(d,
-			      r->version < EDITS_SINCE
-				      ? "SELECT id, uuid, ended, wall_ns, NULL" NEXT_RUN
-				      : "SELECT id, uuid, ended, wall_ns, edited_time_ns" NEXT_RUN,
-			      &s);
+	int err = merge_prepare(d,
+				"SELECT id, uuid, ended, wall_ns, edited_time_ns FROM other.run"
+				" WHERE id>? ORDER BY id LIMIT 1",
+				&s);
 	int rc;
 
 	if (err)
@@ -259,7 +254,6 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, merge_
 	if (err)
 		return err;
 	defence_bound(d, path, sqlite3_db_filename(d->db, "main"));
-	err = database_number(d, &r.version, NULL, "PRAGMA other.user_version");
 	while (!err && !(err = run_find_next(d, r.from, &r, &is_end)) && !is_end)
 		if (!(err = run_take(d, &r, m)))
 			progress_add(1);

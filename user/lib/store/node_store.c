@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "store/listed_runs.h"
 #include "run/agent_call.h"
+#include "store/listed_runs.h"
 
 #include <errno.h>
 #include <jansson.h>

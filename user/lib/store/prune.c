@@ -3,7 +3,7 @@
 
 #include "base/progress.h"
 #include "store/remove.h"
-#include "store/tables.h"
+#include "store/schema.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static int scale_read(struct database *d, struct scale *s)
 			 "a dry run takes sizes from SQLite's dbstat, which this SQLite lacks");
 		return -ENOTSUP;
 	}
-	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i, d->version)); i++) {
+	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
 		/* no more than there are: pages may lead back to others */
 		err = database_number(d, &bytes, NULL,
 				      "SELECT sum(pgsize) FROM (SELECT pgsize FROM dbstat WHERE"
@@ -52,7 +52,7 @@ static int scale_weigh(struct database *d, const struct scale *s, int64_t run, i
 	int64_t rows;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i, d->version)); i++) {
+	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
 		err = database_number(d, &rows, NULL, "SELECT count(*) FROM %s WHERE run=%lld",
 				      t->name, (long long)run);
 		if (!err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/query.h"
 
-#include "store/defence.h"
+#include "store/database.h"
 #include "store/identity.h"
 #include "store/row_table.h"
 
@@ -22,7 +22,6 @@ static const char where_wanted[] =
 static const char where_has_span[] =
 	" AND (?10 IS NULL OR EXISTS"
 	" (SELECT 1 FROM span WHERE span.run = run.id AND span.name GLOB ?10))";
-static const char where_has_none[] = " AND ?10 IS NULL"; /* of a file that has no spans */
 
 static int filter_bind_text(sqlite3_stmt *s, int at, const char *text)
 {
@@ -166,9 +165,9 @@ static int runs_prepare(struct database *d, sqlite3_stmt **runs)
 	int rc;
 
 	sqlite3_str_appendall(text, "SELECT ");
-	table_put_names(text, &run_table, d->version);
+	table_put_names(text, &run_table);
 	sqlite3_str_appendall(text, where_wanted);
-	sqlite3_str_appendall(text, d->version < SPANS_SINCE ? where_has_none : where_has_span);
+	sqlite3_str_appendall(text, where_has_span);
 	sqlite3_str_appendall(text, " ORDER BY id DESC");
 	sql = sqlite3_str_finish(text);
 	rc = sql ? sqlite3_prepare_v2(d->db, sql, -1, runs, NULL) : SQLITE_NOMEM;

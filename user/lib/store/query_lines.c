@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A line of each of many runs, without a copy. */
 #include "store/query.h"
-
-#include "store/value.h"
+#include "store/table_column.h"
 
 static int query_line(struct row *r, int64_t id, size_t at, line_take take, void *context)
 {

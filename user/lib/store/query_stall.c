@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Whether a run is stalled, from the events that are kept of it. */
 #include "store/query.h"
-
-#include "store/value.h"
+#include "store/table_column.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/remove.h"
 
-#include "store/tables.h"
+#include "store/schema.h"
 
 /* All at once. */
 static int rows_remove_few(struct database *d, const struct run_table *t, int64_t id)
@@ -14,7 +14,7 @@ int remove_head(struct database *d, int64_t id)
 	const struct run_table *t;
 	int err = database_runf(d, "DELETE FROM run WHERE id=%lld", (long long)id);
 
-	for (size_t i = 0; !err && (t = run_table_at(i, d->version)); i++)
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		if (!t->key)
 			err = rows_remove_few(d, t, id);
 	return err;
@@ -41,7 +41,7 @@ int remove_rows(struct database *d, int64_t id)
 	const struct run_table *t;
 	int err = 0;
 
-	for (size_t i = 0; !err && (t = run_table_at(i, d->version)); i++)
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		if (t->key)
 			err = remove_rows_of(d, t, id);
 	return err;
@@ -87,7 +87,7 @@ int store_remove_left(struct database *d)
 	const struct run_table *t;
 	int err = 0;
 
-	for (size_t i = 0; !err && (t = run_table_at(i, d->version)); i++)
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		err = remove_left_in(d, t);
 	return err;
 }
@@ -99,7 +99,7 @@ int count_left(struct database *d, int64_t *rows)
 	int err = 0;
 
 	*rows = 0;
-	for (size_t i = 0; !err && (t = run_table_at(i, d->version)); i++) {
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++) {
 		err = database_number(
 			d, &n, NULL,
 			RUNS_LEFT

@@ -30,21 +30,17 @@ static const struct table_column run_columns[] = {
 	{ "rss_peak_bytes", COLUMN_AMOUNT_OR_NONE, NULL, RUN(run.rss_peak_bytes), .written = WRITTEN_AT_END },
 	{ "processes",      COLUMN_AMOUNT_OR_NONE, "processes_total", RUN(run.processes), .written = WRITTEN_AT_END },
 	{ "lines_lost",     COLUMN_AMOUNT_OR_NONE, NULL, RUN(run.lines_lost), .written = WRITTEN_OTHERWISE },
-	{ "note",           COLUMN_COPY, "note", RUN(run.note), .since = NOTES_SINCE },
-	{ "edited_time_ns", COLUMN_TIME, "edited_time", RUN(run.edited_ns), .since = EDITS_SINCE },
-	{ "memory_needed_bytes", COLUMN_AMOUNT, NULL, RUN(run.needed.bytes), .written = WRITTEN_AT_END,
-	  .since = NEEDED_SINCE },
-	{ "memory_needed_witness", COLUMN_TEXT, NULL, RUN(needed_witness), .written = WRITTEN_AT_END,
-	  .since = NEEDED_SINCE },
-	{ "memory_needed_bound", COLUMN_TEXT, NULL, RUN(needed_bound), .written = WRITTEN_AT_END,
-	  .since = NEEDED_SINCE },
+	{ "note",           COLUMN_COPY, "note", RUN(run.note) },
+	{ "edited_time_ns", COLUMN_TIME, "edited_time", RUN(run.edited_ns) },
+	{ "memory_needed_bytes", COLUMN_AMOUNT, NULL, RUN(run.needed.bytes), .written = WRITTEN_AT_END },
+	{ "memory_needed_witness", COLUMN_TEXT, NULL, RUN(needed_witness), .written = WRITTEN_AT_END },
+	{ "memory_needed_bound", COLUMN_TEXT, NULL, RUN(needed_bound), .written = WRITTEN_AT_END },
 };
 
 static const struct table_column sample_columns[] = {
 	{ "elapsed_ns", COLUMN_AMOUNT, NULL, .offset = offsetof(struct sample_row, elapsed_ns), .is_key = true },
 };
 
-/* Without @since they are of the first schema: what comes later is added by a step of schema.c, too. */
 #define PROCESS(member) .offset = offsetof(struct process_row, member)
 static const struct table_column process_columns[] = {
 	{ "seq",            COLUMN_NUMBER, NULL, PROCESS(seq), .is_key = true },
@@ -69,12 +65,10 @@ static const struct table_column process_columns[] = {
 	{ "rss_peak_bytes", COLUMN_AMOUNT, "rss_peak_bytes", PROCESS(process.rss_peak_bytes),
 	  .has = offsetof(struct process_row, process.has_rss_peak) },
 	{ "rss_peak_exact", COLUMN_TRUTH, "rss_peak_exact", PROCESS(process.rss_peak_exact) },
-	{ "span",           COLUMN_AMOUNT, "span", PROCESS(process.span), .since = SPANS_SINCE },
-	{ "children_cpu_ns", COLUMN_TIME, "children_cpu_seconds", PROCESS(process.children_cpu_ns),
-	  .since = CHILDREN_SINCE },
+	{ "span",           COLUMN_AMOUNT, "span", PROCESS(process.span) },
+	{ "children_cpu_ns", COLUMN_TIME, "children_cpu_seconds", PROCESS(process.children_cpu_ns) },
 };
 
-/* The same holds for these. */
 #define HEAVY(member) .offset = offsetof(struct process_sample_row, member)
 static const struct table_column process_sample_columns[] = {
 	{ "elapsed_ns",    COLUMN_AMOUNT, NULL, HEAVY(sample.elapsed_ns), .is_key = true },

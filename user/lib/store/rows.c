@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/rows.h"
 
-#include "store/column.h"
 #include "store/row_table.h"
+#include "store/schema.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,13 +10,13 @@
 #define BLOCKS_OF_A_LONG_RUN 200 /* as many as a terminal has columns */
 
 /* SELECT the columns of @table and those of metrics in @have, of the rows of one run. */
-static void select_put(const struct database *d, sqlite3_str *sql, const struct stored_table *table,
+static void select_put(sqlite3_str *sql, const struct stored_table *table,
 		       const struct metric_set *have)
 {
 	char name[COLUMN_BYTES];
 
 	sqlite3_str_appendall(sql, "SELECT ");
-	table_put_names(sql, table, d->version);
+	table_put_names(sql, table);
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(have, (enum metric_id)i))
 			sqlite3_str_appendf(sql, ",%s", column_name(name, (enum metric_id)i));
@@ -40,7 +40,7 @@ static int rows_select(struct database *d, int64_t id, const struct stored_table
 {
 	sqlite3_str *sql = sqlite3_str_new(d->db);
 
-	select_put(d, sql, table, have);
+	select_put(sql, table, have);
 	return select_prepare(d, id, sql, s);
 }
 
@@ -67,7 +67,7 @@ int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sql
 	sqlite3_str *sql = sqlite3_str_new(d->db);
 	int err;
 
-	select_put(d, sql, &sample_table, &d->sample_columns);
+	select_put(sql, &sample_table, &d->sample_columns);
 	sqlite3_str_appendall(sql, " AND elapsed_ns > ?2");
 	err = select_prepare(d, id, sql, s);
 	if (!err)
@@ -99,9 +99,9 @@ int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only
 	if (err || nr < BLOCKS_OF_A_LONG_RUN)
 		return err ? err : rows_of_samples(d, id, only, s);
 	sql = sqlite3_str_new(d->db);
-	select_put(d, sql, &block_table, &columns);
+	select_put(sql, &block_table, &columns);
 	sqlite3_str_appendall(sql, " UNION ALL "); /* the samples that fill no block yet */
-	select_put(d, sql, &sample_table, &columns);
+	select_put(sql, &sample_table, &columns);
 	sqlite3_str_appendall(sql,
 			      " AND elapsed_ns > (SELECT max(elapsed_ns) FROM block WHERE run=?1)");
 	return select_prepare(d, id, sql, s);
@@ -109,9 +109,6 @@ int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only
 
 int rows_of_instances(struct database *d, int64_t id, sqlite3_stmt **s)
 {
-	*s = NULL;
-	if (d->version < INSTANCES_SINCE)
-		return 0;
 	return rows_select(d, id, &instance_table, &d->instance_columns, s);
 }
 
@@ -126,7 +123,7 @@ int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, ui
 	sqlite3_str *sql = sqlite3_str_new(d->db);
 	int err;
 
-	select_put(d, sql, &process_sample_table, &d->process_sample_columns);
+	select_put(sql, &process_sample_table, &d->process_sample_columns);
 	sqlite3_str_appendall(sql, " AND elapsed_ns BETWEEN ?2 AND ?3");
 	err = select_prepare(d, id, sql, s);
 	if (err)
@@ -147,8 +144,7 @@ int rows_of_spans(struct database *d, int64_t id, sqlite3_stmt **s)
 {
 	static const struct metric_set none;
 
-	*s = NULL;
-	return d->version < SPANS_SINCE ? 0 : rows_select(d, id, &span_table, &none, s);
+	return rows_select(d, id, &span_table, &none, s);
 }
 
 /* The columns of metrics, which begin at @at. */

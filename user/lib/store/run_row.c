@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/run_row.h"
 
-#include "store/bind.h"
-
-#include "store/defence.h"
+#include "run/reader.h"
+#include "run/tree.h"
+#include "store/database.h"
 #include "store/row_table.h"
 #include "store/signatures.h"
-#include "run/tree.h"
+#include "store/table_column.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/signatures.h"
 
-#include "store/defence.h"
+#include "store/database.h"
 #include "store/row_table.h"
 #include "store/rows.h"
 
@@ -77,7 +77,7 @@ static int each_prepare(struct database *d, sqlite3_stmt **s)
 	int rc;
 
 	sqlite3_str_appendall(text, "SELECT ");
-	table_put_names(text, &signature_table, d->version);
+	table_put_names(text, &signature_table);
 	sqlite3_str_appendall(text, ",run FROM signature ORDER BY run");
 	sql = sqlite3_str_finish(text);
 	rc = sql ? sqlite3_prepare_v2(d->db, sql, -1, s, NULL) : SQLITE_NOMEM;
@@ -104,8 +104,6 @@ int signature_each(struct database *d, signature_fn fn, void *context)
 	int64_t last = INT64_MIN;
 	int err, rc = SQLITE_DONE;
 
-	if (d->version < SIGNATURES_SINCE)
-		return 0;
 	err = each_prepare(d, &r.s);
 	while (!err && (rc = sqlite3_step(r.s)) == SQLITE_ROW)
 		err = signature_give(&r, &last, fn, context);

@@ -15,7 +15,7 @@ int signature_read_shape(struct database *d, int64_t id, struct memory_shape *m)
 int signature_write(struct database *d, int64_t id, const struct signature *g);
 /* Takes one that is of SIGNATURE_VERSION; other than 0 ends. */
 typedef int (*signature_fn)(void *context, int64_t id, const struct signature *g);
-/* Gives all that the file has, by the numbers of their runs; none of a file of an older schema. */
+/* Gives all that the file has, by the numbers of their runs. */
 int signature_each(struct database *d, signature_fn fn, void *context);
 
 #endif

@@ -6,8 +6,8 @@
 #ifndef STORE_SOURCE_H
 #define STORE_SOURCE_H
 
-#include "store/query.h"
 #include "run/reader.h"
+#include "store/query.h"
 
 struct source;
 

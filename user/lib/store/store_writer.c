@@ -3,12 +3,14 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "store/bind.h"
-#include "store/run_row.h"
-#include "store/column.h"
-#include "store/row_table.h"
-#include "run/writer.h"
+#include "run/reader.h"
 #include "run/tree.h"
+#include "run/writer.h"
+#include "store/database_open.h"
+#include "store/row_table.h"
+#include "store/run_row.h"
+#include "store/schema.h"
+#include "store/table_column.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -236,19 +238,19 @@ static void insert_put(sqlite3_str *sql, const struct stored_table *t, const str
 }
 
 /*
- * INSERT INTO @t, whose parameters are the run, the columns of @t by their names (":pid"), and
- * those of the set that @metrics gives, in this order.
+ * Prepares an INSERT. Its parameters are the run, the columns of the table by their names (":pid"),
+ * and those of its metrics, in this order.
  */
-static int insert_prepare(struct database *d, const struct stored_table *t,
-			  void (*metrics)(struct metric_set *set), sqlite3_stmt **s)
+static int insert_prepare(struct database *d, const char *table, sqlite3_stmt **s)
 {
+	const struct run_table *t = run_table_find(table);
 	sqlite3_str *text = sqlite3_str_new(d->db);
 	struct metric_set set;
 	char *sql;
 	int err;
 
-	metrics(&set);
-	insert_put(text, t, &set);
+	t->metrics(&set);
+	insert_put(text, t->columns, &set);
 	sql = sqlite3_str_finish(text);
 	err = sql ? statement_prepare(d, sql, s) : -ENOMEM;
 	sqlite3_free(sql);
@@ -257,30 +259,21 @@ static int insert_prepare(struct database *d, const struct stored_table *t,
 
 #define SAMPLES_OF_A_BLOCK 64
 
-static void no_metrics(struct metric_set *set)
-{
-	*set = (struct metric_set){ 0 };
-}
-
 static int inserts_prepare(struct store_writer *w)
 {
 	const struct {
-		const struct stored_table *table;
-		void (*metrics)(struct metric_set *set);
+		const char *table;
 		sqlite3_stmt **s;
 	} inserts[] = {
-		{ &sample_table, metric_set_all, &w->sample },
-		{ &block_table, metric_set_all, &w->block },
-		{ &process_table, columns_of_process, &w->process },
-		{ &process_sample_table, process_sample_metrics, &w->process_sample },
-		{ &event_table, no_metrics, &w->event },
-		{ &span_table, columns_of_span, &w->span },
-		{ &instance_table, metric_set_all, &w->instance },
+		{ "sample", &w->sample },     { "block", &w->block },
+		{ "process", &w->process },   { "process_sample", &w->process_sample },
+		{ "event", &w->event },       { "span", &w->span },
+		{ "instance", &w->instance },
 	};
 	int err = 0;
 
 	for (size_t i = 0; !err && i < sizeof(inserts) / sizeof(*inserts); i++)
-		err = insert_prepare(&w->d, inserts[i].table, inserts[i].metrics, inserts[i].s);
+		err = insert_prepare(&w->d, inserts[i].table, inserts[i].s);
 	return err;
 }
 

@@ -3,9 +3,9 @@
 #ifndef STORE_STORE_WRITER_H
 #define STORE_STORE_WRITER_H
 
+#include "run/reader.h"
 #include "store/database.h"
 #include "store/identity.h"
-#include "run/reader.h"
 
 /* How far a run has been written. All zero: nothing of it. */
 struct store_run {

@@ -3,7 +3,8 @@
 #include "store/stored.h"
 
 #include "base/cleanup.h"
-#include "store/defence.h"
+#include "store/database.h"
+#include "store/database_open.h"
 #include "store/query.h"
 #include "store/rows.h"
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Lists of runs: in order, each run once. */
-#include "store/query.h"
-
 #include "base/text.h"
+#include "store/query.h"
 
 #include <errno.h>
 #include <stdlib.h>

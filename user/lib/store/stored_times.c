@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What a run in the store has at a time: samples, their instances and processes, events. */
-#include "store/stored.h"
-
-#include "store/defence.h"
+#include "store/database.h"
 #include "store/rows.h"
+#include "store/stored.h"
 
 /*
  * The kinds of lines that the store has as they came, beside meta and summary; spans among them, as

@@ -3,10 +3,11 @@
 
 #include "base/agent_socket.h"
 #include "base/log.h"
+#include "base/user.h"
+#include "config/config.h"
+#include "store/database_open.h"
 #include "store/node_store.h"
 #include "store/path.h"
-#include "config/config.h"
-#include "base/user.h"
 
 #include <dirent.h>
 #include <errno.h>

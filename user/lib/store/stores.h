@@ -3,9 +3,9 @@
 #ifndef STORE_STORES_H
 #define STORE_STORES_H
 
-#include "store/source.h"
 #include "store/path.h"
 #include "store/query.h"
+#include "store/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Lines of many runs, from the stores that the list of them came from. */
-#include "store/stores.h"
-
 #include "base/log.h"
+#include "store/database_open.h"
+#include "store/stores.h"
 
 #include <errno.h>
 #include <string.h>

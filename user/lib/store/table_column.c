@@ -1,7 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/table_column.h"
 
+#include "run/reader.h"
+
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+char *column_name(char out[COLUMN_BYTES], enum metric_id id)
+{
+	const struct metric *m = metric_get(id);
+	size_t n = strlen(m->key);
+
+	if (m->unit == UNIT_NS)
+		n -= strlen("_seconds");
+	snprintf(out, COLUMN_BYTES, "%.*s%s", (int)n, m->key,
+		 m->unit == UNIT_NS      ? "_ns"
+		 : m->unit == UNIT_MILLI ? "_milli"
+					 : "");
+	return out;
+}
 
 void column_range(const struct table_column *c, int64_t *least, int64_t *most)
 {
@@ -30,32 +48,188 @@ bool column_is_text(const struct table_column *c)
 	return c->type == COLUMN_TEXT || c->type == COLUMN_COPY;
 }
 
-void table_put_names(sqlite3_str *sql, const struct stored_table *t, int64_t version)
+void table_put_names(sqlite3_str *sql, const struct stored_table *t)
 {
 	const char *between = "";
 
 	for (size_t i = 0; i < t->nr; i++) {
 		if (t->columns[i].is_unread)
 			continue;
-		sqlite3_str_appendf(sql, "%s%s", between,
-				    t->columns[i].since > version ? "NULL" : t->columns[i].name);
+		sqlite3_str_appendf(sql, "%s%s", between, t->columns[i].name);
 		between = ",";
 	}
 }
 
-void table_put_create(sqlite3_str *sql, const struct stored_table *t)
+static bool table_has_column(const struct stored_table *t, const char *name)
 {
+	for (size_t i = 0; i < t->nr; i++)
+		if (!strcmp(t->columns[i].name, name))
+			return true;
+	return false;
+}
+
+void table_put_create(sqlite3_str *sql, const struct stored_table *t,
+		      const struct metric_set *metrics)
+{
+	char name[COLUMN_BYTES];
+
 	sqlite3_str_appendf(sql, "CREATE TABLE %s(run INTEGER NOT NULL, ", t->name);
 	for (size_t i = 0; i < t->nr; i++)
-		if (!t->columns[i].since)
-			sqlite3_str_appendf(sql, "%s %s%s, ", t->columns[i].name,
-					    column_is_text(&t->columns[i]) ? "TEXT" : "INTEGER",
-					    t->columns[i].is_key ? " NOT NULL" : "");
+		sqlite3_str_appendf(sql, "%s %s%s, ", t->columns[i].name,
+				    column_is_text(&t->columns[i]) ? "TEXT" : "INTEGER",
+				    t->columns[i].is_key ? " NOT NULL" : "");
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(metrics, (enum metric_id)i) &&
+		    !table_has_column(t, column_name(name, (enum metric_id)i)))
+			sqlite3_str_appendf(sql, "%s INTEGER, ", name);
 	sqlite3_str_appendall(sql, "PRIMARY KEY(run");
 	for (size_t i = 0; i < t->nr; i++)
 		if (t->columns[i].is_key)
 			sqlite3_str_appendf(sql, ", %s", t->columns[i].name);
 	sqlite3_str_appendall(sql, ")) WITHOUT ROWID;");
+}
+
+static const char *value_kind_name(int type)
+{
+	switch (type) {
+	case SQLITE_INTEGER:
+		return "a number";
+	case SQLITE_FLOAT:
+		return "a fraction";
+	case SQLITE_TEXT:
+		return "a text";
+	case SQLITE_BLOB:
+		return "bytes";
+	default:
+		return "nothing";
+	}
+}
+
+static void value_refuse_kind(struct row *r, int at, const char *wanted)
+{
+	if (r->err)
+		return;
+	r->err = database_damaged(r->d, "the column %s of the table %s has %s where %s belongs",
+				  sqlite3_column_name(r->s, at), r->table,
+				  value_kind_name(sqlite3_column_type(r->s, at)), wanted);
+}
+
+/* Reads a number from @least to @most. Returns false if there is none: an error unless it is NULL.
+ */
+static bool value_read_number_at(struct row *r, int at, int64_t least, int64_t most, int64_t *v)
+{
+	int type = sqlite3_column_type(r->s, at);
+
+	*v = 0;
+	if (type == SQLITE_NULL)
+		return false;
+	if (type != SQLITE_INTEGER) {
+		value_refuse_kind(r, at, "a number");
+		return false;
+	}
+	*v = sqlite3_column_int64(r->s, at);
+	if (*v >= least && *v <= most)
+		return true;
+	if (!r->err)
+		r->err = database_damaged(r->d,
+					  "the column %s of the table %s has %lld, which it cannot "
+					  "be",
+					  sqlite3_column_name(r->s, at), r->table, (long long)*v);
+	*v = 0;
+	return false;
+}
+
+uint64_t row_count(struct row *r, int at)
+{
+	int64_t v;
+
+	value_read_number_at(r, at, 0, INT64_MAX, &v);
+	return (uint64_t)v;
+}
+
+uint64_t row_needed_count(struct row *r, int at)
+{
+	if (row_is_null(r, at))
+		value_refuse_kind(r, at, "a number");
+	return row_count(r, at);
+}
+
+uint32_t row_u32(struct row *r, int at)
+{
+	int64_t v;
+
+	value_read_number_at(r, at, 0, UINT32_MAX, &v);
+	return (uint32_t)v;
+}
+
+int row_int(struct row *r, int at)
+{
+	int64_t v;
+
+	value_read_number_at(r, at, INT32_MIN, INT32_MAX, &v);
+	return (int)v;
+}
+
+int row_int_or_none(struct row *r, int at)
+{
+	return row_is_null(r, at) ? -1 : row_int(r, at);
+}
+
+int64_t row_count_or_none(struct row *r, int at)
+{
+	int64_t v;
+
+	return value_read_number_at(r, at, 0, INT64_MAX, &v) ? v : -1;
+}
+
+const char *row_text(struct row *r, int at)
+{
+	int type = sqlite3_column_type(r->s, at);
+	const char *text;
+
+	if (type == SQLITE_NULL)
+		return NULL;
+	if (type != SQLITE_TEXT) {
+		value_refuse_kind(r, at, "a text");
+		return NULL;
+	}
+	text = (const char *)sqlite3_column_text(r->s, at);
+	if (!text && !r->err)
+		r->err = database_error(r->d, SQLITE_NOMEM);
+	if (!r->err)
+		r->err = defence_count(r->d, (uint64_t)sqlite3_column_bytes(r->s, at));
+	return r->err ? NULL : text;
+}
+
+const char *row_needed_text(struct row *r, int at)
+{
+	const char *text = row_text(r, at);
+
+	if (!text)
+		value_refuse_kind(r, at, "a text");
+	return text;
+}
+
+int64_t row_number(struct row *r, int at)
+{
+	int64_t v;
+
+	if (!value_read_number_at(r, at, INT64_MIN, INT64_MAX, &v))
+		value_refuse_kind(r, at, "a number");
+	return v;
+}
+
+void row_follows(struct row *r, int64_t number, int64_t *last)
+{
+	if ((number < *last || (number == *last && number != INT64_MIN)) && !r->err)
+		r->err = database_damaged(r->d, "the rows of the table %s lead back to others",
+					  r->table);
+	*last = number;
+}
+
+bool row_is_null(const struct row *r, int at)
+{
+	return sqlite3_column_type(r->s, at) == SQLITE_NULL;
 }
 
 static char *column_copy_text(struct row *r, const char *text)
@@ -126,4 +300,105 @@ int row_read(struct row *r, const struct stored_table *t, void *to)
 		at++;
 	}
 	return at;
+}
+
+int parameter_find(sqlite3_stmt *s, const char *name)
+{
+	return sqlite3_bind_parameter_index(s, name);
+}
+
+void amount_bind(sqlite3_stmt *s, int at, uint64_t v)
+{
+	if (v <= INT64_MAX)
+		sqlite3_bind_int64(s, at, (int64_t)v);
+}
+
+void time_bind(sqlite3_stmt *s, int at, uint64_t ns)
+{
+	if (ns)
+		amount_bind(s, at, ns);
+}
+
+/* Binds a string, which must live until the statement is reset. */
+static void text_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (json_is_string(v))
+		sqlite3_bind_text(s, at, json_string_value(v), (int)json_string_length(v),
+				  SQLITE_STATIC);
+}
+
+/* Binds a whole number from @least to @most, or a truth. */
+static void number_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key, json_int_t least,
+			json_int_t most)
+{
+	const json_t *v = json_object_get(o, key);
+	json_int_t n = json_integer_value(v);
+
+	if (json_is_integer(v) && n >= least && n <= most)
+		sqlite3_bind_int64(s, at, n);
+	else if (json_is_boolean(v))
+		sqlite3_bind_int(s, at, json_is_true(v));
+}
+
+static void int_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key)
+{
+	number_bind(s, at, o, key, INT32_MIN, INT32_MAX);
+}
+
+static void uint32_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key)
+{
+	number_bind(s, at, o, key, 0, UINT32_MAX);
+}
+
+/* Binds what the line @o has for the column. */
+static void column_bind(sqlite3_stmt *s, int at, const struct table_column *c, const json_t *o)
+{
+	switch (c->type) {
+	case COLUMN_TEXT:
+	case COLUMN_COPY:
+		text_bind(s, at, o, c->key);
+		break;
+	case COLUMN_TIME:
+		time_bind(s, at, member_read_epoch(o, c->key));
+		break;
+	case COLUMN_UINT32:
+		uint32_bind(s, at, o, c->key);
+		break;
+	case COLUMN_INT:
+	case COLUMN_INT_OR_NONE:
+	case COLUMN_TRUTH:
+		int_bind(s, at, o, c->key);
+		break;
+	default:
+		number_bind(s, at, o, c->key, 0, INT64_MAX);
+	}
+}
+
+int columns_bind(sqlite3_stmt *s, int at, const struct stored_table *t, enum column_written written,
+		 const json_t *o)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct table_column *c = &t->columns[i];
+
+		if (c->written != written)
+			continue;
+		if (c->key)
+			column_bind(s, at, c, o);
+		at++;
+	}
+	return at;
+}
+
+void metrics_bind(sqlite3_stmt *s, int at, const struct metric_set *columns, const uint64_t *value,
+		  const struct metric_set *have)
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(columns, (enum metric_id)i))
+			continue;
+		if (metric_has(have, (enum metric_id)i))
+			amount_bind(s, at, value[i]);
+		at++;
+	}
 }

@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/database_open.h"
+
+#include "store/schema.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* SQLite's files of a store that is written: opened where the path was found to lead, and there
+ * only. */
+
+/*
+ * The name of a layer (VFS) over SQLite's access to files, for sqlite3_open_v2(); NULL: there is
+ * no memory. With it a path that begins with /proc/self/fd/ is taken as it is: links are not
+ * followed. In a folder that any user may write to, the store, its journal, its log and the index
+ * of that are made anew or have to be regular files of the effective user's or root's with one
+ * name: a journal that another user has planted would be played back. No journal of several
+ * databases is opened, or removed. All else is left to SQLite.
+ */
+static const char *own_files(void);
+
+/*
+ * Refuses what another program or another version of the schema has made. *@is_new: the file is
+ * empty.
+ */
+static int database_check(struct database *d, bool *is_new)
+{
+	int64_t application = 0, nr_tables = 0, version = 0;
+	int err = database_number(d, &nr_tables, NULL, "SELECT count(*) FROM sqlite_master");
+
+	if (!err)
+		err = database_number(d, &application, NULL, "PRAGMA application_id");
+	if (!err)
+		err = database_number(d, &version, NULL, "PRAGMA user_version");
+	if (err)
+		return err;
+	if (application != SCHEMA_APPLICATION && (application || nr_tables)) {
+		snprintf(d->why, sizeof(d->why),
+			 "it is another program's database; name another file with --store");
+		return -EMEDIUMTYPE;
+	}
+	*is_new = !version && !nr_tables;
+	if (version < 0)
+		return database_error(d, SQLITE_CORRUPT);
+	if (version == STORE_SCHEMA || *is_new)
+		return 0;
+	snprintf(d->why, sizeof(d->why),
+		 "another version of bpfmon has made it (its schema is %lld, that of this one %d): "
+		 "name another file with --store, and to take its runs over, export each with the "
+		 "version that made it and merge these files",
+		 (long long)version, STORE_SCHEMA);
+	return -EPROTONOSUPPORT;
+}
+
+/* Where a database keeps the columns of metrics that the file has. */
+static const struct {
+	const char *table;
+	size_t have;
+} kept[] = {
+	{ "sample", offsetof(struct database, sample_columns) },
+	{ "process", offsetof(struct database, process_columns) },
+	{ "process_sample", offsetof(struct database, process_sample_columns) },
+	{ "instance", offsetof(struct database, instance_columns) },
+};
+#define NR_KEPT (sizeof(kept) / sizeof(*kept))
+
+/* Reads which columns of metrics the file has. *@lacks_any: of a metric there is no column. */
+static int columns_find(struct database *d, bool *lacks_any)
+{
+	struct metric_set wanted;
+	int rc = SQLITE_OK;
+
+	*lacks_any = false;
+	for (size_t t = 0; rc == SQLITE_OK && t < NR_KEPT; t++) {
+		struct metric_set *have = (void *)((char *)d + kept[t].have);
+
+		rc = columns_read(d->db, kept[t].table, have);
+		run_table_find(kept[t].table)->metrics(&wanted);
+		for (size_t i = 0; i < METRIC_WORDS; i++) {
+			/* other columns have the name of a metric that is not of the table */
+			have->bits[i] &= wanted.bits[i];
+			*lacks_any |= wanted.bits[i] & ~have->bits[i];
+		}
+	}
+	return database_error(d, rc);
+}
+
+/* Within a transaction: a second process finds it done. */
+static int tables_make(struct database *d, void *context)
+{
+	bool is_new;
+	int err = database_check(d, &is_new);
+
+	(void)context;
+	if (err)
+		return err;
+	return database_error(d, is_new ? schema_make(d->db, true) : schema_add_columns(d->db));
+}
+
+/* Creates what the file lacks: all, or columns of metrics. */
+static int tables_complete(struct database *d, bool is_new)
+{
+	bool lacks_any = true;
+	int err = is_new ? 0 : columns_find(d, &lacks_any);
+
+	if (!err && lacks_any)
+		err = database_transact(d, tables_make, NULL);
+	return !err && lacks_any ? columns_find(d, &lacks_any) : err;
+}
+
+/* What SQLite takes a file by, and the files beside it. */
+
+/* The path as a URI with the parameters @how; by sqlite3_free(). NULL without memory. */
+static char *uri_of(const char *path, const char *how)
+{
+	sqlite3_str *s = sqlite3_str_new(NULL);
+
+	/* with a folder before it :memory: is a file, too */
+	sqlite3_str_appendall(s, path[0] == '/' ? "file:" : "file:./");
+	while (path[0] == '/' && path[1] == '/') /* what follows two is taken for a host */
+		path++;
+	for (; *path; path++)
+		if (strchr("%?#", *path))
+			sqlite3_str_appendf(s, "%%%02X", (unsigned char)*path);
+		else
+			sqlite3_str_appendchar(s, 1, *path);
+	sqlite3_str_appendf(s, "?%s", how);
+	return sqlite3_str_finish(s);
+}
+
+/* Whether changes are in the write-ahead log beside it. */
+static bool has_log(const char *path)
+{
+	char *log = sqlite3_mprintf("%s-wal", path);
+	struct stat st;
+	bool has = !log || (!stat(log, &st) && st.st_size);
+
+	sqlite3_free(log);
+	return has;
+}
+
+/* The ending of what lies beside @path, where SQLite looks for a journal or log, and is no file:
+ * a pipe would be waited for. NULL: there is none. */
+static const char *beside_that_is_no_file(const char *path)
+{
+	static const char *const endings[] = { "-journal", "-wal", "-shm" };
+	char whole[PATH_MAX], name[PATH_MAX + 16];
+	struct stat st;
+
+	if (!realpath(path, whole)) /* SQLite looks beside the file that a link leads to */
+		return NULL;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		snprintf(name, sizeof(name), "%s%s", whole, endings[i]);
+		if (!lstat(name, &st) && !S_ISREG(st.st_mode))
+			return endings[i];
+	}
+	return NULL;
+}
+
+#define BUSY_MS 1500 /* that long a statement waits for another writer */
+#define CACHE_KIB 1024
+#define UNCHANGING "mode=ro&immutable=1"
+
+bool database_is_local(unsigned long magic)
+{
+	static const unsigned long local[] = {
+		EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,           BTRFS_SUPER_MAGIC,
+		TMPFS_MAGIC,          F2FS_SUPER_MAGIC,          OVERLAYFS_SUPER_MAGIC,
+		RAMFS_MAGIC,          REISERFS_SUPER_MAGIC,      0x2fc12fc1 /* zfs */,
+		0x3153464a /* jfs */, 0xca451a4e /* bcachefs */,
+	};
+
+	for (size_t i = 0; i < sizeof(local) / sizeof(*local); i++)
+		if (magic == local[i])
+			return true;
+	return false;
+}
+
+static int database_fail(struct database *d, int err)
+{
+	snprintf(d->why, sizeof(d->why), "%s", strerror(-err));
+	return err;
+}
+
+int database_attach(struct database *d, const char *path, bool is_unchanging)
+{
+	char *uri = uri_of(path, is_unchanging ? UNCHANGING : "mode=ro");
+	int err = uri ? database_runf(d, "ATTACH %Q AS other", uri) : database_fail(d, -ENOMEM);
+
+	sqlite3_free(uri);
+	return err;
+}
+
+/* What is found on the way to @path, once for all: the folder stays open as long as the store. */
+static int database_find_file(struct database *d, const char *path, bool make_folders)
+{
+	int err = path_end_find(&d->at, path, make_folders);
+
+	if (err && d->at.why)
+		snprintf(d->why, sizeof(d->why), "%s", d->at.why);
+	else if (err)
+		return database_fail(d, err);
+	return err;
+}
+
+/* An empty file where there is none: for its user alone. */
+static int database_make_file(struct database *d)
+{
+	int fd;
+
+	if (d->at.fd >= 0)
+		return 0;
+	fd = openat(d->at.folder, d->at.name,
+		    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+	if (fd < 0)
+		return database_fail(d, -errno);
+	close(fd);
+	return 0;
+}
+
+/* In a folder that any user may write to. */
+static int owner_check(struct database *d)
+{
+	if (!path_end_is_foreign(&d->at))
+		return 0;
+	snprintf(d->why, sizeof(d->why),
+		 "it belongs to another user and lies in a folder that everybody may write to; "
+		 "name another one with --store");
+	return -EPERM;
+}
+
+static int database_prepare_to_write(struct database *d)
+{
+	struct statfs fs;
+	bool is_local = !fstatfs(d->at.folder, &fs) && database_is_local((unsigned long)fs.f_type);
+	char sql[200];
+	bool is_new;
+	int err;
+
+	/* only a file that is being made takes the first; it gives space back when runs are
+	 * removed. A commit stays, also when the machine goes down */
+	snprintf(sql, sizeof(sql),
+		 "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=FULL; PRAGMA cache_spill=OFF; "
+		 "PRAGMA cache_size=-%d",
+		 CACHE_KIB);
+	err = database_run(d, sql);
+	if (!err)
+		err = database_check(d, &is_new);
+	if (!err && !is_new)
+		err = schema_check(d);
+	/* while others have it open, another mode is refused; then theirs is ours */
+	if (!err)
+		sqlite3_exec(d->db,
+			     is_local ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE",
+			     NULL, NULL, NULL);
+	return err ? err : tables_complete(d, is_new);
+}
+
+static int database_prepare_to_read(struct database *d)
+{
+	bool is_new, lacks_any;
+	int err = database_check(d, &is_new);
+
+	if (!err && is_new) {
+		snprintf(d->why, sizeof(d->why), "nothing is in it yet");
+		return -ENODATA;
+	}
+	if (!err)
+		err = schema_check(d);
+	return err ? err : columns_find(d, &lacks_any);
+}
+
+/* A pipe would be waited for, a device be written to. */
+static int file_check_kind(struct database *d, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return database_fail(d, -errno);
+	if (S_ISDIR(st.st_mode))
+		return database_fail(d, -EISDIR);
+	if (S_ISREG(st.st_mode))
+		return 0;
+	snprintf(d->why, sizeof(d->why), "it is not a file; name one with --store");
+	return -ENOTBLK;
+}
+
+static int files_check_beside(struct database *d, const char *path)
+{
+	const char *ending = beside_that_is_no_file(path);
+
+	if (!ending)
+		return 0;
+	snprintf(d->why, sizeof(d->why), "what lies beside it as '%s' is not a file; remove that",
+		 ending);
+	return -ENOTBLK;
+}
+
+/*
+ * Root writes to no file of another user: SQLite would make, open and remove files beside it by
+ * their names, in a folder where that user may put anything.
+ */
+static int root_check(struct database *d)
+{
+	if (geteuid() || d->at.fd < 0 || !d->at.st.st_uid)
+		return 0;
+	snprintf(d->why, sizeof(d->why),
+		 "it belongs to user %u, and root does not write to it: do so as that user, or "
+		 "name another file with --store",
+		 (unsigned)d->at.st.st_uid);
+	return -EPERM;
+}
+
+static int database_open_file(struct database *d, const char *path, const char *how, int flags,
+			      const char *files)
+{
+	int err = file_check_kind(d, path), rc;
+	char *uri;
+
+	/* in a folder that is open to all own_files() looks at them as they are opened */
+	if (!err && !(files && path_end_is_open_to_all(&d->at)))
+		err = files_check_beside(d, path);
+	if (err)
+		return err;
+	uri = uri_of(path, how);
+	if (!uri)
+		return database_error(d, SQLITE_NOMEM);
+	rc = sqlite3_open_v2(uri, &d->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, files);
+	sqlite3_free(uri);
+	if (rc == SQLITE_OK) {
+		sqlite3_extended_result_codes(d->db, 1);
+		rc = sqlite3_busy_timeout(d->db, BUSY_MS);
+	}
+	if (rc == SQLITE_OK && flags & SQLITE_OPEN_READONLY)
+		defence_bound(d, path, NULL);
+	if (rc == SQLITE_OK)
+		rc = defence_set_up(d->db);
+	return database_error(d, rc);
+}
+
+static int database_open_to_read(struct database *d, const char *path)
+{
+	int err = access(path, R_OK)
+			  ? database_fail(d, -errno)
+			  : database_open_file(d, path, "mode=ro", SQLITE_OPEN_READONLY, NULL);
+
+	return err ? err : database_prepare_to_read(d);
+}
+
+/*
+ * To read a file with a write-ahead log takes a second file beside it. Where that cannot be made
+ * no process writes, either: unless a log was left there, the file is all there is.
+ */
+static int database_open_unchanging(struct database *d, const char *path)
+{
+	int err;
+
+	sqlite3_close(d->db);
+	d->db = NULL;
+	if (has_log(path)) {
+		snprintf(d->why, sizeof(d->why),
+			 "its last changes are in a log beside it, and to read that takes the "
+			 "right to write in its folder; copy both to another one");
+		return -EROFS;
+	}
+	d->is_unchanging = true;
+	err = database_open_file(d, path, UNCHANGING, SQLITE_OPEN_READONLY, NULL);
+	return err ? err : database_prepare_to_read(d);
+}
+
+/*
+ * Where the disk has no room for the second file a log can be read with its index in memory, which
+ * takes a lock that only who may write can have: nothing is written.
+ */
+static int database_open_on_full_disk(struct database *d, const char *path)
+{
+	struct stat st;
+	int err;
+
+	if (!has_log(path))
+		return database_open_unchanging(d, path);
+	if (stat(path, &st) || st.st_uid != geteuid()) {
+		snprintf(d->why, sizeof(d->why),
+			 "its disk is full, and its last changes are in a log beside it; free some "
+			 "space there, or copy both to another disk");
+		return -ENOSPC;
+	}
+	sqlite3_close(d->db);
+	d->db = NULL;
+	err = database_open_file(d, path, "mode=rw", SQLITE_OPEN_READWRITE, NULL);
+	if (err)
+		return err;
+	defence_bound(d, path, NULL);
+	sqlite3_db_config(d->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	err = database_run(d, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA query_only=ON");
+	return err ? err : database_prepare_to_read(d);
+}
+
+static int database_open_found(struct database *d)
+{
+	char path[64 + NAME_MAX];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", d->at.folder, d->at.name);
+	return database_open_file(d, path, "mode=rw", SQLITE_OPEN_READWRITE, own_files());
+}
+
+static int database_open_to_write(struct database *d, const char *path, enum database_mode mode)
+{
+	int err = database_find_file(d, path, mode == DATABASE_WRITE);
+
+	if (!err)
+		err = owner_check(d);
+	if (!err)
+		err = root_check(d);
+	if (!err && mode == DATABASE_WRITE)
+		err = database_make_file(d);
+	if (!err)
+		err = database_open_found(d);
+	return err ? err : database_prepare_to_write(d);
+}
+
+int database_open(struct database *d, const char *path, enum database_mode mode)
+{
+	int err;
+
+	*d = (struct database){ .bytes_left = UINT64_MAX };
+	err = mode == DATABASE_READ ? database_open_to_read(d, path)
+				    : database_open_to_write(d, path, mode);
+	if (err == -ENOENT && mode == DATABASE_READ && !access(path, R_OK))
+		err = database_open_unchanging(d, path);
+	if ((err == -ENOSPC || err == -EDQUOT) && mode == DATABASE_READ)
+		err = database_open_on_full_disk(d, path);
+	if (err)
+		database_close(d);
+	return err;
+}
+
+void database_close(struct database *d)
+{
+	sqlite3_close(d->db);
+	d->db = NULL;
+	path_end_done(&d->at);
+}
+
+#define FOUND "/proc/self/fd/" /* a folder that was opened by path_end_find() */
+
+static sqlite3_vfs *below, own;
+
+static bool is_found(const char *path)
+{
+	return path && !strncmp(path, FOUND, strlen(FOUND));
+}
+
+static bool is_in_a_folder_open_to_all(const char *path)
+{
+	char folder[64];
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	return stat(folder, &st) || st.st_mode & S_IWOTH;
+}
+
+/* Once it is ours no other user can take its name: a folder that is open to all is sticky, or lost.
+ */
+static bool is_own(const char *path, bool is_made)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	int fd = open(path, is_made ? flags | O_CREAT : flags, 0600);
+	struct stat st;
+	bool is;
+
+	if (fd < 0)
+		return errno == ENOENT;
+	is = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
+	     (!st.st_uid || st.st_uid == geteuid());
+	close(fd);
+	return is;
+}
+
+static bool may_open(const char *path, int flags)
+{
+	const bool is_made = flags & SQLITE_OPEN_CREATE;
+	char index[4096];
+	size_t n = strlen(path);
+
+	if (!is_in_a_folder_open_to_all(path))
+		return true;
+	if (!is_own(path, is_made))
+		return false;
+	if (!(flags & SQLITE_OPEN_WAL) || n < strlen("-wal") || n >= sizeof(index))
+		return !(flags & SQLITE_OPEN_WAL);
+	snprintf(index, sizeof(index), "%.*s-shm", (int)(n - strlen("-wal")), path);
+	return is_own(index, is_made);
+}
+
+static int own_open(sqlite3_vfs *v, const char *path, sqlite3_file *file, int flags, int *given)
+{
+	/* a journal may name any file as that of several databases, which would be removed */
+	if (flags & SQLITE_OPEN_SUPER_JOURNAL || (is_found(path) && !may_open(path, flags))) {
+		file->pMethods = NULL;
+		return SQLITE_PERM;
+	}
+	return below->xOpen(v, path, file, flags, given);
+}
+
+static int own_full_path(sqlite3_vfs *v, const char *path, int size, char *out)
+{
+	if (!is_found(path))
+		return below->xFullPathname(v, path, size, out);
+	return snprintf(out, (size_t)size, "%s", path) < size ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+static void register_own(void)
+{
+	if (sqlite3_initialize() != SQLITE_OK)
+		return;
+	below = sqlite3_vfs_find(NULL);
+	if (!below)
+		return;
+	own = *below;
+	own.pNext = NULL;
+	own.zName = "bpfmon-own-files";
+	own.xOpen = own_open;
+	own.xFullPathname = own_full_path;
+	if (sqlite3_vfs_register(&own, 0) != SQLITE_OK)
+		own.zName = NULL;
+}
+
+static const char *own_files(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, register_own);
+	return own.zName;
+}
