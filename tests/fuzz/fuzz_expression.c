@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "study/expression.h"
-#include "study/compare_parts.h"
+#include "study/side.h"
 
 #include <errno.h>
 #include <math.h>

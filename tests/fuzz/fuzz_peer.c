@@ -4,7 +4,7 @@
 
 #include "study/diff.h"
 #include "study/compare_document.h"
-#include "study/compare_parts.h"
+#include "study/side.h"
 #include "study/compare_text.h"
 
 static void side_add_peer(struct sides *all, const char *text, size_t size, int *err)

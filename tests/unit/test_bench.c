@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "study/plan.h"
-#include "study/runner.h"
+#include "study/bench_runner.h"
 #include "study/words.h"
 
 #include <errno.h>

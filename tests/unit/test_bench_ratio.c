@@ -10,9 +10,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "study/ratio.h"
 #include "study/result.h"
-#include "study/compare_parts.h"
+#include "study/side.h"
 #include "study/stats.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "study/compare_rows.h"
+#include "study/compare.h"
 #include "study/compare_text.h"
 #include "study/verdict.h"
 #include "compare_fixture.h"

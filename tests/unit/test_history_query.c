@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "store/listed_runs.h"
+#include "store/node_store.h"
 #include "text/runs_text.h"
 #include "run/agent_call.h"
 

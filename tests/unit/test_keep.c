@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/keep.h"
+#include "store/source.h"
 
 #include <errno.h>
 #include <stdlib.h>

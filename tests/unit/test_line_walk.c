@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "study/line_walk.h"
+#include "study/values.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -11,7 +11,6 @@
 
 #include "study/stats.h"
 #include "study/bins.h"
-#include "study/edges.h"
 
 #include <math.h>
 #include <stdlib.h>

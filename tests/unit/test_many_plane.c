@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "study/distribution.h"
-#include "study/plane.h"
+#include "study/scatter.h"
 
 #include <math.h>
 

@@ -9,10 +9,9 @@
 #include "run/signature.h"
 #include "store/database_open.h"
 #include "store/edit.h"
-#include "store/signed_run.h"
+#include "store/signatures.h"
 #include "store/merge.h"
 #include "store/remove.h"
-#include "store/signatures.h"
 #include "merge_fixture.h"
 
 #include <errno.h>

@@ -115,8 +115,7 @@ static void spans_of_months_are_rewritten_to_the_nanosecond(void **state)
 	source_close(&s);
 }
 
-/* As a bpfmon that knows no spans keeps their lines. */
-static void spans_among_the_events_are_given_too(void **state)
+static void spans_among_the_events_are_unreadable(void **state)
 {
 	struct place *p = *state;
 	char kinds[16] = "";
@@ -125,8 +124,9 @@ static void spans_among_the_events_are_given_too(void **state)
 	tell(p->path, "UPDATE event SET line='{\"kind\":\"span\",\"id\":1,\"name\":\"a\"}'"
 		      " WHERE run=1 AND kind='metric'");
 	open_run(&s, p, 1, RUN_FINISHED);
-	assert_int_equal(source_each(&s, PART(LINE_SPAN), note_kind, kinds), 0);
-	assert_string_equal(kinds, "n");
+	assert_int_equal(source_each(&s, PARTS_ALL, note_kind, kinds), 0);
+	assert_null(strchr(kinds, 'n'));
+	assert_int_equal(s.unreadable, 1);
 	source_close(&s);
 }
 
@@ -291,7 +291,7 @@ int main(void)
 		STORED_TEST(rows_have_the_values_of_the_lines),
 		STORED_TEST(spans_are_rewritten_as_they_came),
 		STORED_TEST(spans_of_months_are_rewritten_to_the_nanosecond),
-		STORED_TEST(spans_among_the_events_are_given_too),
+		STORED_TEST(spans_among_the_events_are_unreadable),
 		STORED_TEST(process_samples_come_behind_their_sample),
 		STORED_TEST(process_samples_are_rewritten_as_they_came),
 		STORED_TEST(process_samples_of_a_time_are_given_alone),

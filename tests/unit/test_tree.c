@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "study/facts.h"
+#include "study/side.h"
 #include "run/tree.h"
 
 #include <string.h>

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The runs of a benchmark: each as that of bpfmon --, through one agent that follows all. */
-#include "bpfmon/cmd_bench.h"
-
-#include "bpfmon/prepare.h"
-#include "bpfmon/through_agent.h"
-
 #include "agent/private.h"
 #include "base/log.h"
 #include "base/progress.h"
-#include "study/bench_child.h"
-#include "study/result.h"
-#include "study/runner.h"
+#include "bpfmon/cmd_bench.h"
+#include "bpfmon/prepare.h"
+#include "bpfmon/through_agent.h"
 #include "run/meta.h"
+#include "study/bench_runner.h"
+#include "study/result.h"
 
 #include <errno.h>
 #include <fcntl.h>

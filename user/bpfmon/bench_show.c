@@ -6,10 +6,10 @@
 #include "bpfmon/whole_file.h"
 
 #include "base/log.h"
-#include "study/hyperfine.h"
+#include "study/result.h"
 #include "study/bench_text.h"
 #include "study/words.h"
-#include "study/compare_parts.h"
+#include "study/side.h"
 #include "text/terminal.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "bpfmon/print_format.h"
 #include "store/stores.h"
 
-#include "study/print.h"
+#include "study/advise_text.h"
 #include "base/exit_status.h"
 #include "base/fd.h"
 #include "base/log.h"

@@ -11,9 +11,8 @@
 #include "bpfmon/option_values.h"
 #include "bpfmon/print_format.h"
 #include "store/stores.h"
-#include "study/known.h"
-#include "study/like_show.h"
-#include "store/signed_run.h"
+#include "study/like_answer.h"
+#include "study/like_text.h"
 #include "store/signatures.h"
 #include "text/terminal.h"
 

@@ -18,8 +18,6 @@
 #include "store/source.h"
 #include "store/check.h"
 #include "store/merge.h"
-#include "store/merge_case.h"
-#include "store/prune.h"
 #include "store/remove.h"
 #include "text/format.h"
 

@@ -13,7 +13,7 @@
 #include "bpfmon/option_values.h"
 #include "store/stores.h"
 #include "bpfmon/top_command.h"
-#include "store/live_look.h"
+#include "store/live_source.h"
 #include "store/node_jobs.h"
 #include "text/terminal.h"
 #include "waits/task.h"

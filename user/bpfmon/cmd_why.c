@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "store/live_look.h"
+#include "store/live_source.h"
 #include "waits/waits.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/procstat.h"
-#include "store/path.h"
+#include "store/stores.h"
 
 #include <stdio.h>
 #include <stdlib.h>

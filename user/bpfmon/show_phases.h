@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 #include "run/phase.h"
-#include "store/marks.h"
+#include "store/source_phases.h"
 
 /* The phases as a list in JSON, with the keys of metrics. */
 void phases_json(struct jsonw *j, const struct phases *p);

@@ -9,7 +9,7 @@
 #include "bpfmon/show_phases.h"
 #include "bpfmon/show_spans.h"
 #include "run/stall_state.h"
-#include "store/live_look.h"
+#include "store/live_source.h"
 #include "store/source.h"
 #include "text/curve.h"
 #include "text/format.h"

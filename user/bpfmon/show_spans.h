@@ -4,7 +4,7 @@
 #define BPFMON_SHOW_SPANS_H
 
 #include "base/json.h"
-#include "store/stored_spans.h"
+#include "store/source_phases.h"
 
 /* The spans of a run by their paths, and what they used. */
 struct spans_shown {

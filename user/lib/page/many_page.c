@@ -3,8 +3,8 @@
 
 #include "base/text.h"
 #include "study/distribution.h"
-#include "study/edges.h"
-#include "study/plane.h"
+#include "study/bins.h"
+#include "study/scatter.h"
 #include "text/format.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "run/phase.h"
 #include "run/time_parts.h"
 #include "page/excerpt.h"
-#include "store/marks.h"
+#include "store/source_phases.h"
 #include "text/answer.h"
 #include "text/limit_text.h"
 #include "run/reader.h"

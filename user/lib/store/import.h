@@ -3,7 +3,7 @@
 #ifndef STORE_IMPORT_H
 #define STORE_IMPORT_H
 
-#include "store/merge_case.h"
+#include "store/merge.h"
 #include "store/store_writer.h"
 
 #include <stdio.h>

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/live_source.h"
 
+#include "base/clock.h"
 #include "base/json.h"
+#include "base/line_stream.h"
 #include "base/span_call.h"
 #include "base/text.h"
+#include "run/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -83,6 +87,84 @@ int live_open(const char *socket_name, bool with_processes, char *why, size_t si
 	err = live_begin(fd, socket_name, with_processes, why, size);
 	if (!err)
 		return fd;
+	close(fd);
+	return err;
+}
+
+#define LONGEST_LINE (1UL << 20)
+#define REST_MS 300  /* for lines behind those that have come, where their number is not known */
+#define MOST_MS 3000 /* for all of them: the first sample may be on its way */
+
+struct live_look {
+	live_look_fn fn;
+	void *context;
+	struct line line;
+	uint64_t nr, expected; /* processes; 0: not known */
+	bool is_done;          /* another sample has come, or all that are expected */
+	int err;               /* or what the function returned */
+};
+
+static void look_take_line(void *context, const char *text, size_t length)
+{
+	struct live_look *k = context;
+	int err;
+
+	if (k->is_done || k->err || !text)
+		return;
+	err = line_read(&k->line, text, length);
+	if (err == -ENOMEM)
+		k->err = err;
+	if (err)
+		return;
+	if (k->line.kind == LINE_PROCESS_SAMPLE) {
+		k->err = k->fn(k->context, &k->line.process_sample);
+		k->nr++;
+		k->is_done = k->expected && k->nr >= k->expected;
+	} else if (k->line.kind == LINE_SAMPLE && k->nr) {
+		k->is_done = true;
+	} else if (k->line.kind == LINE_SAMPLE && sample_has(&k->line.sample, M_processes)) {
+		k->expected = k->line.sample.value[M_processes];
+	}
+}
+
+static int look_read(struct live_look *k, int fd)
+{
+	struct line_stream s = { .most = LONGEST_LINE };
+	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + MOST_MS * NSEC_PER_MSEC;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int err = 0;
+
+	while (!err && !k->err && !k->is_done && clock_ns(CLOCK_MONOTONIC) < until_ns &&
+	       poll(&p, 1, k->nr ? REST_MS : MOST_MS) > 0)
+		err = line_stream_read(&s, fd, look_take_line, k);
+	line_stream_done(&s);
+	return k->err ? k->err : err == -ENOMEM ? err : 0;
+}
+
+int live_look(const char *socket_name, live_look_fn fn, void *context, char *why, size_t size)
+{
+	struct live_look *k;
+	int fd, err;
+
+	if (!socket_name) {
+		snprintf(why, size, "the bpfmon that records it offers no live feed");
+		return -ENOENT;
+	}
+	fd = live_open(socket_name, true, why, size);
+	if (fd < 0)
+		return fd;
+	k = calloc(1, sizeof(*k)); /* large for a stack */
+	if (k) {
+		k->fn = fn;
+		k->context = context;
+		err = look_read(k, fd);
+		line_done(&k->line);
+	} else {
+		err = -ENOMEM;
+	}
+	if (err == -ENOMEM)
+		snprintf(why, size, "%s", strerror(ENOMEM));
+	free(k);
 	close(fd);
 	return err;
 }

@@ -6,6 +6,8 @@
 #ifndef STORE_LIVE_SOURCE_H
 #define STORE_LIVE_SOURCE_H
 
+#include "run/process.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,5 +22,17 @@
 int live_open(const char *socket_name, bool with_processes, char *why, size_t size);
 
 #define LIVE_READ_BYTES (64UL << 10)
+
+/* One look at the live processes of a run that is under way. */
+
+/* @p and its texts are in use until it returns. Other than 0 ends the look. */
+typedef int (*live_look_fn)(void *context, const struct process_sample *p);
+
+/*
+ * Gives each process that the run with @socket_name as "live_socket" has at its last sample, and
+ * disconnects. NULL: the meta line has none. 0, or what @fn returned; -ENOMEM; or what live_open()
+ * returns, and @why is a sentence without a full stop.
+ */
+int live_look(const char *socket_name, live_look_fn fn, void *context, char *why, size_t size);
 
 #endif

@@ -7,6 +7,7 @@
 #define STORE_NODE_STORE_H
 
 #include "config/config.h"
+#include "store/query.h"
 #include "store/source.h"
 
 #define NODE_STORE "/var/lib/bpfmon/node.db"
@@ -20,5 +21,10 @@ bool node_store_is(const char *path);
 int node_store_query(const char *socket, const struct run_filter *f, struct stored_runs *all);
 /* Opens the run @id of these; the same errors. */
 int node_store_open(const char *socket, int64_t id, struct source *s);
+
+/* Rows of a list of runs that another process has made: an object of JSON a line. */
+
+/* Appends the run of a line as `bpfmon list --json` prints it. -EBADMSG, -ENOMEM. */
+int listed_run_append(struct stored_runs *all, const char *text, size_t length);
 
 #endif

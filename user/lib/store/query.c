@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/query.h"
 
+#include "base/text.h"
 #include "store/database.h"
 #include "store/identity.h"
 #include "store/row_table.h"
+#include "store/table_column.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,4 +284,289 @@ void run_text_done(struct run_text *t)
 	free(t->meta);
 	free(t->summary);
 	*t = (struct run_text){ 0 };
+}
+
+/* A line of each of many runs, without a copy. */
+
+static int query_line(struct row *r, int64_t id, size_t at, line_take take, void *context)
+{
+	int rc = sqlite3_bind_int64(r->s, 1, id);
+	const char *line;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(r->s);
+	if (rc == SQLITE_ROW) {
+		line = row_text(r, 0);
+		if (line)
+			take(context, at, line);
+	}
+	sqlite3_reset(r->s);
+	return r->err ? r->err : database_error(r->d, rc);
+}
+
+int query_lines(struct database *d, size_t source, const struct stored_runs *all,
+		enum run_line which, line_take take, void *context)
+{
+	static const char *const select[] = {
+		[TEXT_META] = "SELECT meta FROM run_text WHERE run=?",
+		[TEXT_SUMMARY] = "SELECT summary FROM run_text WHERE run=?",
+	};
+	sqlite3_stmt *s = NULL;
+	int err = database_error(d, sqlite3_prepare_v2(d->db, select[which], -1, &s, NULL));
+	struct row r = { .d = d, .s = s, .table = "run_text" };
+
+	for (size_t i = 0; i < all->nr && !err; i++)
+		if (all->runs[i].source == source)
+			err = query_line(&r, all->runs[i].id, i, take, context);
+	sqlite3_finalize(s);
+	return err;
+}
+
+/* Whether a run is stalled, from the events that are kept of it. */
+
+/*
+ * A stalled run executes nothing, so that its last event of a stall is among its last ones, unless
+ * it was sent that many lines meanwhile.
+ */
+#define LOOKED_AT "10000"
+
+/* The event at which the statement is, if it is one of a stall. */
+static bool stall_take_row(struct row *r, struct stall_state *stall)
+{
+	const char *name = row_text(r, 1), *text;
+	json_t *event;
+	bool is_one;
+
+	if (!name || (strcmp(name, "stalled") != 0 && strcmp(name, "resumed") != 0))
+		return false;
+	text = row_needed_text(r, 2);
+	event = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+	is_one = event && stall_state_take(stall, event);
+	json_decref(event);
+	return is_one;
+}
+
+int query_stall(struct database *d, int64_t id, int64_t *last, struct stall_state *stall)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->db,
+				    "SELECT seq, event, line FROM event WHERE run=?1 AND seq>?2"
+				    " ORDER BY seq DESC LIMIT " LOOKED_AT,
+				    -1, &s, NULL);
+	struct row r = { .d = d, .s = s, .table = "event" };
+	int64_t newest = *last;
+	bool is_found = false;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 1, id);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 2, *last);
+	while ((rc == SQLITE_OK || rc == SQLITE_ROW) && !is_found && !r.err) {
+		rc = sqlite3_step(s);
+		if (rc != SQLITE_ROW)
+			break;
+		if (sqlite3_column_int64(s, 0) > newest)
+			newest = sqlite3_column_int64(s, 0);
+		is_found = stall_take_row(&r, stall);
+	}
+	sqlite3_finalize(s);
+	if (r.err || (rc != SQLITE_ROW && rc != SQLITE_DONE))
+		return r.err ? r.err : database_error(d, rc);
+	*last = newest;
+	return 0;
+}
+
+/* Lists of runs: in order, each run once. */
+
+void stored_run_done(struct stored_run *r)
+{
+	free(r->uuid);
+	free(r->name);
+	free(r->job);
+	free(r->command);
+	free(r->user);
+	free(r->host);
+	free(r->note);
+	free(r->tags);
+	free(r->stall);
+}
+
+bool stored_run_is(const struct stored_run *r, enum state_filter f)
+{
+	switch (f) {
+	case ONLY_RUNNING:
+		return r->state == RUN_RUNNING;
+	case ONLY_FINISHED:
+		return r->state == RUN_FINISHED;
+	case ONLY_UNFINISHED:
+		return r->state == RUN_UNFINISHED;
+	case ONLY_FAILED:
+		return r->exit_code > 0 || r->signal > 0;
+	default:
+		return true;
+	}
+}
+
+int stored_runs_append(struct stored_runs *all, const struct stored_run *r)
+{
+	if (all->nr == all->room) {
+		size_t room = all->room ? all->room * 2 : 64;
+		struct stored_run *runs = realloc(all->runs, room * sizeof(*runs));
+
+		if (!runs)
+			return -ENOMEM;
+		all->runs = runs;
+		all->room = room;
+	}
+	all->runs[all->nr++] = *r;
+	return 0;
+}
+
+/* Keeps the others in their order. */
+static void stored_runs_drop(struct stored_runs *all, const bool *is_out)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		if (is_out[i])
+			stored_run_done(&all->runs[i]);
+		else
+			all->runs[kept++] = all->runs[i];
+	}
+	all->nr = kept;
+}
+
+/* Which copy of a run has the most. */
+static int stored_run_rank(const struct stored_run *r)
+{
+	return r->state == RUN_FINISHED ? 0 : r->state == RUN_RUNNING ? 1 : 2;
+}
+
+/* Copies of a run are neighbours then, the one to be kept before the others. */
+static int stored_run_order_copies(const void *x, const void *y)
+{
+	const struct stored_run *a = *(struct stored_run *const *)x;
+	const struct stored_run *b = *(struct stored_run *const *)y;
+	int c = strcmp(a->uuid, b->uuid);
+
+	if (!c)
+		c = stored_run_rank(a) - stored_run_rank(b);
+	if (!c)
+		c = (a->edited_ns < b->edited_ns) - (a->edited_ns > b->edited_ns);
+	return c ? c : (a->source > b->source) - (a->source < b->source);
+}
+
+int stored_runs_unique(struct stored_runs *all)
+{
+	struct stored_run **sorted = calloc(all->nr + 1, sizeof(*sorted));
+	bool *is_copy = calloc(all->nr + 1, sizeof(*is_copy));
+	int err = sorted && is_copy ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < all->nr; i++)
+		sorted[i] = &all->runs[i];
+	if (!err && all->nr) {
+		qsort(sorted, all->nr, sizeof(struct stored_run *), stored_run_order_copies);
+		for (size_t i = 1; i < all->nr; i++)
+			is_copy[sorted[i] - all->runs] =
+				!strcmp(sorted[i]->uuid, sorted[i - 1]->uuid);
+		stored_runs_drop(all, is_copy);
+	}
+	free(is_copy);
+	free(sorted);
+	return err;
+}
+
+int stored_runs_select(struct stored_runs *all, enum state_filter state)
+{
+	bool *is_out = calloc(all->nr + 1, sizeof(*is_out));
+
+	if (!is_out)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->nr; i++)
+		is_out[i] = !stored_run_is(&all->runs[i], state);
+	stored_runs_drop(all, is_out);
+	free(is_out);
+	return 0;
+}
+
+static bool stored_run_has_word(const struct stored_run *r, const char *word)
+{
+	return (r->name && text_holds(r->name, word)) ||
+	       (r->command && text_holds(r->command, word)) ||
+	       (r->note && text_holds(r->note, word));
+}
+
+int stored_runs_search(struct stored_runs *all, const struct run_filter *f)
+{
+	bool *is_out = f->nr_words ? calloc(all->nr + 1, sizeof(*is_out)) : NULL;
+
+	if (!is_out)
+		return f->nr_words ? -ENOMEM : 0;
+	for (size_t i = 0; i < all->nr; i++)
+		for (size_t w = 0; w < f->nr_words; w++)
+			is_out[i] |= !stored_run_has_word(&all->runs[i], f->words[w]);
+	stored_runs_drop(all, is_out);
+	free(is_out);
+	return 0;
+}
+
+static int newest_first(const struct stored_run *a, const struct stored_run *b)
+{
+	return (a->start_epoch_ns < b->start_epoch_ns) - (a->start_epoch_ns > b->start_epoch_ns);
+}
+
+static int largest_first(int64_t a, int64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+int64_t run_needed_bytes(const struct stored_run *r)
+{
+	return *r->needed.witness && r->needed.bytes <= INT64_MAX ? (int64_t)r->needed.bytes : -1;
+}
+
+/* What a list shows of it. */
+static int64_t run_memory(const struct stored_run *r)
+{
+	return *r->needed.witness ? run_needed_bytes(r) : r->rss_peak_bytes;
+}
+
+static int stored_run_order(const void *x, const void *y, void *context)
+{
+	const struct stored_run *a = x, *b = y;
+	int c = 0;
+
+	switch (*(enum run_order *)context) {
+	case BY_WALL:
+		c = largest_first(a->wall_ns, b->wall_ns);
+		break;
+	case BY_CPU:
+		c = largest_first(a->cpu_ns, b->cpu_ns);
+		break;
+	case BY_MEMORY:
+		c = largest_first(run_memory(a), run_memory(b));
+		break;
+	case BY_NAME: /* those without one come last */
+		c = !a->name - !b->name;
+		if (!c && a->name)
+			c = strcmp(a->name, b->name);
+		break;
+	default:
+		break;
+	}
+	return c ? c : newest_first(a, b);
+}
+
+void stored_runs_sort(struct stored_runs *all, enum run_order order)
+{
+	if (all->nr)
+		qsort_r(all->runs, all->nr, sizeof(*all->runs), stored_run_order, &order);
+}
+
+void stored_runs_done(struct stored_runs *all)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		stored_run_done(&all->runs[i]);
+	free(all->runs);
+	*all = (struct stored_runs){ 0 };
 }

@@ -18,7 +18,7 @@ int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sql
 /* All of a long run with one row for many samples: of a gauge the largest, of a counter the
  * last; a run that is not long is given whole. */
 int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s);
-/* The instances of samples, in the order of these; *@s is NULL where the schema has none. */
+/* The instances of samples, in the order of these. */
 int rows_of_instances(struct database *d, int64_t id, sqlite3_stmt **s);
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s);
 /* Only those of samples taken from @from_ns to @to_ns after the start. */
@@ -26,7 +26,7 @@ int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, ui
 			    sqlite3_stmt **s);
 /* Lines of all other kinds: the time since the start in ns, the line. */
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s);
-/* Spans in the order in which they ended; *@s is NULL where the file's schema has none. */
+/* Spans in the order in which they ended. */
 int rows_of_spans(struct database *d, int64_t id, sqlite3_stmt **s);
 
 /*

@@ -5,6 +5,7 @@
 
 #include "run/signature.h"
 #include "store/database.h"
+#include "store/source.h"
 
 /*
  * Reads the memory of the run @id over its time: of a long run with one point for many samples.
@@ -17,5 +18,18 @@ int signature_write(struct database *d, int64_t id, const struct signature *g);
 typedef int (*signature_fn)(void *context, int64_t id, const struct signature *g);
 /* Gives all that the file has, by the numbers of their runs. */
 int signature_each(struct database *d, signature_fn fn, void *context);
+
+/* The signatures of runs: of one that is read, and of one whose store has none yet. */
+
+#define SIGNED_UUID_BYTES 40
+
+/*
+ * Of all that the source gives; of a run without a summary, of what there is. @uuid: of the run;
+ * empty where it has none. Errors as source_each().
+ */
+int signed_run_read(struct source *s, struct signature *g, char uuid[SIGNED_UUID_BYTES]);
+/* Of the run @id of a store that is open. -ENODATA: it has no summary. Errors as database_open().
+ */
+int signed_run_of_store(struct database *d, int64_t id, struct signature *g);
 
 #endif

@@ -9,6 +9,9 @@
 #include "run/reader.h"
 #include "store/query.h"
 
+#include <stdint.h>
+#include <stdio.h>
+
 struct source;
 
 /*
@@ -72,5 +75,16 @@ int source_summary_tree(struct source *s, void **tree, bool *is_folded);
 const char *source_error(int err);
 /* The same in the words of its store, if it is in one and these are known. */
 const char *source_why(const struct source *s, int err);
+
+/* What comes through a pipe, in a file of its own: a run is read more than once. */
+
+#define SOURCE_KEPT_BYTES (1ULL << 30)
+
+/*
+ * Reads *@f to its end into a file without a name in /tmp, which takes its place; *@f is closed.
+ * -EFBIG: more than @most_bytes came; no more than these were written. Or another negative errno.
+ * After an error *@f is NULL.
+ */
+int source_keep(FILE **f, uint64_t most_bytes);
 
 #endif

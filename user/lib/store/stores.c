@@ -7,7 +7,6 @@
 #include "config/config.h"
 #include "store/database_open.h"
 #include "store/node_store.h"
-#include "store/path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,6 +18,59 @@
 #include <unistd.h>
 
 #define ENDING ".sqlite"
+
+#define STORE_PATH_BYTES 4352
+
+/*
+ * Writes the folder of the stores of the user whose home is @home, where XDG_STATE_HOME says
+ * nothing: sudo does not hand it on.
+ */
+static void store_home_folder(char out[STORE_PATH_BYTES], const char *home)
+{
+	snprintf(out, STORE_PATH_BYTES, "%.3900s/.local/state/bpfmon", home);
+}
+
+static void store_folder(char out[STORE_PATH_BYTES], const char *home, bool at_home)
+{
+	const char *state = at_home ? NULL : getenv("XDG_STATE_HOME");
+
+	if (state && *state == '/' && strlen(state) < 4000) /* others are to be ignored */
+		snprintf(out, STORE_PATH_BYTES, "%s/bpfmon", state);
+	else
+		store_home_folder(out, home);
+}
+
+static void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host, bool at_home)
+{
+	size_t n;
+
+	store_folder(out, home, at_home);
+	n = strlen(out);
+	snprintf(out + n, STORE_PATH_BYTES - n, "/%.255s.sqlite", *host ? host : "localhost");
+	for (char *c = out + n + 1; *c; c++)
+		if (*c == '/')
+			*c = '_';
+}
+
+const char *user_home(const struct user *caller, bool as_root)
+{
+	static struct user root;
+	bool was_sudo = getuid() != caller->uid;
+	const char *home = getenv("HOME");
+
+	if (was_sudo && as_root && !user_find("root", &root))
+		return root.home;
+	return was_sudo || !home || *home != '/' ? caller->home : home;
+}
+
+const char *user_store(const struct user *caller, const char *host, bool as_root)
+{
+	static char path[STORE_PATH_BYTES];
+
+	/* the caller's environment does not choose where root's files are */
+	store_path(path, user_home(caller, as_root), host, as_root && user_is_under_sudo());
+	return path;
+}
 
 static bool stores_grow(struct stores *s)
 {
@@ -246,4 +298,27 @@ int stores_turn_run(const struct stores *s, const struct stored_run *r, struct s
 		return 0;
 	source_close(source);
 	return stores_open_run(s, r, source);
+}
+
+/* Lines of many runs, from the stores that the list of them came from. */
+
+int stores_lines(const struct stores *s, const struct stored_runs *all, enum run_line which,
+		 line_take take, void *context)
+{
+	for (size_t i = 0; i < s->nr && !s->agent; i++) {
+		struct database d;
+		int err = database_open(&d, s->path[i], DATABASE_READ);
+
+		if (!err)
+			err = query_lines(&d, i, all, which, take, context);
+		if (err == -ENOENT || err == -ENODATA) /* nothing was kept there */
+			err = 0;
+		if (err)
+			log_error("cannot read the store '%s': %s", s->path[i],
+				  d.why[0] ? d.why : strerror(-err));
+		database_close(&d);
+		if (err && (s->is_named || err == -ENOMEM))
+			return err;
+	}
+	return 0;
 }

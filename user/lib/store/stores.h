@@ -3,12 +3,19 @@
 #ifndef STORE_STORES_H
 #define STORE_STORES_H
 
-#include "store/path.h"
+#include "base/user.h"
 #include "store/query.h"
 #include "store/source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Where stores are: one file a user and host, in the user's state directory (XDG). */
+
+/* The home directory that the user's stores are in, or root's where @as_root. */
+const char *user_home(const struct user *caller, bool as_root);
+/* The file of the user's own store, or root's where @as_root, in memory that stays. */
+const char *user_store(const struct user *caller, const char *host, bool as_root);
 
 /* Which stores a user asks for. */
 struct store_options {

@@ -154,7 +154,7 @@ uint64_t row_needed_count(struct row *r, int at)
 	return row_count(r, at);
 }
 
-uint32_t row_u32(struct row *r, int at)
+static uint32_t row_u32(struct row *r, int at)
 {
 	int64_t v;
 
@@ -170,12 +170,12 @@ int row_int(struct row *r, int at)
 	return (int)v;
 }
 
-int row_int_or_none(struct row *r, int at)
+static int row_int_or_none(struct row *r, int at)
 {
 	return row_is_null(r, at) ? -1 : row_int(r, at);
 }
 
-int64_t row_count_or_none(struct row *r, int at)
+static int64_t row_count_or_none(struct row *r, int at)
 {
 	int64_t v;
 

@@ -78,10 +78,7 @@ struct row {
 uint64_t row_count(struct row *r, int at);
 /* The same; NULL is an error. */
 uint64_t row_needed_count(struct row *r, int at);
-uint32_t row_u32(struct row *r, int at);
 int row_int(struct row *r, int at);
-int row_int_or_none(struct row *r, int at);
-int64_t row_count_or_none(struct row *r, int at);
 /* Returns a text, valid until the next step; NULL if the column is NULL. */
 const char *row_text(struct row *r, int at);
 /* The same; NULL is an error. */

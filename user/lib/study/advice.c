@@ -1,9 +1,281 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/advice.h"
 
-#include "study/chosen.h"
+#include "study/allocation.h"
+#include "study/stats.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The runs that advice is from, and room for their values. */
+
+struct chosen {
+	const struct stored_run **runs;      /* owned; not what they point to; the newest first */
+	const struct run_request **requests; /* owned likewise; NULL: not looked at */
+	double *values, *sizes;              /* owned; room for one of each run */
+	struct need *needs;                  /* owned */
+	size_t nr;
+};
+
+#define NS 1e9
+
+static void chosen_done(struct chosen *c)
+{
+	free(c->runs);
+	free(c->requests);
+	free(c->values);
+	free(c->sizes);
+	free(c->needs);
+}
+
+static bool names_are_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool run_is_usable(const struct stored_run *r)
+{
+	return r->state == RUN_FINISHED && r->rss_peak_bytes > 0 && r->wall_ns > 0 &&
+	       r->cpu_ns >= 0;
+}
+
+/* Of a run of an older bpfmon its RSS. */
+static double memory_needed(const struct stored_run *r, const struct run_request *told)
+{
+	return (double)(told && told->needed_bytes > 0 ? told->needed_bytes : r->rss_peak_bytes);
+}
+
+/* -ENODATA: none of the runs can be used; -ENOMEM. chosen_done() in any case. */
+static int chosen_open(struct chosen *c, const struct stored_runs *runs,
+		       const struct run_request *requests, size_t nr_requests, struct advice *a)
+{
+	const size_t room = runs->nr + 1;
+	const char *first = NULL; /* the name of the first one */
+
+	*c = (struct chosen){ 0 };
+	c->runs = calloc(room, sizeof(*c->runs));
+	c->requests = calloc(room, sizeof(*c->requests));
+	c->values = calloc(room, sizeof(*c->values));
+	c->sizes = calloc(room, sizeof(*c->sizes));
+	c->needs = calloc(room, sizeof(*c->needs));
+	if (!c->runs || !c->requests || !c->values || !c->sizes || !c->needs)
+		return -ENOMEM;
+	for (size_t i = 0; i < runs->nr; i++) {
+		const struct stored_run *r = &runs->runs[i];
+
+		if (!run_is_usable(r)) {
+			a->nr_left++;
+			continue;
+		}
+		a->nr_failed += r->exit_code > 0 || r->signal > 0;
+		a->nr_incomplete += !r->is_complete;
+		if (!c->nr)
+			first = r->name;
+		a->has_names = a->has_names || !names_are_same(r->name, first);
+		c->runs[c->nr] = r;
+		c->requests[c->nr] = i < nr_requests ? &requests[i] : NULL;
+		c->needs[c->nr] = (struct need){ memory_needed(r, c->requests[c->nr]),
+						 (double)r->wall_ns / NS };
+		c->nr++;
+	}
+	return c->nr ? 0 : -ENODATA;
+}
+
+/* The smallest value that the share @of does not exceed. */
+static uint64_t sorted_at(const double *sorted, size_t nr, double of)
+{
+	const double place = ceil(of * (double)nr);
+	const size_t at = place < 1 ? 1 : (size_t)place;
+
+	return (uint64_t)sorted[(at < nr ? at : nr) - 1];
+}
+
+/* Of the first @nr of @c->values, which it sorts; @nr is above 0. */
+static struct spread chosen_spread(struct chosen *c, size_t nr)
+{
+	stats_sort(c->values, nr);
+	return (struct spread){ sorted_at(c->values, nr, 0.5), sorted_at(c->values, nr, 0.95),
+				sorted_at(c->values, nr, 0.99), sorted_at(c->values, nr, 1) };
+}
+
+#define LEAST_POINTS 3
+
+static double mean_of(const double *v, size_t nr)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += v[i];
+	return sum / (double)nr;
+}
+
+bool line_fit(struct line_fit *fit, const double *x, const double *y, size_t nr)
+{
+	double mean_x, mean_y, xx = 0, xy = 0, yy = 0, residual;
+
+	if (nr < LEAST_POINTS)
+		return false;
+	mean_x = mean_of(x, nr);
+	mean_y = mean_of(y, nr);
+	for (size_t i = 0; i < nr; i++) {
+		xx += (x[i] - mean_x) * (x[i] - mean_x);
+		xy += (x[i] - mean_x) * (y[i] - mean_y);
+		yy += (y[i] - mean_y) * (y[i] - mean_y);
+	}
+	if (!(xx > 0) || !isfinite(xx) || !isfinite(xy) || !isfinite(yy))
+		return false;
+	fit->slope = xy / xx;
+	fit->base = mean_y - fit->slope * mean_x;
+	fit->explained = yy > 0 ? fmin(xy / xx * (xy / yy), 1) : 1;
+	fit->above = 0;
+	for (size_t i = 0; i < nr; i++) {
+		residual = y[i] - fit->base - fit->slope * x[i];
+		fit->above = fmax(fit->above, residual);
+	}
+	return true;
+}
+
+/* Memory by the size of the input, which a tag tells, or the files that a command names. */
+
+#define EXPLAINS 0.5 /* the share of the variance from which on a size is shown */
+#define CHANCE 0.05  /* that one of the sizes seems to explain as much, though none does */
+#define LEAST_SIZED 5
+#define OF_FILES NULL /* in the place of a tag */
+
+/* The value of the tag @key of @r; NULL: it has none. */
+static const char *tag_value(const struct stored_run *r, const char *key)
+{
+	const size_t n = strlen(key);
+
+	for (const char *t = r->tags; t && *t; t += strlen(t) + 1)
+		if (!strncmp(t, key, n) && t[n] == '=')
+			return t + n + 1;
+	return NULL;
+}
+
+static bool tag_number(const struct stored_run *r, const char *key, double *size)
+{
+	const char *text = tag_value(r, key);
+	char *end;
+
+	if (!text)
+		return false;
+	*size = strtod(text, &end);
+	return end != text && !*end && isfinite(*size);
+}
+
+static bool size_get(const struct chosen *c, size_t i, const char *tag, double *size)
+{
+	if (tag != OF_FILES)
+		return tag_number(c->runs[i], tag, size);
+	if (!c->requests[i] || c->requests[i]->argument_bytes < 0)
+		return false;
+	*size = (double)c->requests[i]->argument_bytes;
+	return true;
+}
+
+/* Keeps the line if it explains more than the one that is there. False: there is none. */
+static bool size_try(struct advice *a, struct chosen *c, const char *tag)
+{
+	struct line_fit fit;
+	size_t nr = 0;
+
+	if (tag && strlen(tag) >= sizeof(a->size_tag))
+		return false;
+	for (size_t i = 0; i < c->nr; i++) {
+		if (!size_get(c, i, tag, &c->sizes[nr]))
+			continue;
+		c->values[nr++] = c->needs[i].peak;
+	}
+	if (nr < LEAST_SIZED || !line_fit(&fit, c->sizes, c->values, nr))
+		return false;
+	if (a->has_size && fit.explained <= a->by_size.explained)
+		return true;
+	a->has_size = true;
+	a->by_size = fit;
+	a->nr_sized = nr;
+	a->size_is_of_files = tag == OF_FILES;
+	snprintf(a->size_tag, sizeof(a->size_tag), "%s", tag ? tag : "");
+	return true;
+}
+
+/*
+ * Whether the best of @tried sizes explains more than chance does: memory grows with it, and
+ * Fisher's transformation of the correlation, which is about normal, is beyond what the best of so
+ * many sizes that explain nothing has.
+ */
+static bool size_is_evidence(const struct advice *a, size_t tried)
+{
+	const double z = atanh(sqrt(a->by_size.explained)) * sqrt((double)a->nr_sized - 3);
+
+	return a->by_size.slope > 0 && a->by_size.explained >= EXPLAINS &&
+	       (double)tried * erfc(z / M_SQRT2) / 2 < CHANCE;
+}
+
+/* What the size of the input explains: of the tag @tag, or, if NULL, of what explains the most. */
+static void size_find(struct advice *a, struct chosen *c, const char *tag)
+{
+	char key[SIZE_TAG_BYTES];
+	size_t tried = 0;
+
+	if (tag) {
+		size_try(a, c, tag);
+		return;
+	}
+	/* those of the newest run: what explains it now */
+	for (const char *t = c->runs[0]->tags; t && *t; t += strlen(t) + 1) {
+		const size_t n = strcspn(t, "=");
+
+		if (n >= sizeof(key))
+			continue;
+		memcpy(key, t, n);
+		key[n] = '\0';
+		tried += size_try(a, c, key);
+	}
+	tried += size_try(a, c, OF_FILES);
+	a->has_size = a->has_size && size_is_evidence(a, tried);
+}
+
+/* How much of what was requested was used. */
+
+struct sums {
+	double used, held;
+};
+
+/* What is @noise above a request is not beyond it. */
+static void use_add(struct use *u, struct sums *s, double needed, double requested, double noise,
+		    double times)
+{
+	u->nr++;
+	u->nr_beyond += needed > requested + noise;
+	s->used += (needed < requested ? needed : requested) * times;
+	s->held += requested * times;
+}
+
+/* How much of what was requested was used. */
+static void use_find(struct advice *a, const struct chosen *c)
+{
+	struct sums memory = { 0 }, cores = { 0 };
+
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct run_request *r = c->requests[i];
+		const struct need *n = &c->needs[i];
+
+		if (r && r->memory_bytes > 0)
+			use_add(&a->memory_use, &memory, n->peak, (double)r->memory_bytes, 0,
+				n->time);
+		if (r && r->milli_cores > 0)
+			use_add(&a->cores_use, &cores,
+				1000 * (double)c->runs[i]->cpu_ns / (double)c->runs[i]->wall_ns,
+				(double)r->milli_cores, CORES_NOISE, n->time);
+	}
+	a->memory_use.share = memory.held > 0 ? memory.used / memory.held : 0;
+	a->cores_use.share = cores.held > 0 ? cores.used / cores.held : 0;
+}
 
 #define MIB (1ULL << 20)
 #define MANY 20     /* runs, from which on less is added to the largest */

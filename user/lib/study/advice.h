@@ -3,13 +3,24 @@
 #ifndef STUDY_ADVICE_H
 #define STUDY_ADVICE_H
 
-#include "study/allocation.h"
-#include "study/line.h"
-#include "study/advise_request.h"
 #include "store/query.h"
+#include "study/allocation.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* A straight line through points, and how much it explains. */
+
+struct line_fit {
+	double base, slope; /* y = base + slope x */
+	double explained;   /* the share of y's variance, 0 to 1 */
+	double above;       /* the most that any point is above the line */
+};
+
+/* The line of least squares. False: all have the same x, fewer than three points, or numbers whose
+ * squares are too large. */
+bool line_fit(struct line_fit *fit, const double *x, const double *y, size_t nr);
 
 #define SIZE_TAG_BYTES 256
 #define FEW_RUNS 10 /* below that little is known */

@@ -9,6 +9,7 @@
 #define STUDY_ALLOCATION_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* What a run needed at its peak, and how long it took: both above 0, in any units. */
 struct need {
@@ -50,5 +51,22 @@ struct allocation needs_least_waste(const struct needs *n, const struct node *no
 /* The request with which nodes get through the most runs; of equal ones that which holds the least.
  */
 struct allocation needs_most_runs(const struct needs *n, const struct node *node);
+
+/* What a run had requested, and what else only its first and its last line tell. */
+
+/* What is not known is -1. */
+struct run_request {
+	int64_t memory_bytes, milli_cores; /* of its scheduler, else the limits of its cgroup */
+	int64_t needed_bytes;              /* the memory that it needed */
+	int64_t write_bytes;               /* written to storage */
+	int64_t argument_bytes; /* the files that its command names, as large as they are now */
+};
+
+/*
+ * Each sets what that line of the run tells; what cannot be read is left as it is. Files are looked
+ * for only if the run was on @host.
+ */
+void run_request_read_meta(struct run_request *r, const char *line, const char *host);
+void run_request_read_summary(struct run_request *r, const char *line);
 
 #endif

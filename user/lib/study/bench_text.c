@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/bench_text.h"
 
+#include "study/compare.h"
 #include "study/result.h"
 #include "text/compared_number.h"
-#include "study/compare_rows.h"
 #include "text/format.h"
 
 #include <errno.h>

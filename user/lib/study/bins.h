@@ -4,6 +4,7 @@
 #define STUDY_BINS_H
 
 #include "run/metric.h"
+#include "text/compared_number.h"
 
 #define MOST_BINS 64
 
@@ -29,5 +30,20 @@ struct bins {
 void bins_make(struct bins *b, const double *sorted, size_t n, enum metric_unit unit, size_t most);
 /* Where a value among those is on an axis on which each bin is 1 wide. */
 double bins_place(const struct bins *b, double value);
+
+/* Edges of bins as text: with as many digits as it takes that no two look the same. */
+
+struct edge_style {
+	enum metric_unit unit;
+	int digits;   /* behind the point, of all edges; -1: each as number_format() has it */
+	double scale; /* of the one unit that all have then */
+	const char *suffix;
+};
+
+struct edge_style edge_style_make(const struct bins *b, enum metric_unit unit);
+/* Writes into @out (NUMBER_BYTES) and returns it. */
+char *edge_format(char *out, const struct edge_style *s, double edge);
+/* The lower edge of bin @i, or, of the number of bins, the upper one of the last. */
+double bins_edge(const struct bins *b, size_t i);
 
 #endif

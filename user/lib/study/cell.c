@@ -2,7 +2,6 @@
 #include "study/cell.h"
 
 #include "text/compared_number.h"
-#include "study/compare_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/compare.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The values of @key in @g, sorted, into @v; returns how many. */
 static size_t values_collect(const struct group *g, size_t key, double *v)
@@ -151,4 +153,280 @@ const char *verdict_name(enum verdict v)
 	};
 
 	return names[v];
+}
+
+static struct group *groups_append(struct groups *g, const char *name, size_t room)
+{
+	struct group *one = &g->list[g->nr];
+
+	*one = (struct group){ .name = name, .sides = calloc(room, sizeof(const struct side *)) };
+	if (!one->sides)
+		return NULL;
+	g->nr++;
+	return one;
+}
+
+static struct group *groups_find(struct groups *g, const char *name)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		if (!strcmp(g->list[i].name, name))
+			return &g->list[i];
+	return NULL;
+}
+
+static int groups_put(struct groups *g, struct group *one, const struct side *s)
+{
+	if (!one)
+		return -ENOMEM;
+	one->sides[one->nr++] = s;
+	if (one->nr > g->most_sides)
+		g->most_sides = one->nr;
+	return 0;
+}
+
+int groups_each(struct groups *g, const struct sides *all)
+{
+	int err = 0;
+
+	*g = (struct groups){ .list = calloc(all->nr + 1, sizeof(*g->list)) };
+	for (size_t i = 0; g->list && !err && i < all->nr; i++)
+		err = groups_put(g, groups_append(g, all->list[i].name, 1), &all->list[i]);
+	return g->list ? err : -ENOMEM;
+}
+
+int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
+		  const struct side **without)
+{
+	int err = 0;
+
+	*g = (struct groups){ .list = calloc(all->nr + 1, sizeof(*g->list)), .by = by };
+	for (size_t i = 0; g->list && !err && i < all->nr; i++) {
+		const struct side *s = &all->list[i];
+		const char *value = side_tag(s, by);
+		struct group *one = value ? groups_find(g, value) : NULL;
+
+		*without = s;
+		if (!value)
+			return -ENOENT;
+		err = groups_put(g, one ? one : groups_append(g, value, all->nr), s);
+	}
+	return g->list ? err : -ENOMEM;
+}
+
+static bool group_name_is_number(const char *name, double *number)
+{
+	char *end;
+
+	if (!*name || isspace((unsigned char)*name))
+		return false;
+	*number = strtod(name, &end);
+	return !*end && isfinite(*number);
+}
+
+static int compare_group_names(const void *a, const void *b)
+{
+	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
+}
+
+static int compare_group_numbers(const void *a, const void *b)
+{
+	double x = 0, y = 0;
+
+	group_name_is_number(((const struct group *)a)->name, &x);
+	group_name_is_number(((const struct group *)b)->name, &y);
+	return x != y ? (x > y) - (x < y) : compare_group_names(a, b);
+}
+
+void groups_sort(struct groups *g, bool with_first)
+{
+	bool are_numbers = true;
+	size_t from;
+	double ignored;
+
+	for (size_t i = 0; i < g->nr; i++)
+		are_numbers &= group_name_is_number(g->list[i].name, &ignored);
+	from = with_first && are_numbers ? 0 : 1;
+	if (g->nr > from)
+		qsort(g->list + from, g->nr - from, sizeof(*g->list),
+		      are_numbers ? compare_group_numbers : compare_group_names);
+}
+
+char *group_label(char out[24], size_t group)
+{
+	if (group < 26)
+		snprintf(out, 24, "%c", (char)('A' + group));
+	else
+		snprintf(out, 24, "%zu", group + 1);
+	return out;
+}
+
+int groups_baseline(struct groups *g, const char *name)
+{
+	struct group *found = groups_find(g, name), baseline;
+
+	if (!found)
+		return -ENOENT;
+	baseline = *found;
+	memmove(g->list + 1, g->list, (size_t)(found - g->list) * sizeof(*g->list));
+	g->list[0] = baseline;
+	return 0;
+}
+
+void groups_done(struct groups *g)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		free(g->list[i].sides);
+	free(g->list);
+	*g = (struct groups){ 0 };
+}
+
+/* Peaks of the same memory, that which is known best first. */
+static const char *const memory_keys[] = { "rss_peak_exact_bytes", "rss_peak_upper_bytes",
+					   "rss_peak_bytes", "process_rss_peak_bytes" };
+#define NR_MEMORY (sizeof(memory_keys) / sizeof(*memory_keys))
+
+/* What is wrong with a run comes before what it used. */
+static const char *const trouble_keys[] = { "exit_code", "signal", "oom_kills" };
+#define NR_TROUBLE (sizeof(trouble_keys) / sizeof(*trouble_keys))
+
+static bool key_is_one_of(size_t key, const char *const *names, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(compare_key(key).name, names[i]))
+			return true;
+	return false;
+}
+
+enum row_state row_state(const struct comparison *c, size_t group, size_t key)
+{
+	const struct against *x = against_of(c, group, key);
+	bool has_first = spread_of(c, 0, key)->nr, has_other = spread_of(c, group, key)->nr;
+
+	if (!compare_key(key).name || (!has_first && !has_other))
+		return ROW_ABSENT;
+	if (!x->has_both)
+		return ROW_ONE_SIDED;
+	switch (x->verdict) {
+	case VERDICT_EQUAL:
+		return ROW_EQUAL;
+	case VERDICT_NO_SIGN:
+		return ROW_NOISE;
+	case VERDICT_DIFFERENT:
+		return ROW_CHANGED;
+	default:
+		if (x->difference == 0)
+			return ROW_EQUAL;
+	}
+	if (key_is_one_of(key, trouble_keys, NR_TROUBLE))
+		return ROW_CHANGED;
+	return fabs(x->relative) >= LEAST_CHANGE ? ROW_CHANGED : ROW_SMALL;
+}
+
+static bool memory_key(const struct comparison *c, size_t group, size_t *key)
+{
+	bool is_known = false;
+	size_t k;
+
+	for (size_t i = 0; i < NR_MEMORY; i++) {
+		if (compare_key_find(memory_keys[i], strlen(memory_keys[i]), &k) ||
+		    row_state(c, group, k) == ROW_ABSENT)
+			continue;
+		if (!is_known || against_of(c, group, k)->has_both)
+			*key = k;
+		is_known = true;
+		if (against_of(c, group, k)->has_both)
+			break;
+	}
+	return is_known;
+}
+
+bool headline_key(const struct comparison *c, size_t group, enum headline h, size_t *key)
+{
+	static const char *const names[] = {
+		[HEAD_WALL] = "wall_seconds", [HEAD_CPU] = "cpu_seconds"
+	};
+
+	if (h == HEAD_MEMORY)
+		return memory_key(c, group, key);
+	return !compare_key_find(names[h], strlen(names[h]), key) &&
+	       row_state(c, group, *key) != ROW_ABSENT;
+}
+
+/* How far apart two values are, in either direction. */
+static double change_size(const struct comparison *c, size_t group, size_t key)
+{
+	const struct against *x = against_of(c, group, key);
+
+	if (key_is_one_of(key, trouble_keys, NR_TROUBLE))
+		return INFINITY;
+	return fabs(x->relative < 0 ? x->relative / (1 + fmax(x->relative, -0.999999))
+				    : x->relative);
+}
+
+/* Into its place among those that are there: behind those that changed as much. */
+static void changed_insert(struct comparison_rows *r, const struct comparison *c, size_t group,
+			   size_t key)
+{
+	size_t at = r->nr_changed++;
+
+	for (; at && change_size(c, group, r->changed[at - 1]) < change_size(c, group, key); at--)
+		r->changed[at] = r->changed[at - 1];
+	r->changed[at] = key;
+}
+
+static bool row_is_wanted(const struct row_choice *choice, size_t key)
+{
+	for (size_t i = 0; i < choice->nr_wanted; i++)
+		if (choice->wanted[i] == key)
+			return true;
+	return false;
+}
+
+static void row_show(struct comparison_rows *r, bool is_shown[NR_KEYS], size_t key)
+{
+	if (!is_shown[key])
+		r->keys[r->nr++] = key;
+	is_shown[key] = true;
+}
+
+static void changed_find(struct comparison_rows *r, const struct comparison *c, size_t group)
+{
+	size_t memory = NR_KEYS;
+
+	memory_key(c, group, &memory);
+	for (size_t key = 0; key < NR_KEYS; key++) {
+		if (row_state(c, group, key) != ROW_CHANGED)
+			continue;
+		if (key == memory || !key_is_one_of(key, memory_keys, NR_MEMORY))
+			changed_insert(r, c, group, key);
+	}
+}
+
+void comparison_choose_rows(struct comparison_rows *r, const struct comparison *c, size_t group,
+			    const struct row_choice *choice)
+{
+	static const struct row_choice none = { 0 };
+	bool is_shown[NR_KEYS] = { false };
+	size_t key, at = 0;
+
+	*r = (struct comparison_rows){ 0 };
+	choice = choice ? choice : &none;
+	changed_find(r, c, group);
+	while (at < r->nr_changed && key_is_one_of(r->changed[at], trouble_keys, NR_TROUBLE))
+		row_show(r, is_shown, r->changed[at++]);
+	for (int h = 0; h < NR_HEADLINES; h++)
+		if (headline_key(c, group, (enum headline)h, &key))
+			row_show(r, is_shown, key);
+	for (; at < r->nr_changed; at++)
+		row_show(r, is_shown, r->changed[at]);
+	for (key = 0; key < NR_KEYS; key++) {
+		enum row_state state = row_state(c, group, key);
+
+		if (state == ROW_ABSENT || is_shown[key])
+			continue;
+		if (choice->is_all || row_is_wanted(choice, key))
+			row_show(r, is_shown, key);
+		else
+			r->left_out[state]++;
+	}
 }

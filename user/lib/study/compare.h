@@ -3,8 +3,42 @@
 #ifndef STUDY_COMPARE_H
 #define STUDY_COMPARE_H
 
-#include "study/group.h"
+#include "study/side.h"
 #include "study/stats.h"
+
+/* Sides put together: those that differ in nothing but chance. */
+
+struct group {
+	const char *name;          /* the side's, or the tag's value; not owned */
+	const struct side **sides; /* owned; not what they point to */
+	size_t nr;
+};
+
+struct groups {
+	struct group *list; /* owned; the first is the baseline */
+	size_t nr;
+	const char *by;    /* the tag; NULL: each side is a group */
+	size_t most_sides; /* of a group */
+};
+
+/* Each side is a group of its own. -ENOMEM. */
+int groups_each(struct groups *g, const struct sides *all);
+/*
+ * Sides with the same value of the tag @by are a group, in the order in which the values first
+ * come. -ENOMEM; -ENOENT: *@without has no such tag.
+ */
+int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
+		  const struct side **without);
+/*
+ * Sorts the groups by their names, as numbers if all are: those from the second on, or
+ * @with_first, where all are numbers, the first as well, which may be another one then.
+ */
+void groups_sort(struct groups *g, bool with_first);
+/* Puts the group called @name first. -ENOENT. */
+int groups_baseline(struct groups *g, const char *name);
+/* Writes the letter of a group, or its number after 26 groups, and returns @out. */
+char *group_label(char out[24], size_t group);
+void groups_done(struct groups *g);
 
 #define ALPHA 0.05 /* less than that is not chance */
 
@@ -62,5 +96,49 @@ static inline bool comparison_has_several(const struct comparison *c)
 {
 	return c->groups->most_sides > 1;
 }
+
+/*
+ * Which values of a comparison are worth a row, and in which order: what changed, the largest
+ * change first. All that show a comparison take their rows from here.
+ */
+
+#define LEAST_CHANGE 0.01 /* of one run each: less is not called a change */
+
+enum row_state {
+	ROW_ABSENT,    /* no side has the value */
+	ROW_ONE_SIDED, /* one has it */
+	ROW_EQUAL,
+	ROW_SMALL,  /* less than LEAST_CHANGE, where there is no test of chance */
+	ROW_NOISE,  /* may be noise */
+	ROW_CHANGED /* more than noise; or where that cannot be told, LEAST_CHANGE or more */
+};
+
+/* The values that come first, changed or not. */
+enum headline { HEAD_WALL, HEAD_CPU, HEAD_MEMORY, NR_HEADLINES };
+
+/* Which rows are shown, besides those that always are. */
+struct row_choice {
+	bool is_all;
+	const size_t *wanted; /* keys; not owned */
+	size_t nr_wanted;
+};
+
+struct comparison_rows {
+	size_t keys[NR_KEYS]; /* those to show, in their order */
+	size_t nr;
+	size_t changed[NR_KEYS]; /* those of ROW_CHANGED, the largest change first */
+	size_t nr_changed;
+	size_t left_out[ROW_CHANGED + 1]; /* values that are not shown, by their state */
+};
+
+enum row_state row_state(const struct comparison *c, size_t group, size_t key);
+/*
+ * The key of a headline: of the peaks of memory, which are several values of one thing, that which
+ * both sides know best. False: no side has one.
+ */
+bool headline_key(const struct comparison *c, size_t group, enum headline h, size_t *key);
+/* The rows of @group against the first. @choice: NULL is none. */
+void comparison_choose_rows(struct comparison_rows *r, const struct comparison *c, size_t group,
+			    const struct row_choice *choice);
 
 #endif

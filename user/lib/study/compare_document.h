@@ -3,6 +3,7 @@
 #ifndef STUDY_COMPARE_DOCUMENT_H
 #define STUDY_COMPARE_DOCUMENT_H
 
+#include "base/buffer.h"
 #include "base/json.h"
 #include "study/expression.h"
 #include "study/step.h"
@@ -24,5 +25,10 @@ void comparison_document(struct jsonw *j, const struct comparison *c, const stru
  * "kind", "kinds", "keys", "left_out" and "list", whose "values" are as in the document.
  */
 void comparison_steps_brief(struct jsonw *j, const struct steps *steps, size_t most);
+
+/* A comparison as CSV: a row for each value of each group. */
+
+/* @steps: NULL, or their rows follow those of the runs; a column has their names then. */
+void comparison_csv(struct buffer *t, const struct comparison *c, const struct steps *steps);
 
 #endif

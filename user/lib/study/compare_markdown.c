@@ -2,8 +2,7 @@
 #include "study/compare_markdown.h"
 
 #include "study/cell.h"
-#include "study/compare_rows.h"
-#include "study/steps_text.h"
+#include "study/compare.h"
 #include "study/compare_text.h"
 #include "study/verdict.h"
 #include "text/markdown.h"

@@ -3,7 +3,7 @@
 #ifndef STUDY_DIFF_H
 #define STUDY_DIFF_H
 
-#include "study/group.h"
+#include "study/compare.h"
 
 /*
  * An array of {"key":..., "values":[[...], ...]}: for each group the different texts that its sides

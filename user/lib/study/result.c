@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/result.h"
 
+#include "study/stats.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -126,4 +128,207 @@ const struct group *bench_group(const struct bench_result *r, size_t of_case)
 		if (r->case_of[i] == of_case)
 			return &r->groups.list[i];
 	return NULL;
+}
+
+#define TAIL 0.025      /* on each side of the interval */
+#define TAIL_Z 1.959964 /* the quantile of the normal distribution for it */
+
+void measure_make(struct measure *m, double *v, size_t nr)
+{
+	double sum = 0, squares = 0;
+
+	*m = (struct measure){ nr, NAN, NAN, NAN, NAN, NAN };
+	if (!nr)
+		return;
+	stats_sort(v, nr);
+	for (size_t i = 0; i < nr; i++)
+		sum += v[i];
+	m->mean = sum / (double)nr;
+	for (size_t i = 0; i < nr; i++)
+		squares += (v[i] - m->mean) * (v[i] - m->mean);
+	if (nr > 1)
+		m->sd = sqrt(squares / (double)(nr - 1));
+	m->median = stats_quantile(v, nr, 0.5);
+	m->least = v[0];
+	m->most = v[nr - 1];
+}
+
+/*
+ * In how many of all arrangements U is 0, 1, ...: the coefficients of the product of
+ * (1 - q^(na + i)) / (1 - q^i) over i from 1 to nb.
+ */
+static double *arrangements_count(size_t na, size_t nb)
+{
+	const size_t room = na * nb + 1;
+	double *ways = calloc(room, sizeof(*ways));
+
+	if (!ways)
+		return NULL;
+	ways[0] = 1;
+	for (size_t i = 1; i <= nb; i++) {
+		for (size_t u = room; u-- > na + i;)
+			ways[u] -= ways[u - na - i];
+		for (size_t u = i; u < room; u++)
+			ways[u] += ways[u - i];
+	}
+	return ways;
+}
+
+/* The largest k for which the chance of U < k is below the tail; 0: there is none. */
+static int exact_place(size_t na, size_t nb, size_t *k)
+{
+	double *ways = arrangements_count(na, nb), all = 0, below = 0;
+
+	if (!ways)
+		return -ENOMEM;
+	for (size_t u = 0; u <= na * nb; u++)
+		all += ways[u];
+	for (*k = 0; *k < na * nb; (*k)++) {
+		below += ways[*k];
+		if (below / all >= TAIL)
+			break;
+	}
+	free(ways);
+	return 0;
+}
+
+static size_t normal_place(double na, double nb)
+{
+	double at = na * nb / 2 + 0.5 - TAIL_Z * sqrt(na * nb * (na + nb + 1) / 12);
+
+	return at >= 1 ? (size_t)at : 0;
+}
+
+int ratio_estimate(const double *a, size_t na, const double *b, size_t nb, struct ratio *r)
+{
+	const size_t nr = na * nb;
+	double *all = calloc(nr + 1, sizeof(*all));
+	size_t k = 0;
+	int err = all ? 0 : -ENOMEM;
+
+	*r = (struct ratio){ .estimate = NAN };
+	for (size_t i = 0; !err && i < nr; i++)
+		all[i] = b[i % nb] / a[i / nb];
+	if (!err && na + nb <= RANK_TEST_EXACT)
+		err = exact_place(na, nb, &k);
+	else if (!err)
+		k = normal_place((double)na, (double)nb);
+	if (!err && nr) {
+		stats_sort(all, nr);
+		/* between two of them the geometric mean, as of logarithms */
+		r->estimate = sqrt(all[(nr - 1) / 2] * all[nr / 2]);
+		r->has_interval = k > 0;
+	}
+	if (!err && r->has_interval) {
+		r->low = all[k - 1];
+		r->high = all[nr - k];
+	}
+	free(all);
+	return err;
+}
+
+static int wall_write(struct jsonw *j, const struct group *g)
+{
+	struct measure wall, user, system;
+	int err = bench_measure(g, "wall_seconds", &wall);
+
+	if (!err)
+		err = bench_measure(g, "user_seconds", &user);
+	if (!err)
+		err = bench_measure(g, "system_seconds", &system);
+	if (err)
+		return err;
+	jsonw_double(j, "mean", wall.mean);
+	jsonw_double(j, "stddev", wall.sd); /* null of one run, as there */
+	jsonw_double(j, "median", wall.median);
+	jsonw_double(j, "user", user.mean);
+	jsonw_double(j, "system", system.mean);
+	jsonw_double(j, "min", wall.least);
+	jsonw_double(j, "max", wall.most);
+	return 0;
+}
+
+static void times_write(struct jsonw *j, const char *as, const struct group *g, const char *key,
+			bool are_whole, double *room)
+{
+	size_t nr = bench_values(g, key, room);
+
+	if (are_whole && nr < g->nr)
+		return; /* it is known of each run, or left out */
+	jsonw_array(j, as);
+	for (size_t i = 0; i < nr; i++)
+		if (are_whole)
+			jsonw_uint(j, NULL, (uint64_t)room[i]);
+		else
+			jsonw_double(j, NULL, room[i]);
+	jsonw_array_end(j);
+}
+
+/* null of one that a signal has ended. */
+static void exit_codes_write(struct jsonw *j, const struct group *g)
+{
+	size_t code, sig;
+
+	if (compare_key_find("exit_code", 9, &code) || compare_key_find("signal", 6, &sig))
+		return;
+	jsonw_array(j, "exit_codes");
+	for (size_t i = 0; i < g->nr; i++) {
+		const struct side *s = g->sides[i];
+
+		if (isnan(s->value[code]) || s->value[sig] > 0)
+			jsonw_null(j, NULL);
+		else
+			jsonw_int(j, NULL, (int64_t)s->value[code]);
+	}
+	jsonw_array_end(j);
+}
+
+static void parameters_write(struct jsonw *j, const struct bench_plan *p,
+			     const struct bench_case *c)
+{
+	if (!p->parameters.nr)
+		return;
+	jsonw_object(j, "parameters");
+	for (size_t i = 0; i < p->parameters.nr; i++)
+		jsonw_string(j, p->parameters.list[i].name, c->values[i]);
+	jsonw_object_end(j);
+}
+
+static int case_write(struct jsonw *j, const struct bench_plan *p, const struct bench_case *c,
+		      const struct group *g)
+{
+	double *room = calloc(g->nr + 1, sizeof(*room));
+	int err = room ? 0 : -ENOMEM;
+
+	jsonw_object(j, NULL);
+	jsonw_string(j, "command", c->command);
+	if (!err)
+		err = wall_write(j, g);
+	if (!err) {
+		times_write(j, "times", g, "wall_seconds", false, room);
+		times_write(j, "memory_usage_byte", g, "process_rss_peak_bytes", true, room);
+	}
+	exit_codes_write(j, g);
+	parameters_write(j, p, c);
+	jsonw_object_end(j);
+	free(room);
+	return err;
+}
+
+int bench_write_hyperfine(struct jsonw *j, const struct bench_result *r)
+{
+	int err = 0;
+
+	jsonw_object(j, NULL);
+	jsonw_array(j, "results");
+	for (size_t i = 0; !err && i < r->plan->nr; i++) {
+		const struct group *g = bench_group(r, i);
+
+		if (g)
+			err = case_write(j, r->plan, &r->plan->cases[i], g);
+	}
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+	jsonw_newline(j);
+	return j->failed ? -ENOMEM : err;
 }

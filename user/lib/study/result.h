@@ -3,9 +3,37 @@
 #ifndef STUDY_RESULT_H
 #define STUDY_RESULT_H
 
+#include "base/json.h"
 #include "study/plan.h"
-#include "study/ratio.h"
 #include "study/step.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Few numbers in short, and by what factor one sample is larger than another. */
+
+/* Of at least one value. */
+struct measure {
+	size_t nr;
+	double mean, median, least, most;
+	double sd; /* of the sample, by n - 1; NAN of one value */
+};
+
+/* Sorts @v. @nr may be 0: all is NAN then. */
+void measure_make(struct measure *m, double *v, size_t nr);
+
+struct ratio {
+	double estimate;   /* the median of all ratios of a value of b to one of a */
+	bool has_interval; /* else there are too few values for one */
+	double low, high;  /* with at least 95 % the true factor is between these */
+};
+
+/*
+ * By what factor values of @b are larger than those of @a, all of which are above 0: the estimate
+ * of Hodges and Lehmann and the interval of Moses, on the logarithms. The interval leaves 1 out
+ * exactly where stats_rank_test() without ties has p < 0.05. -ENOMEM.
+ */
+int ratio_estimate(const double *a, size_t na, const double *b, size_t nb, struct ratio *r);
 
 /* Tags of each run: of which benchmark, and of which case of it. */
 #define BENCH_TAG "bench"
@@ -38,5 +66,10 @@ const struct group *bench_group(const struct bench_result *r, size_t of_case);
 size_t bench_values(const struct group *g, const char *name, double *out);
 /* The same in short. -ENOMEM. */
 int bench_measure(const struct group *g, const char *name, struct measure *m);
+
+/* The file of hyperfine --export-json, with what each run held in memory as its later releases. */
+
+/* Writes the document, with the cases that have a run, in the order of the plan. -ENOMEM. */
+int bench_write_hyperfine(struct jsonw *j, const struct bench_result *r);
 
 #endif

@@ -3,8 +3,8 @@
 #ifndef STUDY_SIDE_H
 #define STUDY_SIDE_H
 
-#include "study/key.h"
 #include "store/source.h"
+#include "study/key.h"
 
 #include <jansson.h>
 
@@ -34,5 +34,30 @@ int sides_add_run(struct sides *all, const char *name, struct source *src);
 int sides_add_peer(struct sides *all, const char *path);
 /* The value of the tag @tag, in use as long as the side; NULL: it has none. */
 const char *side_tag(const struct side *s, const char *tag);
+
+/* The meta line of a run, made flat so that it can be compared. */
+
+/*
+ * Adds all of the object @from to the flat object @to, names joined by points, values as texts. A
+ * list is one text, its elements apart by blanks. -ENOMEM.
+ */
+int facts_add(json_t *to, const json_t *from);
+
+/* What the makers of sides have in common. */
+
+/* A new side at the end, nothing of it known; NULL without memory. */
+struct side *sides_append(struct sides *all, const char *name);
+/* Takes back the last one. */
+void sides_drop(struct sides *all);
+/* Sets the value of a key that is there. */
+void side_set(struct side *s, const char *key, double value);
+/* Sets the values that the line of a summary or a span has. */
+void side_take_values(struct side *s, const json_t *summary);
+/* Adds the values of @one to those of @s: sums, of peaks and statuses the largest. */
+void side_add_values(struct side *s, const struct side *one);
+/* What follows from the values that are there. */
+void side_derive(struct side *s);
+/* Reads the text of a peer's file into @s; errors of sides_add_peer(). */
+int peer_read(struct side *s, const char *text, size_t length);
 
 #endif

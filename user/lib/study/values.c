@@ -2,8 +2,8 @@
 #include "study/values.h"
 
 #include "base/clock.h"
-#include "study/line_walk.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -177,4 +177,136 @@ size_t many_values_known(const struct many_values *v, size_t metric, double *to)
 		if (!isnan(many_value(v, metric, i)))
 			to[known++] = many_value(v, metric, i);
 	return known;
+}
+
+#define BLANKS " \t\r\n"
+
+void line_walk_begin(struct line_walk *w, const char *line)
+{
+	*w = (struct line_walk){ .at = line + strspn(line, BLANKS) };
+	w->at = *w->at == '{' ? w->at + 1 : "";
+}
+
+/* Behind the string that begins at @p; NULL: it does not end. */
+static const char *walk_string_end(const char *p)
+{
+	for (p++; *(p += strcspn(p, "\"\\")) == '\\'; p += 2)
+		if (!p[1])
+			return NULL;
+	return *p ? p + 1 : NULL;
+}
+
+/* Behind the object or list that begins at @p. */
+static const char *walk_nest_end(const char *p)
+{
+	size_t depth = 0;
+
+	while (p && *(p += strcspn(p, "\"{}[]"))) {
+		if (*p == '"') {
+			p = walk_string_end(p);
+			continue;
+		}
+		depth += *p == '{' || *p == '[' ? 1 : (size_t)-1;
+		p++;
+		if (!depth)
+			return p;
+	}
+	return NULL;
+}
+
+static const char *walk_value_end(const char *p)
+{
+	if (*p == '"')
+		return walk_string_end(p);
+	return *p == '{' || *p == '[' ? walk_nest_end(p) : p + strcspn(p, ",}]" BLANKS);
+}
+
+bool line_walk_next(struct line_walk *w)
+{
+	const char *p = w->at + strspn(w->at, BLANKS ","), *end;
+
+	if (*p != '"' || !(end = walk_string_end(p)))
+		return false;
+	w->key = p + 1;
+	w->key_length = (size_t)(end - p) - 2;
+	p = end + strspn(end, BLANKS);
+	if (*p != ':')
+		return false;
+	p++;
+	w->value = p + strspn(p, BLANKS);
+	w->at = walk_value_end(w->value);
+	if (!w->at)
+		return false;
+	w->value_length = (size_t)(w->at - w->value);
+	return w->value_length > 0;
+}
+
+bool line_walk_is_at(const struct line_walk *w, const char *key)
+{
+	return strlen(key) == w->key_length && !memcmp(key, w->key, w->key_length);
+}
+
+double line_walk_number(const struct line_walk *w)
+{
+	double number;
+
+	if (!isdigit((unsigned char)*w->value) && *w->value != '-')
+		return NAN;
+	number = strtod(w->value, NULL);
+	return isfinite(number) ? number : NAN;
+}
+
+const char *run_group_name(const struct stored_run *r)
+{
+	return r->name ? r->name : r->command ? r->command : "";
+}
+
+/* A command is not the name that it looks like. */
+static int grouped_runs_by_group(const struct stored_run *a, const struct stored_run *b)
+{
+	int c = !a->name - !b->name;
+
+	return c ? c : strcmp(run_group_name(a), run_group_name(b));
+}
+
+static int grouped_runs_compare(const void *x, const void *y, void *context)
+{
+	const struct stored_runs *all = context;
+	const struct stored_run *a = &all->runs[*(const size_t *)x];
+	const struct stored_run *b = &all->runs[*(const size_t *)y];
+	int c = grouped_runs_by_group(a, b);
+
+	if (!c)
+		c = (a->start_epoch_ns > b->start_epoch_ns) -
+		    (a->start_epoch_ns < b->start_epoch_ns);
+	return c ? c : (a->id > b->id) - (a->id < b->id);
+}
+
+int grouped_runs_make(struct grouped_runs *o, const struct stored_runs *all)
+{
+	*o = (struct grouped_runs){ .at = calloc(all->nr + 1, sizeof(*o->at)) };
+	if (!o->at)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->runs[i].state == RUN_FINISHED)
+			o->at[o->nr++] = i;
+	qsort_r(o->at, o->nr, sizeof(*o->at), grouped_runs_compare, (void *)all);
+	return 0;
+}
+
+void grouped_runs_done(struct grouped_runs *o)
+{
+	free(o->at);
+	*o = (struct grouped_runs){ 0 };
+}
+
+size_t grouped_runs_group_end(const struct grouped_runs *o, const struct stored_runs *all,
+			      size_t from)
+{
+	size_t end = from + 1;
+
+	while (end < o->nr &&
+	       !grouped_runs_by_group(&all->runs[o->at[from]], &all->runs[o->at[end]]))
+		end++;
+	return end;
 }

@@ -3,8 +3,11 @@
 #ifndef STUDY_VALUES_H
 #define STUDY_VALUES_H
 
-#include "study/key.h"
 #include "store/query.h"
+#include "study/key.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #define MOST_METRICS 16
 
@@ -46,5 +49,42 @@ static inline double many_value(const struct many_values *v, size_t metric, size
  * how many there are.
  */
 size_t many_values_known(const struct many_values *v, size_t metric, double *to);
+
+/*
+ * The members of an object in JSON, one after the other, where they are: to take few values from
+ * the lines of many runs costs no tree of each.
+ */
+
+struct line_walk {
+	const char *at;    /* where the next one is looked for */
+	const char *key;   /* as it is written, without its quotes */
+	const char *value; /* its first character */
+	size_t key_length, value_length;
+};
+
+/* Begins with the text @line, which need not be an object. */
+void line_walk_begin(struct line_walk *w, const char *line);
+/* Goes to the next member. False: there is none, or what follows is no JSON. */
+bool line_walk_next(struct line_walk *w);
+bool line_walk_is_at(const struct line_walk *w, const char *key);
+/* The number that the value is; NAN: it is none. */
+double line_walk_number(const struct line_walk *w);
+
+/* Runs of the same program: of one name, or of one command where they have none. */
+
+/* Places in a list of runs, those of a group next to each other, the oldest of it first. */
+struct grouped_runs {
+	size_t *at; /* owned */
+	size_t nr;
+};
+
+/* Of the runs that have ended. -ENOMEM. */
+int grouped_runs_make(struct grouped_runs *o, const struct stored_runs *all);
+void grouped_runs_done(struct grouped_runs *o);
+/* The place in the order behind the group that begins at @from. */
+size_t grouped_runs_group_end(const struct grouped_runs *o, const struct stored_runs *all,
+			      size_t from);
+/* The name, else the command, else "". */
+const char *run_group_name(const struct stored_run *r);
 
 #endif

@@ -2,7 +2,6 @@
 #include "study/verdict.h"
 
 #include "text/compared_number.h"
-#include "study/compare_text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef STUDY_VERDICT_H
 #define STUDY_VERDICT_H
 
-#include "study/compare_rows.h"
+#include "study/compare.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What `bpfmon like` prints. */
-#ifndef STUDY_LIKE_SHOW_H
-#define STUDY_LIKE_SHOW_H
+#ifndef STUDY_LIKE_TEXT_H
+#define STUDY_LIKE_TEXT_H
 
-#include "study/like_answer.h"
 #include "store/query.h"
+#include "study/like_answer.h"
 
 #include <stdio.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Advice for people, for programs, and as the lines of whatever starts runs. */
-#ifndef STUDY_PRINT_H
-#define STUDY_PRINT_H
+#ifndef STUDY_ADVISE_TEXT_H
+#define STUDY_ADVISE_TEXT_H
 
-#include "study/advice.h"
 #include "base/json.h"
+#include "study/advice.h"
 
 #include <stdio.h>
 
