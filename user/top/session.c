@@ -9,6 +9,7 @@
 #include "text/terminal.h"
 #include "top/top_list.h"
 #include "top/top_stream.h"
+#include "store/database_open.h"
 #include "top/view.h"
 
 #include <errno.h>

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "run/reader.h"
+#include "store/database_open.h"
 #include "store/query.h"
 #include "store/rows.h"
 

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "http/http_request.h"
 #include "web/web.h"
+#include "store/database_open.h"
 #include "web/web_node.h"
 
 #include <errno.h>

@@ -2,9 +2,6 @@
 /* Statements of SQL, and the errors that SQLite reports. */
 #include "store/database.h"
 
-#include "run/process.h"
-#include "store/schema.h"
-
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
