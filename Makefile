@@ -41,9 +41,9 @@ WRAPPED := malloc calloc realloc reallocarray strdup strndup asprintf vasprintf 
 	   json_loadb json_loads
 WRAP    := $(WRAPPED:%=-Wl,--wrap=%)
 LIBS    := $(WRAP) -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
-# what tests are linked with: the parts of all programs, and what these share
+# what tests are linked with: the parts of all programs, and what these share, which reads the tables of a program
 TEST_ARCHIVES = $(BUILD)/programs.a $(BUILD)/libbpfmon.a
-TEST_LIBS = $(TEST_ARCHIVES) $(LIBS) -lcrypt
+TEST_LIBS = -Wl,--start-group $(TEST_ARCHIVES) -Wl,--end-group $(LIBS) -lcrypt
 LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \

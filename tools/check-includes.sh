@@ -26,7 +26,7 @@ check_includes() { # FILE...
 		may["lib/study"] = "study text " upper
 		may["lib/page"] = "page study text " upper
 		may["lib/export"] = "export " upper
-		may["lib/options"] = "options text " upper
+		may["lib/options"] = "options config text " upper # config: the files of options
 		# a program uses the library and itself
 		library = "measure config waits text study page export options " upper
 		may["agent"] = "agent " library

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Completion of bpfmon's command line for fish. What there is to offer comes from bpfmon itself:
-# user/bpfmon/completion.h describes the lines of "bpfmon complete".
+# user/lib/options/completion.h describes the lines of "bpfmon complete".
 
 function __bpfmon_complete
 	set -l typed (commandline -opc)

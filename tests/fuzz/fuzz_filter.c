@@ -4,8 +4,9 @@
 
 #include "base/clock.h"
 #include "bpfmon/cmd_attach.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/cmd_run.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 

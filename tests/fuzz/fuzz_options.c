@@ -9,6 +9,7 @@
 #include "bpfmon/cmd_attach.h"
 #include "bpfmon/cmd_compare.h"
 #include "bpfmon/cmd_run.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdarg.h>

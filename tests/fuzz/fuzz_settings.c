@@ -4,7 +4,8 @@
 #include "fuzz.h"
 
 #include "bpfmon/cmd_run.h"
-#include "bpfmon/settings.h"
+#include "bpfmon/subcommands.h"
+#include "options/settings.h"
 #include "config/config.h"
 
 #include <errno.h>

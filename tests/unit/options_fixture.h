@@ -4,6 +4,7 @@
 #define TESTS_UNIT_OPTIONS_FIXTURE_H
 
 #include "bpfmon/cmd_run.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bpfmon/settings.h"
+#include "options/settings.h"
 #include "config/config.h"
 #include "options_fixture.h"
 

@@ -6,9 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "bpfmon/print_format.h"
-#include "bpfmon/common_options.h"
-#include "bpfmon/option_values.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 #include "options_fixture.h"
 
 #include <stdio.h>
@@ -36,6 +35,7 @@ static const struct option_group wait_groups[] = {
 };
 
 static const struct subcommand subcommand_wait = {
+	.words = { .most = 1 },
 	.groups = wait_groups,
 	.options_bytes = sizeof(struct wait_options),
 };
@@ -197,9 +197,69 @@ static void subcommands_have_names_and_summaries_of_their_own(void **state)
 	assert_null(subcommand_find(""));
 }
 
+static size_t subcommands_with_alias(const char *word, size_t length)
+{
+	size_t nr = 0;
+
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+		for (const char *at = (*sub)->aliases; at && *at; at += strspn(at, " ")) {
+			size_t n = strcspn(at, " ");
+
+			nr += n == length && !memcmp(at, word, n);
+			at += n;
+		}
+	return nr;
+}
+
+static void another_name_of_a_subcommand_is_not_that_of_one_and_belongs_to_one(void **state)
+{
+	(void)state;
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++) {
+		const char *name = (*sub)->name;
+
+		assert_int_equal(name ? subcommands_with_alias(name, strlen(name)) : 0, 0);
+		for (const char *at = (*sub)->aliases; at && *at; at += strspn(at, " ")) {
+			assert_int_equal(subcommands_with_alias(at, strcspn(at, " ")), 1);
+			at += strcspn(at, " ");
+		}
+	}
+}
+
+static void words_are_counted_behind_the_first_one_too(void **state)
+{
+	static const struct first_word first[] = { { "now", NULL, 0 }, { "at", "when", 2 }, { 0 } };
+	static const struct subcommand sub = {
+		.name = "wait",
+		.words = { .first = first },
+		.groups = wait_groups,
+		.options_bytes = sizeof(struct wait_options),
+	};
+	char *right[][6] = { { "wait", NULL },
+			     { "wait", "now", NULL },
+			     { "wait", "at", "1", "2", NULL } };
+	char *wrong[][6] = { { "wait", "now", "1", NULL },
+			     { "wait", "at", "1", "2", "3", NULL },
+			     { "wait", "when", NULL } };
+	struct wait_options o;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		int nr = 0;
+
+		while (right[i][nr])
+			nr++;
+		assert_int_equal(options_parse(&sub, &o, nr, right[i]), 0);
+		for (nr = 0; wrong[i][nr];)
+			nr++;
+		assert_int_equal(options_parse(&sub, &o, nr, wrong[i]), -EINVAL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		OPTIONS_TEST(another_name_of_a_subcommand_is_not_that_of_one_and_belongs_to_one),
+		OPTIONS_TEST(words_are_counted_behind_the_first_one_too),
 		OPTIONS_TEST(rows_of_a_subcommand_fill_in_its_struct),
 		OPTIONS_TEST(only_groups_with_variables_look_into_the_environment),
 		OPTIONS_TEST(help_has_the_rows_in_order_those_for_tests_aside),

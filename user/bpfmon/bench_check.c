@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "study/result.h"
-#include "bpfmon/options.h"
+#include "options/options.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The runs of a benchmark: each as that of bpfmon --, through one agent that follows all. */
 #include "agent/private.h"
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "bpfmon/cmd_bench.h"

@@ -2,6 +2,8 @@
 /* Options of bpfmon bench that take several words, as in -L threads 1,2,4. */
 #include "bpfmon/cmd_bench.h"
 
+#include "bpfmon/subcommands.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

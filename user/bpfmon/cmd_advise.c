@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon advise: what to request for the next run, from those that were kept. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/filter_options.h"
-#include "bpfmon/option_values.h"
-#include "bpfmon/print_format.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 #include "store/stores.h"
 
 #include "study/advise_text.h"
 #include "base/exit_status.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -102,7 +101,7 @@ static int advice_show(const struct advise_options *o, const struct advice *a)
 	} else {
 		advice_print(stdout, a, what);
 	}
-	return !fflush(stdout) && !ferror(stdout) ? 0 : -EIO;
+	return 0;
 }
 
 struct readings {
@@ -206,6 +205,7 @@ const struct subcommand subcommand_advise = {
 	.name = "advise",
 	.summary = "what to request for the next run",
 	.part = PART_READS,
+	.words = { .most = ANY_WORDS },
 	.run = cmd_advise,
 	.groups = advise_groups,
 	.options_bytes = sizeof(struct advise_options),

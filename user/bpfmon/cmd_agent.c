@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon agent: follows all processes of the machine, for its users. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/option_values.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 
 #include "agent/agent.h"
 #include "agent/porter.h"
@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "agent/history.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,9 +49,7 @@ static const struct option_group agent_groups[] = {
 
 static int agent_parse(void *options, int argc, char **argv)
 {
-	int err = options_parse(&subcommand_agent, options, argc, argv);
-
-	return err ? err : words_check_none(options);
+	return options_parse(&subcommand_agent, options, argc, argv);
 }
 
 static void agent_help(void)
@@ -139,7 +138,7 @@ static int cmd_agent(int argc, char **argv)
 	log_set_level(o.verbose ? LOG_VERBOSE : LOG_NORMAL);
 	if (o.sample) {
 		config_print_sample(stdout);
-		return fflush(stdout) || ferror(stdout) ? EXIT_USAGE : 0;
+		return 0;
 	}
 	if (o.check)
 		return config_check(&o);

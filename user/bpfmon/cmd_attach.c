@@ -4,7 +4,7 @@
 #include "bpfmon/cmd_attach.h"
 
 #include "bpfmon/lent_rights.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/prepare.h"
 #include "bpfmon/through_agent.h"
 
@@ -18,6 +18,7 @@
 #include "bpfmon/roles/as_user.h"
 #include "bpfmon/roles/attach.h"
 #include "bpfmon/roles/container.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -267,6 +268,7 @@ const struct subcommand subcommand_attach = {
 	.part = PART_RECORDS,
 	.loads_programs = true,
 	.ends_at_word = true,
+	.words = { .most = ANY_WORDS },
 	.run = cmd_attach,
 	.groups = attach_groups,
 	.options_bytes = sizeof(struct attach_options),

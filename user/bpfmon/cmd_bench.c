@@ -2,7 +2,7 @@
 /* bpfmon bench: runs commands many times, and says by how much they differ. */
 #include "bpfmon/cmd_bench.h"
 
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/prepare.h"
 #include "bpfmon/recording_values.h"
 
@@ -11,6 +11,7 @@
 #include "study/words.h"
 #include "bpfmon/whole_file.h"
 #include "bpfmon/roles/launch_signals.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -294,6 +295,8 @@ const struct subcommand subcommand_bench = {
 	.summary = "run commands many times, and compare them",
 	.part = PART_RECORDS,
 	.loads_programs = true,
+	.words = { .most = ANY_WORDS },
+	.takes_command = true,
 	.run = cmd_bench,
 	.groups = bench_groups,
 	.options_bytes = sizeof(struct bench_options),

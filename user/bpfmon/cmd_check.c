@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon check: whether bpfmon can run on this machine, capability by capability, and its files of
  * options. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/print_format.h"
+#include "options/common_options.h"
 #include "bpfmon/recording_values.h"
-#include "bpfmon/settings.h"
+#include "options/settings.h"
 
 #include "base/exit_status.h"
 #include "base/agent_socket.h"
@@ -17,6 +16,7 @@
 #include "measure/program_type.h"
 #include "measure/tracker.h"
 #include "text/terminal.h"
+#include "bpfmon/subcommands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,9 +52,7 @@ static const struct option_group check_groups[] = {
 
 static int check_parse(void *options, int argc, char **argv)
 {
-	int err = options_parse(&subcommand_check, options, argc, argv);
-
-	return err ? err : words_check_none(options);
+	return options_parse(&subcommand_check, options, argc, argv);
 }
 
 static void check_help(void)
@@ -335,10 +333,6 @@ static int check_run(const struct check_options *o)
 		if (o->as == PRINT_TEXT)
 			settings_print(files);
 		status = x.source ? 0 : EXIT_CANNOT;
-		if (fflush(stdout) || ferror(stdout)) {
-			log_error("cannot write to stdout");
-			status = EXIT_USAGE;
-		}
 	} else {
 		log_error("out of memory for what this machine offers");
 	}

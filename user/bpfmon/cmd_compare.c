@@ -8,7 +8,7 @@
 #include "base/progress.h"
 #include "bpfmon/compare_runs.h"
 #include "store/named_run.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/whole_file.h"
 #include "study/compare.h"
 #include "study/compare_document.h"
@@ -21,6 +21,8 @@
 #include "text/format.h"
 #include "text/markdown.h"
 #include "text/terminal.h"
+#include "options/completion.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -279,7 +281,7 @@ static void outcomes_done(struct outcomes *x)
 #define EXIT_FAILED 1
 #define TAGS "tags."
 
-static int fail_if_parse(void *options, const char *text)
+int fail_if_parse(void *options, const char *text)
 {
 	struct compare_options *o = options;
 
@@ -290,7 +292,7 @@ static int fail_if_parse(void *options, const char *text)
 }
 
 /* Both may be given: groups of runs, step by step. */
-static int compare_by_parse(void *options, const char *text)
+int compare_by_parse(void *options, const char *text)
 {
 	struct compare_options *o = options;
 
@@ -477,8 +479,6 @@ static int compared_show(const struct compared *x, const struct compare_options 
 	    compare_page_write(&x->comparison, o->by_step ? &x->steps : NULL, diff, o))
 		page_failed = true;
 	json_decref(diff);
-	if (!err && (fflush(stdout) || ferror(stdout)))
-		err = -EIO;
 	if (err)
 		log_error("cannot write the comparison to stdout: %s", strerror(-err));
 	return page_failed ? -EIO : err; /* reported already */
@@ -527,8 +527,10 @@ static int cmd_compare(int argc, char **argv)
 
 const struct subcommand subcommand_compare = {
 	.name = "compare",
+	.aliases = "diff",
 	.summary = "runs against each other",
 	.part = PART_READS,
+	.words = { .most = ANY_WORDS, .offer = completion_offer_runs },
 	.run = cmd_compare,
 	.groups = compare_groups,
 	.options_bytes = sizeof(struct compare_options),

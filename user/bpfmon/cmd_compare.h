@@ -3,9 +3,7 @@
 #ifndef BPFMON_CMD_COMPARE_H
 #define BPFMON_CMD_COMPARE_H
 
-#include "bpfmon/common_options.h"
-#include "bpfmon/filter_options.h"
-#include "bpfmon/print_format.h"
+#include "options/common_options.h"
 #include "study/step.h"
 
 #define MAX_FAIL_IF 32
@@ -22,5 +20,9 @@ struct compare_options {
 	enum step_kind steps; /* with by_step */
 	enum print_format as;
 };
+
+/* Parsers of --fail-if and --by, of struct compare_options. */
+int fail_if_parse(void *options, const char *text);
+int compare_by_parse(void *options, const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon edit [RUN...] --name, --tag, --note: changes how runs that were kept are called. */
 #include "bpfmon/changed_runs.h"
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 #include "bpfmon/recording_values.h"
 #include "bpfmon/run_tags.h"
 
@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "store/edit.h"
+#include "options/completion.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -94,16 +96,15 @@ static int cmd_edit(int argc, char **argv)
 	err = changed_runs_each(&o.store, o.common.words, "change", run_edit, &o, &nr);
 	if (!err || nr)
 		printf("%zu run%s changed\n", nr, nr == 1 ? "" : "s");
-	if (!fflush(stdout) && !ferror(stdout))
-		return err ? EXIT_USAGE : 0;
-	log_error("cannot write to stdout");
-	return EXIT_USAGE;
+	return err ? EXIT_USAGE : 0;
 }
 
 const struct subcommand subcommand_edit = {
 	.name = "edit",
+	.aliases = "rename tag note",
 	.summary = "another name, tag or note for one of them",
 	.part = PART_READS,
+	.words = { .most = ANY_WORDS, .offer = completion_offer_runs },
 	.run = cmd_edit,
 	.groups = edit_groups,
 	.options_bytes = sizeof(struct edit_options),

@@ -2,10 +2,10 @@
 /* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
 #include "bpfmon/cmd_export.h"
 
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 #include "bpfmon/export_outputs.h"
 #include "store/named_run.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/stop_signals.h"
 #include "bpfmon/whole_file.h"
 
@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "export/export.h"
+#include "options/completion.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -285,6 +287,7 @@ const struct subcommand subcommand_export = {
 	.name = "export",
 	.summary = "one for other programs",
 	.part = PART_READS,
+	.words = { .most = ANY_WORDS, .offer = completion_offer_runs },
 	.run = cmd_export,
 	.groups = export_groups,
 	.options_bytes = sizeof(struct export_options),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon help [COMMAND]: the manual page, at the section of a subcommand. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/mistakes.h"
+#include "options/common_options.h"
+#include "options/mistakes.h"
 
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/user.h"
+#include "options/completion.h"
+#include "bpfmon/subcommands.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -118,16 +120,15 @@ static int cmd_help(int argc, char **argv)
 		sub->help();
 	else
 		printf("bpfmon %s: %s\n", sub->name, sub->summary);
-	if (!fflush(stdout) && !ferror(stdout))
-		return 0;
-	log_error("cannot write to stdout");
-	return EXIT_USAGE;
+	return 0;
 }
 
 const struct subcommand subcommand_help = {
 	.name = "help",
+	.aliases = "man",
 	.summary = "the manual, at the section of a COMMAND",
 	.part = PART_INFORMS,
+	.words = { .most = 1, .offer = completion_offer_subcommands },
 	.run = cmd_help,
 	.groups = help_groups,
 	.options_bytes = sizeof(struct help_options),

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon jobs: the jobs of this node now, as its agent knows them. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/option_values.h"
-#include "bpfmon/print_format.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 
 #include "base/exit_status.h"
 #include "base/agent_socket.h"
@@ -11,6 +10,7 @@
 #include "store/node_jobs.h"
 #include "text/jobs_text.h"
 #include "run/agent_call.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -58,9 +58,7 @@ static const struct option_group jobs_groups[] = {
 
 static int jobs_parse(void *options, int argc, char **argv)
 {
-	int err = options_parse(&subcommand_jobs, options, argc, argv);
-
-	return err ? err : words_check_none(options);
+	return options_parse(&subcommand_jobs, options, argc, argv);
 }
 
 static void jobs_help(void)
@@ -98,11 +96,7 @@ static int jobs_print(const struct jobs_options *o, FILE *f)
 	node_jobs_done(&rows);
 	if (err)
 		log_error("the list of the agent is not whole: %s", strerror(-err));
-	else if (fflush(stdout) || ferror(stdout))
-		log_error("cannot write the list to stdout");
-	else
-		return 0;
-	return EXIT_USAGE;
+	return err ? EXIT_USAGE : 0;
 }
 
 static int cmd_jobs(int argc, char **argv)
@@ -131,6 +125,7 @@ static int cmd_jobs(int argc, char **argv)
 
 const struct subcommand subcommand_jobs = {
 	.name = "jobs",
+	.aliases = "ps watch",
 	.summary = "the jobs of this node now",
 	.part = PART_READS,
 	.run = cmd_jobs,

@@ -3,18 +3,18 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/progress.h"
-#include "bpfmon/common_options.h"
-#include "bpfmon/filter_options.h"
+#include "options/common_options.h"
 #include "store/database_open.h"
 #include "store/named_run.h"
 #include "store/node_store.h"
-#include "bpfmon/option_values.h"
-#include "bpfmon/print_format.h"
+#include "options/option_values.h"
 #include "store/stores.h"
 #include "study/like_answer.h"
 #include "study/like_text.h"
 #include "store/signatures.h"
 #include "text/terminal.h"
+#include "options/completion.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -330,9 +330,7 @@ static const struct option_group like_groups[] = {
 
 static int like_parse(void *options, int argc, char **argv)
 {
-	int err = options_parse(&subcommand_like, options, argc, argv);
-
-	return err ? err : words_check_run(options);
+	return options_parse(&subcommand_like, options, argc, argv);
 }
 
 static void like_help(void)
@@ -377,11 +375,7 @@ static int like_print(const struct like_shown *s, const struct like_options *o)
 		like_text(stdout, s, terminal_width(stdout));
 	if (err)
 		log_error("out of memory for the answer");
-	else if (fflush(stdout) || ferror(stdout))
-		log_error("cannot write to stdout");
-	else
-		return 0;
-	return -EIO;
+	return err;
 }
 
 static int like_compare(const struct named_runs *named, const struct like_runs *runs,
@@ -452,6 +446,7 @@ const struct subcommand subcommand_like = {
 	.name = "like",
 	.summary = "the runs that one is most like",
 	.part = PART_READS,
+	.words = { .most = 1, .offer = completion_offer_runs },
 	.run = cmd_like,
 	.groups = like_groups,
 	.options_bytes = sizeof(struct like_options),

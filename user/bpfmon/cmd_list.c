@@ -2,17 +2,16 @@
 /* bpfmon list: the runs that were kept. */
 #include "bpfmon/cmd_list.h"
 
-#include "bpfmon/common_options.h"
-#include "bpfmon/filter_options.h"
+#include "options/common_options.h"
 #include "bpfmon/list_many.h"
-#include "bpfmon/option_values.h"
-#include "bpfmon/print_format.h"
+#include "options/option_values.h"
 #include "store/stores.h"
 
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "text/runs_text.h"
 #include "text/terminal.h"
+#include "bpfmon/subcommands.h"
 
 #include <stdio.h>
 
@@ -148,12 +147,7 @@ static int list_print_many(const struct list_options *o, const struct stores *s,
 {
 	if (!all->nr)
 		list_hint_metric(o);
-	if (many_print(&o->many, o->as, list_limit(o), s, all))
-		return EXIT_USAGE;
-	if (!fflush(stdout) && !ferror(stdout))
-		return 0;
-	log_error("cannot write the list to stdout");
-	return EXIT_USAGE;
+	return many_print(&o->many, o->as, list_limit(o), s, all) ? EXIT_USAGE : 0;
 }
 
 static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all)
@@ -173,10 +167,7 @@ static int list_print(const struct list_options *o, const struct stores *s, stru
 	}
 	if (o->as == PRINT_TEXT)
 		runs_table(stdout, all, shown, prefixes, &o->columns, terminal_width(stdout));
-	if (!fflush(stdout) && !ferror(stdout))
-		return 0;
-	log_error("cannot write the list to stdout");
-	return EXIT_USAGE;
+	return 0;
 }
 
 static int cmd_list(int argc, char **argv)
@@ -199,8 +190,10 @@ static int cmd_list(int argc, char **argv)
 
 const struct subcommand subcommand_list = {
 	.name = "list",
+	.aliases = "ls history log runs",
 	.summary = "the runs that were kept",
 	.part = PART_READS,
+	.words = { .most = ANY_WORDS },
 	.run = cmd_list,
 	.groups = list_groups,
 	.options_bytes = sizeof(struct list_options),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon mark [OPTIONS] TEXT: reports to the run around it that a phase begins. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/option_values.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 
 #include "base/exit_status.h"
 #include "base/cleanup.h"
@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/span_call.h"
 #include "run/line_protocol.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -194,9 +195,11 @@ static int cmd_mark(int argc, char **argv)
 
 const struct subcommand subcommand_mark = {
 	.name = "mark",
+	.aliases = "phase",
 	.summary = "begin a phase, from inside the command",
 	.part = PART_RECORDS,
 	.ends_at_word = true,
+	.words = { .most = ANY_WORDS },
 	.run = cmd_mark,
 	.groups = mark_groups,
 	.options_bytes = sizeof(struct mark_options),

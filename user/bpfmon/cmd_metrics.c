@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon metrics: the table of what is measured. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/print_format.h"
+#include "options/common_options.h"
 
 #include "base/exit_status.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "run/metric.h"
+#include "bpfmon/subcommands.h"
 
 #include <stdio.h>
 
@@ -33,9 +33,7 @@ static const struct option_group metrics_groups[] = {
 
 static int metrics_parse_options(void *options, int argc, char **argv)
 {
-	int err = options_parse(&subcommand_metrics, options, argc, argv);
-
-	return err ? err : words_check_none(options);
+	return options_parse(&subcommand_metrics, options, argc, argv);
 }
 
 static void metrics_help(void)
@@ -87,10 +85,7 @@ static int cmd_metrics(int argc, char **argv)
 			printf("%-36s %-6s %-6s %-8s %s\n", m->key, metric_unit_name(m->unit),
 			       metric_group_name(m->group), metric_kind_name(m->kind), m->help);
 	}
-	if (!fflush(stdout) && !ferror(stdout))
-		return 0;
-	log_error("cannot write to stdout");
-	return EXIT_USAGE;
+	return 0;
 }
 
 const struct subcommand subcommand_metrics = {

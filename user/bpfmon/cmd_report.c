@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon report RUN [-o PAGE]: a run as one page for a browser, or as one picture. */
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/report_make.h"
 #include "bpfmon/whole_file.h"
 
 #include "base/exit_status.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "options/completion.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <string.h>
@@ -82,7 +84,7 @@ static int report_parse(void *options, int argc, char **argv)
 			"report is of one run, as in bpfmon report align; filters are for --many");
 		return -EINVAL;
 	}
-	return words_check_run(options);
+	return words_check_most(options, 1);
 }
 
 static void report_help(void)
@@ -147,8 +149,10 @@ static int cmd_report(int argc, char **argv)
 
 const struct subcommand subcommand_report = {
 	.name = "report",
+	.aliases = "plot html",
 	.summary = "one as a page for a browser",
 	.part = PART_READS,
+	.words = { .most = ANY_WORDS, .offer = completion_offer_runs },
 	.run = cmd_report,
 	.groups = report_groups,
 	.options_bytes = sizeof(struct report_options),

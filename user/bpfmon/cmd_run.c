@@ -3,10 +3,10 @@
 #include "bpfmon/cmd_run.h"
 
 #include "bpfmon/lent_rights.h"
-#include "bpfmon/mistakes.h"
-#include "bpfmon/option_values.h"
+#include "options/mistakes.h"
+#include "options/option_values.h"
 #include "bpfmon/prepare.h"
-#include "bpfmon/settings.h"
+#include "options/settings.h"
 #include "bpfmon/span_attend.h"
 #include "bpfmon/through_agent.h"
 
@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "bpfmon/roles/launcher.h"
 #include "run/meta.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -235,8 +236,11 @@ static int cmd_run(int argc, char **argv)
 }
 
 const struct subcommand subcommand_run = {
+	.aliases = "run exec record monitor",
 	.ends_at_word = true,
 	.loads_programs = true,
+	.words = { .most = ANY_WORDS },
+	.takes_command = true,
 	.run = cmd_run,
 	.groups = run_groups,
 	.options_bytes = sizeof(struct run_options),

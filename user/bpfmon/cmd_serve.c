@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon serve: the runs as pages for a browser, by bpfmon-web, which it becomes. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/option_values.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 
 #include "base/exit_status.h"
 #include "base/agent_socket.h"
 #include "base/log.h"
 #include "base/user.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -65,9 +66,7 @@ static const struct option_group serve_groups[] = {
 
 static int serve_parse(void *options, int argc, char **argv)
 {
-	int err = options_parse(&subcommand_serve, options, argc, argv);
-
-	return err ? err : words_check_none(options);
+	return options_parse(&subcommand_serve, options, argc, argv);
 }
 
 static void serve_help(void)

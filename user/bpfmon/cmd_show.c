@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon show: a run again, from the store or from a file of lines. */
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 #include "store/named_run.h"
-#include "bpfmon/option_values.h"
-#include "bpfmon/print_format.h"
+#include "options/option_values.h"
 #include "bpfmon/show_run.h"
 
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "run/template.h"
+#include "options/completion.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -71,7 +72,7 @@ static int show_parse(void *options, int argc, char **argv)
 		log_error("--format does not take '%s': %s", o->template, why);
 		return -EINVAL;
 	}
-	return err ? err : words_check_run(options);
+	return err;
 }
 
 static void show_help(void)
@@ -101,19 +102,15 @@ static int cmd_show(int argc, char **argv)
 	if (err)
 		log_error("cannot show '%s': %s", o.common.words[0], source_why(&s, err));
 	source_close(&s);
-	if (err)
-		return EXIT_USAGE;
-	if (fflush(stdout) || ferror(stdout))
-		log_error("cannot write to stdout");
-	else
-		return 0;
-	return EXIT_USAGE;
+	return err ? EXIT_USAGE : 0;
 }
 
 const struct subcommand subcommand_show = {
 	.name = "show",
+	.aliases = "info summary stat",
 	.summary = "one of them again",
 	.part = PART_READS,
+	.words = { .most = 1, .offer = completion_offer_runs },
 	.run = cmd_show,
 	.groups = show_groups,
 	.options_bytes = sizeof(struct show_options),

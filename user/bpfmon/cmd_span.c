@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon span NAME -- COMMAND: runs a command as a span of the run around it. */
-#include "bpfmon/common_options.h"
-#include "bpfmon/option_values.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 #include "bpfmon/run_tags.h"
 #include "bpfmon/span_attend.h"
 
@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/span_call.h"
 #include "run/span.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -117,6 +118,12 @@ static int span_execute(const struct span_options *o, char **command)
 	span_end_as(words.status);
 }
 
+static const struct first_word span_words[] = {
+	{ "begin", NULL, ANY_WORDS },
+	{ "end", NULL, ANY_WORDS },
+	{ 0 },
+};
+
 static int span_in_place(const struct span_options *o)
 {
 	char *const *words = o->common.words;
@@ -175,6 +182,8 @@ const struct subcommand subcommand_span = {
 	.summary = "run a part of a run as a span, with totals of its own",
 	.part = PART_RECORDS,
 	.becomes_command = true,
+	.words = { .most = ANY_WORDS, .first = span_words, .takes_other_first = true },
+	.takes_command = true,
 	.run = cmd_span,
 	.groups = span_groups,
 	.options_bytes = sizeof(struct span_options),

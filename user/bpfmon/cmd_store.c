@@ -4,12 +4,10 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"
-#include "base/nearest.h"
 #include "base/progress.h"
 #include "bpfmon/changed_runs.h"
-#include "bpfmon/common_options.h"
-#include "bpfmon/option_values.h"
-#include "bpfmon/print_format.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 #include "store/database_open.h"
 #include "store/stores.h"
 #include "store/edit.h"
@@ -20,6 +18,8 @@
 #include "store/merge.h"
 #include "store/remove.h"
 #include "text/format.h"
+#include "bpfmon/subcommands.h"
+#include "options/completion.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -419,40 +419,37 @@ static int store_run_remove(const struct store_command_options *o)
 	return err ? EXIT_USAGE : 0;
 }
 
-static const struct {
-	const char *name;
-	int (*act)(const struct store_command_options *o, const char *path);
-	bool takes_words;
-} acts[] = {
-	{ "prune", store_run_prune, false },
-	{ "check", store_run_check, false },
-	{ "merge", store_run_merge, true },
+enum store_act { STORE_PRUNE, STORE_CHECK, STORE_MERGE, STORE_REMOVE };
+
+static const struct first_word store_words[] = {
+	[STORE_PRUNE] = { "prune", NULL, 0 },
+	[STORE_CHECK] = { "check", NULL, 0 },
+	[STORE_MERGE] = { "merge", "import", ANY_WORDS },
+	[STORE_REMOVE] = { "remove", "rm delete", ANY_WORDS },
+	{ 0 },
 };
 
+/* Offers what stands behind "remove" and "merge". */
+static void store_offer(const struct completion *c, const char *first)
+{
+	if (first && !strcmp(first, store_words[STORE_REMOVE].name))
+		completion_offer_runs(c, first);
+	else if (first && !strcmp(first, store_words[STORE_MERGE].name))
+		completion_offer_files(c);
+}
+
+/* Does what the first word says with the store at @path. Returns the exit status. */
 static int store_run_action(const struct store_command_options *o, const char *path)
 {
+	static int (*const acts[])(const struct store_command_options *, const char *) = {
+		[STORE_PRUNE] = store_run_prune,
+		[STORE_CHECK] = store_run_check,
+		[STORE_MERGE] = store_run_merge,
+	};
 	const char *word = o->common.words[0];
-	struct nearest n;
 
-	if (!word)
-		return store_run_size(o, path);
-	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
-		if (strcmp(word, acts[i].name) != 0)
-			continue;
-		if (acts[i].takes_words || !o->common.words[1])
-			return acts[i].act(o, path);
-		log_error("there is a word too many, '%s'; see --help", o->common.words[1]);
-		return EXIT_USAGE;
-	}
-	nearest_begin(&n, word, strlen(word));
-	nearest_offer(&n, "remove");
-	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++)
-		nearest_offer(&n, acts[i].name);
-	if (n.word)
-		log_error("store does not know '%s'; did you mean '%s'?", word, n.word);
-	else
-		log_error("store does not know '%s': prune, remove, check, or merge", word);
-	return EXIT_USAGE;
+	return word ? acts[first_word_find(&subcommand_store, word)](o, path)
+		    : store_run_size(o, path);
 }
 
 static int cmd_store(int argc, char **argv)
@@ -463,15 +460,11 @@ static int cmd_store(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (o.common.words[0] && !strcmp(o.common.words[0], "remove"))
+	if (o.common.words[0] && !strcmp(o.common.words[0], store_words[STORE_REMOVE].name))
 		status = store_run_remove(&o);
 	else if (!stores_find(&s, &o.store))
 		status = store_run_action(&o, s.path[0]);
 	stores_done(&s);
-	if (!status && (fflush(stdout) || ferror(stdout))) {
-		log_error("cannot write to stdout");
-		status = EXIT_USAGE;
-	}
 	return status;
 }
 
@@ -479,6 +472,7 @@ const struct subcommand subcommand_store = {
 	.name = "store",
 	.summary = "their store: size, prune, remove, check, merge",
 	.part = PART_READS,
+	.words = { .first = store_words, .offer = store_offer },
 	.run = cmd_store,
 	.groups = store_groups,
 	.options_bytes = sizeof(struct store_command_options),

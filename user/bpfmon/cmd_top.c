@@ -7,10 +7,10 @@
 #include "base/agent_socket.h"
 #include "base/cgroup.h"
 #include "base/log.h"
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 #include "bpfmon/named_feed.h"
 #include "store/named_run.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "store/stores.h"
 #include "bpfmon/top_command.h"
 #include "store/live_source.h"
@@ -18,6 +18,8 @@
 #include "text/terminal.h"
 #include "waits/task.h"
 #include "run/agent_call.h"
+#include "options/completion.h"
+#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -311,7 +313,7 @@ static int top_parse(void *options, int argc, char **argv)
 	if (!err && nr_targets && o->common.words && *o->common.words)
 		return options_refuse("beside --job, --pid or --cgroup there is no",
 				      *o->common.words);
-	return err ? err : words_check_run(options);
+	return err;
 }
 
 static void top_help(void)
@@ -525,6 +527,7 @@ const struct subcommand subcommand_top = {
 	.name = "top",
 	.summary = "a run while it goes on, or again: its processes",
 	.part = PART_READS,
+	.words = { .most = 1, .offer = completion_offer_runs },
 	.run = cmd_top,
 	.groups = top_groups,
 	.options_bytes = sizeof(struct top_options),

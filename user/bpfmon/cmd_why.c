@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon why: what live processes wait for, and the one that holds up the others. */
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 #include "bpfmon/named_feed.h"
-#include "bpfmon/option_values.h"
-#include "bpfmon/print_format.h"
+#include "options/option_values.h"
 #include "bpfmon/why_notes.h"
 
 #include "base/exit_status.h"
@@ -12,6 +11,8 @@
 #include "base/memory.h"
 #include "store/live_source.h"
 #include "waits/waits.h"
+#include "bpfmon/subcommands.h"
+#include "options/completion.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -67,6 +68,14 @@ static int why_parse(void *options, int argc, char **argv)
 		return err;
 	log_error("why: which process or run? Give its PID or name, as in: bpfmon why 4711");
 	return -EINVAL;
+}
+
+/* Offers processes, and names of runs. */
+static void why_offer(const struct completion *c, const char *first)
+{
+	(void)first;
+	completion_offer_pids(c);
+	completion_offer_names(c);
 }
 
 static void why_help(void)
@@ -343,11 +352,7 @@ static int why_answer(const struct why_options *o, struct waits *w)
 		why_print(w, o->is_run);
 	if (err)
 		log_error("why: %s", strerror(-err));
-	else if (fflush(stdout) || ferror(stdout))
-		log_error("cannot write to stdout");
-	else
-		return some_live(w) ? 0 : EXIT_USAGE;
-	return EXIT_USAGE;
+	return !err && some_live(w) ? 0 : EXIT_USAGE;
 }
 
 static int cmd_why(int argc, char **argv)
@@ -372,6 +377,7 @@ const struct subcommand subcommand_why = {
 	.name = "why",
 	.summary = "what processes wait for",
 	.part = PART_READS,
+	.words = { .most = ANY_WORDS, .offer = why_offer },
 	.run = cmd_why,
 	.groups = why_groups,
 	.options_bytes = sizeof(struct why_options),

@@ -2,7 +2,7 @@
 #include "bpfmon/compare_runs.h"
 
 #include "base/log.h"
-#include "bpfmon/filter_options.h"
+#include "options/common_options.h"
 #include "store/stores.h"
 #include "store/named_run.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "study/distribution.h"
 #include "study/scatter.h"
 #include "study/trend.h"

@@ -3,8 +3,8 @@
 #ifndef BPFMON_LIST_MANY_H
 #define BPFMON_LIST_MANY_H
 
-#include "bpfmon/options.h"
-#include "bpfmon/print_format.h"
+#include "options/options.h"
+#include "options/common_options.h"
 #include "store/stores.h"
 #include "study/values.h"
 

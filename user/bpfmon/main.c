@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* main(): dispatches to the subcommands, with the rights that each needs. */
-#include "bpfmon/subcommand.h"
+#include "bpfmon/subcommands.h"
 
 #include "base/exit_status.h"
 #include "base/log.h"
@@ -23,10 +23,19 @@ static int status_after_memory(int status)
 	return EXIT_USAGE;
 }
 
+/* Flush what was printed. Returns @status, or @failed after one line if it could not be written. */
+static int output_finish(int status, int failed)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	log_error("cannot write to stdout");
+	return failed;
+}
+
 static int main_run(int argc, char **argv)
 {
 	const struct subcommand *sub;
-	int err = memory_init(), status;
+	int err = memory_init();
 
 	if (err) {
 		log_error("cannot watch the memory: %s", strerror(-err));
@@ -36,14 +45,13 @@ static int main_run(int argc, char **argv)
 		privilege_protect();
 	sub = argc > 1 ? subcommand_find(argv[1]) : NULL;
 	if (!sub)
-		return subcommand_run.run(argc, argv);
+		return output_finish(subcommand_run.run(argc, argv), EXIT_BPFMON);
 	/* only loading programs needs the capabilities that bpfmon's file may have */
 	if (sub->becomes_command && user_borrows_rights())
 		privilege_return();
 	else if (!sub->loads_programs && !sub->becomes_command && geteuid())
 		privilege_keep(0);
-	status = sub->run(argc - 1, argv + 1);
-	return status_after_memory(status);
+	return status_after_memory(output_finish(sub->run(argc - 1, argv + 1), EXIT_USAGE));
 }
 
 int main(int argc, char **argv)

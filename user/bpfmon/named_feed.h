@@ -3,7 +3,7 @@
 #ifndef BPFMON_NAMED_FEED_H
 #define BPFMON_NAMED_FEED_H
 
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 
 #define FEED_NAME_BYTES 128
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/recording_options.h"
 
+#include "options/settings.h"
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/procstat.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/recording_values.h"
 #include "run/template.h"
 

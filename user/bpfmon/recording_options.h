@@ -3,7 +3,7 @@
 #ifndef BPFMON_RECORDING_OPTIONS_H
 #define BPFMON_RECORDING_OPTIONS_H
 
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 #include "bpfmon/run_tags.h"
 #include "run/metric.h"
 #include "bpfmon/roles/recorder.h"

@@ -2,7 +2,7 @@
 #include "bpfmon/recording_values.h"
 
 #include "base/clock.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/recording_options.h"
 #include "run/process.h"
 #include "run/sample.h"

@@ -2,7 +2,7 @@
 #include "bpfmon/report_make.h"
 
 #include "store/named_run.h"
-#include "bpfmon/option_values.h"
+#include "options/option_values.h"
 #include "bpfmon/picture.h"
 #include "bpfmon/whole_file.h"
 

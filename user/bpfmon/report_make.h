@@ -3,7 +3,7 @@
 #ifndef BPFMON_REPORT_MAKE_H
 #define BPFMON_REPORT_MAKE_H
 
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 #include "bpfmon/report_many.h"
 #include "page/figure.h"
 

@@ -3,7 +3,7 @@
 #ifndef BPFMON_REPORT_MANY_H
 #define BPFMON_REPORT_MANY_H
 
-#include "bpfmon/filter_options.h"
+#include "options/common_options.h"
 #include "store/stores.h"
 #include "study/values.h"
 

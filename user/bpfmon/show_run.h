@@ -3,9 +3,8 @@
 #ifndef BPFMON_SHOW_RUN_H
 #define BPFMON_SHOW_RUN_H
 
-#include "bpfmon/common_options.h"
-#include "bpfmon/option_values.h"
-#include "bpfmon/print_format.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
 #include "store/source.h"
 
 struct show_options {

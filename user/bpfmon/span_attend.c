@@ -2,8 +2,9 @@
 #include "bpfmon/span_attend.h"
 
 #include "base/cleanup.h"
+#include "base/exit_status.h"
 #include "base/log.h"
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 #include "bpfmon/roles/launch_signals.h"
 
 #include <errno.h>

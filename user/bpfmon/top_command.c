@@ -3,7 +3,7 @@
 
 #include "base/exit_status.h"
 #include "base/log.h"
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 
 #include <errno.h>
 #include <limits.h>

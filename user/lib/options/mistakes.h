@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Mistyped command lines: each is refused in one line that says what to type. */
-#ifndef BPFMON_MISTAKES_H
-#define BPFMON_MISTAKES_H
+#ifndef OPTIONS_MISTAKES_H
+#define OPTIONS_MISTAKES_H
 
-#include "bpfmon/subcommand.h"
+#include "options/option.h"
 
 /*
  * Refuses the command of a run that is not behind "--": it may be a subcommand that was mistyped,

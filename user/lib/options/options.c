@@ -1,63 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "bpfmon/options.h"
+#include "options/options.h"
 
 #include "base/log.h"
-#include "bpfmon/mistakes.h"
-#include "bpfmon/subcommand.h"
-#include "bpfmon/value_guess.h"
-#include "run/run.h"
+#include "base/nearest.h"
+#include "base/user.h"
+#include "options/mistakes.h"
+#include "options/settings.h"
 #include "text/terminal.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_LONG 256 /* getopt's values of long options, above all letters */
-
-bool option_is_guarded(const struct option_row *row)
-{
-	return row->guard >= GUARD_ENVIRONMENT;
-}
-
-const struct option_row *option_at(const struct subcommand *sub, size_t i,
-				   const struct option_group **group)
-{
-	for (const struct option_group *g = sub->groups; g && g->rows; g++)
-		for (const struct option_row *row = g->rows; row->name; row++) {
-			*group = g;
-			if (!i--)
-				return row;
-		}
-	return NULL;
-}
-
-int option_apply(void *options, const struct option_group *group, const struct option_row *row,
-		 const char *text, const char *shown_as)
-{
-	int err = row->parse((char *)options + group->offset + row->offset, text);
-	const char *guess;
-
-	if (!err)
-		return 0;
-	guess = value_guess(row, text);
-	if (err == -E2BIG)
-		log_error("%s does not take '%s': a run has %d tags at most", shown_as, text,
-			  MAX_TAGS);
-	else if (err == -ENAMETOOLONG)
-		log_error("%s takes a text of less than %d bytes", shown_as, RUN_WORD_BYTES);
-	else if (guess)
-		log_error("%s does not take '%s'; did you mean '%s'?", shown_as, text, guess);
-	else
-		log_error("%s does not take '%s': %s", shown_as, text, row->help);
-	return -EINVAL;
-}
-
-int options_refuse(const char *what, const char *text)
-{
-	log_error("%s '%s'; see --help", what, text);
-	return -EINVAL;
-}
 
 static void getopt_fill_in(const struct subcommand *sub, char *letters, struct option *longs)
 {
@@ -196,6 +154,56 @@ int options_from_line(const struct subcommand *sub, void *options, int argc, cha
 	return err;
 }
 
+int words_check_most(const struct common_options *o, unsigned most)
+{
+	for (unsigned i = 0; o->words && o->words[i]; i++)
+		if (i == most)
+			return options_refuse("there is a word too many,", o->words[i]);
+	return 0;
+}
+
+/* Refuse a first word that the subcommand does not know, in one line. Returns -EINVAL. */
+static int first_word_refuse(const struct subcommand *sub, const char *word)
+{
+	char known[200] = "";
+	struct nearest n;
+
+	nearest_begin(&n, word, strlen(word));
+	for (const struct first_word *w = sub->words.first; w->name; w++) {
+		size_t used = strlen(known);
+
+		nearest_offer(&n, w->name);
+		snprintf(known + used, sizeof(known) - used, "%s%s",
+			 !used       ? ""
+			 : w[1].name ? ", "
+				     : ", or ",
+			 w->name);
+	}
+	if (n.word)
+		log_error("%s does not know '%s'; did you mean '%s'?", sub->name, word, n.word);
+	else
+		log_error("%s does not know '%s': %s", sub->name, word, known);
+	return -EINVAL;
+}
+
+/* Check the words behind the options against those that the subcommand takes. */
+static int words_check(const struct subcommand *sub, const struct common_options *o)
+{
+	unsigned most = sub->words.most;
+	int at;
+
+	if (o->words && *o->words && sub->words.first) {
+		at = first_word_find(sub, *o->words);
+		if (at < 0 && !sub->words.takes_other_first)
+			return first_word_refuse(sub, *o->words);
+		if (at >= 0 && sub->words.first[at].most != ANY_WORDS)
+			most = 1 + sub->words.first[at].most;
+		else if (at >= 0)
+			most = ANY_WORDS;
+	}
+	return words_check_most(o, most);
+}
+
 int options_parse(const struct subcommand *sub, void *options, int argc, char **argv)
 {
 	int err;
@@ -204,7 +212,9 @@ int options_parse(const struct subcommand *sub, void *options, int argc, char **
 	err = options_from_files(sub, options);
 	if (!err)
 		err = options_from_environment(sub, options);
-	return err ? err : options_from_line(sub, options, argc, argv);
+	if (!err)
+		err = options_from_line(sub, options, argc, argv);
+	return err ? err : words_check(sub, options);
 }
 
 int options_begin(const struct subcommand *sub, void *options, int argc, char **argv)

@@ -1,50 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "bpfmon/mistakes.h"
+#include "options/mistakes.h"
 
 #include "base/log.h"
 #include "base/nearest.h"
+#include "options/common_options.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define LINE_BYTES 400 /* of what to type; what is longer is cut with "..." */
-
-/* What other programs call a thing, and what it is called here. */
-static const struct {
-	const char *typed, *meant;
-} other_names[] = {
-	{ "ls", "list" },
-	{ "ps", "jobs" },
-	{ "top", "jobs" },
-	{ "history", "list" },
-	{ "log", "list" },
-	{ "runs", "list" },
-	{ "info", "show" },
-	{ "summary", "show" },
-	{ "stat", "show" },
-	{ "diff", "compare" },
-	{ "plot", "report" },
-	{ "html", "report" },
-	{ "rm", "store remove" },
-	{ "delete", "store remove" },
-	{ "remove", "store remove" },
-	{ "prune", "store prune" },
-	{ "merge", "store merge" },
-	{ "import", "store merge" },
-	{ "rename", "edit" },
-	{ "tag", "edit" },
-	{ "note", "edit" },
-	{ "phase", "mark" },
-	{ "begin", "span begin" },
-	{ "end", "span end" },
-	{ "version", "--version" },
-	{ "man", "help" },
-	{ "watch", "jobs" },
-};
-
-/* They are left out in bpfmon: what follows them is the command. */
-static const char *const words_for_a_run[] = { "run", "exec", "record", "monitor" };
 
 /* A command line that grows in a buffer. */
 struct shown_line {
@@ -101,25 +66,63 @@ static void shown_put_run(struct shown_line *l, char **argv, char **word)
 	shown_put_words(l, word, NULL);
 }
 
-/* The subcommand that was meant, by its own name, another one, or a mistyped one; NULL: none. */
-static const char *subcommand_guess(const char *typed)
+/* Returns whether @names, between blanks, has @word. */
+static bool names_have(const char *names, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = names; at && n && (at = strstr(at, word)); at += n)
+		if ((at == names || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
+}
+
+/* Writes what is meant by @typed into @meant if it is another name of @sub or of its first words.
+ */
+static bool subcommand_is_meant(const struct subcommand *sub, const char *typed, char meant[64])
+{
+	if (names_have(sub->aliases, typed)) {
+		snprintf(meant, 64, "%s", sub->name);
+		return true;
+	}
+	for (const struct first_word *w = sub->words.first; w && w->name; w++)
+		if (!strcmp(w->name, typed) || names_have(w->aliases, typed)) {
+			snprintf(meant, 64, "%s %s", sub->name, w->name);
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Finds the subcommand that was meant, by an option's name, another name of its own, or as one that
+ * was mistyped. Returns @meant, or NULL if there is none.
+ */
+static const char *subcommand_guess(const char *typed, char meant[64])
 {
 	struct nearest n;
 
-	for (size_t i = 0; i < sizeof(other_names) / sizeof(*other_names); i++)
-		if (!strcmp(typed, other_names[i].typed))
-			return other_names[i].meant;
+	for (const struct option_row *row = common_rows; row->name; row++)
+		if (!strcmp(row->name, typed)) {
+			snprintf(meant, 64, "--%s", typed);
+			return meant;
+		}
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+		if ((*sub)->name && subcommand_is_meant(*sub, typed, meant))
+			return meant;
 	nearest_begin(&n, typed, strlen(typed));
 	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
 		if ((*sub)->name)
 			nearest_offer(&n, (*sub)->name);
-	return n.word;
+	if (n.word)
+		snprintf(meant, 64, "%s", n.word);
+	return n.word ? meant : NULL;
 }
 
+/* Returns whether it is left out in bpfmon: what follows it is the command of a run. */
 static bool word_means_a_run(const char *typed)
 {
-	for (size_t i = 0; i < sizeof(words_for_a_run) / sizeof(*words_for_a_run); i++)
-		if (!strcmp(typed, words_for_a_run[i]))
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+		if (!(*sub)->name && names_have((*sub)->aliases, typed))
 			return true;
 	return false;
 }
@@ -185,7 +188,8 @@ int mistaken_command_refuse(char **argv, char **word)
 {
 	const struct subcommand *sub = subcommand_find(*word);
 	bool is_first = word == argv + 1;
-	const char *guess = subcommand_guess(*word);
+	char meant[64];
+	const char *guess = subcommand_guess(*word, meant);
 	struct shown_line line = { 0 };
 
 	if (sub)
@@ -209,7 +213,8 @@ int mistaken_command_refuse(char **argv, char **word)
 
 int mistaken_subcommand_refuse(const char *word)
 {
-	const char *guess = subcommand_guess(word);
+	char meant[64];
+	const char *guess = subcommand_guess(word, meant);
 
 	if (guess)
 		log_error("no subcommand '%s'; did you mean '%s'?", word, guess);

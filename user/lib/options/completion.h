@@ -5,10 +5,10 @@
  * itself: ":files N", ":folders N", ":users N" for the word from its byte N on, ":command N" for a
  * command that begins at the word N.
  */
-#ifndef BPFMON_COMPLETION_H
-#define BPFMON_COMPLETION_H
+#ifndef OPTIONS_COMPLETION_H
+#define OPTIONS_COMPLETION_H
 
-#include "bpfmon/common_options.h"
+#include "options/common_options.h"
 
 struct completion {
 	const char *typed; /* so far, of the part that is looked for */
@@ -23,16 +23,20 @@ void completion_offer_part(const struct completion *c, const char *text, const c
 			   const char *help);
 /* What the shell knows itself: "files", "folders", "users". */
 void completion_offer_own(const struct completion *c, const char *what);
-/* The processes that live, with their names. */
+/* The part of @c behind the last @mark. */
+struct completion completion_after(const struct completion *c, char mark);
+/* Offer the live processes, with their names. */
 void completion_offer_pids(const struct completion *c);
-/* The values of an option of the subcommand. */
-void completion_offer_values(const struct completion *c, const struct subcommand *sub,
-			     const struct option_group *group, const struct option_row *row);
-
-/* Of the store: the newest runs, by number and by name; their names, tags, keys of tags. */
-void completion_offer_runs(const struct completion *c);
+void completion_offer_files(const struct completion *c);
+/* For words: the subcommands, if @first is NULL. */
+void completion_offer_subcommands(const struct completion *c, const char *first);
+/* For words: the newest runs of the store, by number and by name, and files. */
+void completion_offer_runs(const struct completion *c, const char *first);
+/* Offer the names and keys of tags of the runs in the store. */
 void completion_offer_names(const struct completion *c);
-void completion_offer_tags(const struct completion *c);
 void completion_offer_tag_keys(const struct completion *c);
+
+/* Print the candidates for the last of the @nr words that follow "bpfmon". */
+void completion_print(char **words, size_t nr);
 
 #endif

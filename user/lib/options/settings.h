@@ -3,10 +3,10 @@
  * The files of options: KEY = VALUE, where KEY is the long name of an option. Before any section it
  * stands for what the option's variable does, in [list] for an option of `bpfmon list`.
  */
-#ifndef BPFMON_SETTINGS_H
-#define BPFMON_SETTINGS_H
+#ifndef OPTIONS_SETTINGS_H
+#define OPTIONS_SETTINGS_H
 
-#include "bpfmon/subcommand.h"
+#include "options/option.h"
 #include "config/user_files.h"
 
 struct setting {
@@ -32,16 +32,10 @@ void settings_done(struct settings *s);
 
 /* Whether the files may set options of this subcommand: a variable stands for one of them. */
 bool settings_are_for(const struct subcommand *sub);
-/* Whether the files may set this option in the section of its subcommand. */
-bool setting_is_possible(const struct option_group *group, const struct option_row *row);
 /* The name of the subcommand's section. */
 const char *settings_section(const struct subcommand *sub);
-/* Whether the value takes an option back that a file before has set. */
-bool setting_is_no(const struct option_row *row, const char *value);
 /* Why the setting does not count, as in "ignored under sudo: ..."; NULL: it does. */
 const char *setting_refusal(const struct settings *s, const struct setting *x);
-/* What the option's parser gets for the value; NULL: no argument. */
-const char *setting_argument(const struct option_row *row, const char *value);
 
 /*
  * The settings of the user's file and of the project's, read once. NULL: they are wrong, or cannot
@@ -56,5 +50,11 @@ bool settings_origin(const char *value, const char **path, unsigned *line);
  */
 int settings_apply(const struct settings files[NR_USER_FILES], const struct subcommand *sub,
 		   void *options);
+
+/*
+ * Apply what the user's file and the project's say, but for options whose variable is set. -EINVAL
+ * after one line to the user.
+ */
+int options_from_files(const struct subcommand *sub, void *options);
 
 #endif

@@ -3,8 +3,8 @@
  * Values of options. Functions of a void pointer are parsers of rows: it points to the type that is
  * named. 0; or -EINVAL: @text is no such value, and nothing is changed.
  */
-#ifndef BPFMON_OPTION_VALUES_H
-#define BPFMON_OPTION_VALUES_H
+#ifndef OPTIONS_OPTION_VALUES_H
+#define OPTIONS_OPTION_VALUES_H
 
 #include <stddef.h>
 #include <stdint.h>

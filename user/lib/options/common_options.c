@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "options/common_options.h"
+
+#include "options/option_values.h"
+#include "text/terminal.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Naming a store asks for one: it undoes a --no-store before it. */
+static int store_parse(void *value, const char *text)
+{
+	struct store_options *o = value;
+
+	o->is_off = false;
+	return text_parse(&o->path, text);
+}
+
+static int colour_parse(void *colour, const char *text)
+{
+	static const char *const words[] = {
+		[COLOUR_AUTO] = "auto",
+		[COLOUR_ALWAYS] = "always",
+		[COLOUR_NEVER] = "never",
+	};
+	int at = word_find(words, sizeof(words) / sizeof(*words), text);
+
+	if (at < 0)
+		return at;
+	*(int *)colour = at;
+	return 0;
+}
+
+/* clang-format off */
+const struct option_row colour_rows[] = {
+	{ "color", 0, "WHEN", false, "Colour: auto (default: on a terminal), always, never", colour_parse, offsetof(struct common_options, colour), GUARD_NONE },
+	{ 0 }
+};
+
+const struct option_row common_rows[] = {
+	{ "help", 'h', NULL, false, "Show this help", flag_parse, offsetof(struct common_options, help), GUARD_NONE },
+	{ "version", 'V', NULL, false, "Show the version", flag_parse, offsetof(struct common_options, version), GUARD_NONE },
+	{ 0 }
+};
+
+const struct option_row store_rows[] = {
+	{ "store", 0, "PATH", false, "The store is this file, not that of the user and host", store_parse, 0, GUARD_ENVIRONMENT },
+	{ 0 }
+};
+
+#define AT(field) offsetof(struct store_options, field)
+const struct option_row node_rows[] = {
+	{ "node", 0, NULL, false, "The jobs of this node that its agent has kept, not one's own runs", flag_parse, AT(of_node), GUARD_NONE },
+	{ "agent", 0, "SOCKET", false, "With --node: ask the agent at SOCKET", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+
+const struct option_row force_rows[] = {
+	{ "force", 0, NULL, false, "Replace output files that exist", flag_parse, 0, GUARD_ENVIRONMENT },
+	{ 0 }
+};
+
+const struct option_row silent_rows[] = {
+	{ "quiet", 'q', NULL, false, "Do not say which file was written", flag_parse, 0, GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const char *const states[] = {
+	[ANY_STATE] = "any",          [ONLY_RUNNING] = "running",
+	[ONLY_FINISHED] = "finished", [ONLY_UNFINISHED] = "unfinished",
+	[ONLY_FAILED] = "failed",
+};
+
+const char *filter_state_word(enum state_filter state)
+{
+	return states[state];
+}
+
+static int filter_tag_parse(void *options, const char *text)
+{
+	struct filter_options *o = options;
+
+	if (!strcspn(text, "=") || o->filter.nr_tags == MAX_TAGS)
+		return -EINVAL;
+	o->tags[o->filter.nr_tags++] = text;
+	return 0;
+}
+
+int filter_word_add(void *options, const char *word)
+{
+	struct filter_options *o = options;
+
+	if (!*word || o->filter.nr_words == MAX_FILTER_WORDS)
+		return -EINVAL;
+	o->words[o->filter.nr_words++] = word;
+	return 0;
+}
+
+static int filter_state_parse(void *value, const char *text)
+{
+	int at = word_find(states, sizeof(states) / sizeof(*states), text);
+
+	if (at < 0)
+		return at;
+	*(enum state_filter *)value = (enum state_filter)at;
+	return 0;
+}
+
+/* clang-format off */
+#undef AT
+#define AT(field) offsetof(struct filter_options, filter.field)
+
+const struct option_row filter_rows[] = {
+	{ "name", 0, "NAME", false, "Only runs of this name; * and ? stand for anything", text_parse, AT(name), GUARD_NONE },
+	{ "span", 0, "NAME", false, "Only runs with a span of this name; * and ? as above", text_parse, AT(span), GUARD_NONE },
+	{ "job", 0, "ID", false, "Only runs of this job; * and ? as above", text_parse, AT(job), GUARD_NONE },
+	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", filter_tag_parse, 0, GUARD_NONE },
+	{ "command", 0, "TEXT", false, "Only runs with this text in their command", text_parse, AT(command), GUARD_NONE },
+	{ "search", 0, "WORD", false, "Only runs with it in name, command or note, in any case", filter_word_add, 0, GUARD_NONE },
+	{ "host", 0, "NAME", false, "Only runs on this host; * and ? stand for anything", text_parse, AT(host), GUARD_NONE },
+	{ "user", 0, "NAME", false, "Only runs of this user", text_parse, AT(user), GUARD_NONE },
+	{ "state", 0, "STATE", false, "Only runs: running, finished, unfinished, failed", filter_state_parse, AT(state), GUARD_NONE },
+	{ "since", 0, "WHEN", false, "Only runs begun since: 7d, 12h, 30m, or 2025-12-24", moment_parse, AT(since_ns), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+struct run_filter filter_get(const struct filter_options *o)
+{
+	struct run_filter f = o->filter;
+
+	f.tags = o->tags;
+	f.words = o->words;
+	return f;
+}
+
+bool filter_is_given(const struct filter_options *o)
+{
+	const struct run_filter *f = &o->filter;
+
+	return f->name || f->span || f->job || f->nr_tags || f->host || f->user || f->command ||
+	       f->nr_words || f->since_ns || f->state != ANY_STATE;
+}
+
+static const char *const names[] = {
+	[PRINT_TEXT] = "text",
+	[PRINT_JSON] = "json",
+	[PRINT_MARKDOWN] = "markdown",
+	[PRINT_CSV] = "csv",
+};
+
+/* @last: those up to it are taken. */
+static int print_format_parse(enum print_format *as, const char *text, enum print_format last)
+{
+	int at = word_find(names, (size_t)last + 1, text);
+
+	if (at < 0)
+		return at;
+	*as = (enum print_format)at;
+	return 0;
+}
+
+int print_json_or_text_parse(void *as, const char *text)
+{
+	return print_format_parse(as, text, PRINT_JSON);
+}
+
+int print_markdown_parse(void *as, const char *text)
+{
+	return print_format_parse(as, text, PRINT_MARKDOWN);
+}
+
+int print_any_parse(void *as, const char *text)
+{
+	return print_format_parse(as, text, PRINT_CSV);
+}
+
+int print_list_parse(void *as, const char *text)
+{
+	if (!strcmp(text, names[PRINT_MARKDOWN]))
+		return -EINVAL;
+	return print_any_parse(as, text);
+}
+
+int print_csv_parse(void *as, const char *text)
+{
+	(void)text;
+	*(enum print_format *)as = PRINT_CSV;
+	return 0;
+}
+
+int print_json_parse(void *as, const char *text)
+{
+	(void)text;
+	*(enum print_format *)as = PRINT_JSON;
+	return 0;
+}
