@@ -14,6 +14,8 @@ CC      ?= cc
 CLANG   ?= clang
 BPFTOOL ?= $(or $(wildcard /usr/sbin/bpftool),bpftool)
 PYTHON  ?= python3
+# compilations are kept where ccache is installed
+CCACHE  ?= $(if $(findstring ccache,$(CC)),,$(shell command -v ccache))
 
 # one line a file; V=1: each command; -s: nothing
 IS_SILENT := $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS))))
@@ -64,7 +66,7 @@ SHELL_OBJ := $(call objects,shell)
 PROGRAM_OBJ := $(sort $(BPFMON_OBJ) $(EXPORTER_OBJ) $(TOP_OBJ) $(WEB_OBJ) $(SHELL_OBJ))
 USER_OBJ := $(LIB_OBJ) $(PROGRAM_OBJ)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
-UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
+UNIT_OBJ := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%.o)
 # SANITIZE of the unit tests and fuzz targets; casts of numbers that do not fit are in no group
 UNIT_SANITIZE := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -76,7 +78,7 @@ TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
-.PHONY: $(BUILD)/unit-all $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
+.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
@@ -95,7 +97,7 @@ run: deps ## Install missing packages, build, monitor a sample workload: by BPF 
 check: deps ## Install missing packages, run every test that the machine permits, as root all (TESTS="unit kernels": these groups)
 	KERNELS="$(KERNELS)" tools/run-tests.sh $(TESTS)
 
-check-unit: $(UNIT_BIN) ## Run the unit tests (no root)
+check-unit: ## Run the unit tests (no root)
 	tools/run-tests.sh unit
 
 check-bpf: all truth ## Run the tests of the programs in the kernel (as root)
@@ -213,7 +215,7 @@ guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
 $(BUILD)/bpf/%.o: bpf/%.bpf.c
 	$(call say,CLANG)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(CCACHE) $(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 $(BUILD)/bpfmon.bpf.o: $(BPF_OBJ)
 	$(call say,LINK)
@@ -229,7 +231,7 @@ $(filter $(BUILD)/user/lib/measure/%,$(LIB_OBJ)): | $(SKELETON)
 $(BUILD)/user/%.o: user/%.c
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
+	$(Q)$(CCACHE) $(CC) $(CFLAGS_ALL) -c $< -o $@
 
 $(BUILD)/bpfmon: $(BPFMON_OBJ) $(BUILD)/libbpfmon.a
 	$(call say,LINK)
@@ -256,10 +258,29 @@ $(BUILD)/libexec/bash: $(SHELL_OBJ) $(BUILD)/libbpfmon.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -pie -static-pie,$(LDFLAGS_ALL)) $(if $(SANITIZE),-pie,-static-pie) $^ -lm -o $@
 
-$(BUILD)/unit/%: tests/unit/%.c $(TEST_ARCHIVES)
+# each file of unit tests is a program of its own, or a word for the one program that has them all: its main() is declared
+# and has its name
+$(BUILD)/unit/%.o: tests/unit/%.c | $(SKELETON)
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(TEST_LIBS) -lcmocka -o $@
+	$(Q)$(CCACHE) $(CC) $(CFLAGS_ALL) '-Dmain=$*_main(void); int $*_main' -c $< -o $@
+
+$(BUILD)/unit/%: $(BUILD)/unit/%.o $(TEST_ARCHIVES)
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS_ALL) $< $(TEST_LIBS) -lcmocka -Wl,--defsym=main=$*_main -o $@
+
+$(BUILD)/unit/all.c: $(UNIT_SRC) Makefile
+	@mkdir -p $(@D)
+	$(Q)set -- $(basename $(notdir $(UNIT_SRC))); { \
+		printf '#include <stdio.h>\n#include <string.h>\n'; \
+		printf 'int %s_main(void);\n' "$$@"; \
+		printf 'int main(int argc, char **argv)\n{\n'; \
+		for name; do printf '\tif (argc == 2 && !strcmp(argv[1], "%s"))\n\t\treturn %s_main();\n' $$name $$name; done; \
+		printf '\tfprintf(stderr, "usage: all NAME, a file of tests/unit\\n");\n\treturn 2;\n}\n'; } >$@
+
+$(BUILD)/unit/all: $(BUILD)/unit/all.c $(UNIT_OBJ) $(TEST_ARCHIVES)
+	$(call say,LINK)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(LDFLAGS_ALL) $(filter-out %.a,$^) $(TEST_LIBS) -lcmocka -o $@
 
 $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	$(call say,CC)
@@ -349,13 +370,11 @@ $(BUILD)/web/%.html: user/web/assets/%.html
 # a change of version or flags rebuilds
 $(USER_OBJ) $(BPF_OBJ): Makefile
 
--include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d $(BUILD)/accounts.d $(BUILD)/drains.d $(BUILD)/spans.d
-
-$(BUILD)/unit-all: $(UNIT_BIN)
+-include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d $(BUILD)/accounts.d $(BUILD)/drains.d $(BUILD)/spans.d
 
 # by make SANITIZE=...: the unit tests, and clang for the targets of the fuzzer
 sanitized:
-	$(MAKE) BUILD=build/sanitized SANITIZE="$(UNIT_SANITIZE)" build/sanitized/unit-all
+	$(MAKE) BUILD=build/sanitized SANITIZE="$(UNIT_SANITIZE)" build/sanitized/unit/all
 
 fuzzed:
 	$(MAKE) BUILD=build/fuzzed CC=$(CLANG) \

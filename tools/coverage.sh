@@ -11,11 +11,11 @@ cd "$(dirname "$0")/.."
 out=build/coverage
 report=build/coverage.txt
 
-CFLAGS="-O0 -g" make -s BUILD=$out SANITIZE=--coverage "$out/unit-all"
+CFLAGS="-O0 -g" make -s BUILD=$out SANITIZE=--coverage "$out/unit/all"
 find $out -name '*.gcda' -delete
 for test in tests/unit/test_*.c; do
 	name=$(basename "$test" .c)
-	if ! "$out/unit/$name" >"$out/$name.txt" 2>&1; then
+	if ! "$out/unit/all" "$name" >"$out/$name.txt" 2>&1; then
 		echo "coverage.sh: $name failed, see $out/$name.txt; what it reached counts" >&2
 	fi
 done

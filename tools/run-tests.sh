@@ -26,51 +26,61 @@ add_left_out() { # REASON COUNT
 	left_out[$1]=$((${left_out[$1]:-0} + $2))
 }
 
-# One on each CPU; what each prints comes in one piece, in the order in which they were named.
-run_cmocka() { # PROGRAM...
-	local bin out rc ok names bad left of_root results
+# Prints a line for a file of unit tests, and all that it has written if one of them failed.
+cmocka_one() { # PROGRAM FOLDER NAME; leaves its output, its status and its counts in the folder
+	local out=$2/$3.out rc=0 ok names bad left of_root began=$EPOCHREALTIME took word=ok
+	"$1" "$3" >"$out" 2>&1 || rc=$?
+	took=$(((${EPOCHREALTIME/./} - ${began/./}) / 10000))
+	ok=$(grep -ac '^\[       OK \]' "$out" || :)
+	# cmocka names each once as it fails and once in a list
+	names=$(awk '/^\[  FAILED  \]/ && !/test\(s\)/ && !seen[$0]++ { print $4 }' "$out")
+	bad=$(grep -c . <<<"$names" || :)
+	left=$(awk '/^\[  SKIPPED \]/ && !/test\(s\)/ && !seen[$0]++ { n++ } END { print n + 0 }' "$out")
+	of_root=$(grep -ac '^skipped: it needs root$' "$out" || :)
+	if [ "$rc" != 0 ] && [ "$bad" = 0 ]; then
+		bad=1 # a crash, or a sanitizer's verdict
+	fi
+	echo "$ok $bad $((left - of_root)) $of_root ${names//$'\n'/ }" >"$2/$3.counts"
+	if [ "$bad" != 0 ]; then
+		word=FAIL
+		cat "$out"
+	else
+		grep -a '^seed ' "$out" || :
+	fi
+	printf '%-4s %3d.%02d s  %s (%d tests)\n' $word $((took / 100)) $((took % 100)) "$3" $((ok + bad))
+}
+export -f cmocka_one
+
+# As many at once as there are CPUs.
+run_cmocka() { # PROGRAM NAME...
+	local program=$1 name ok bad left of_root names results
 	results=$(mktemp -d)
-	# shellcheck disable=SC2016 # of the other shell
-	printf '%s\0' "$@" | xargs -0 -P"$(nproc)" -I{} bash -c \
-		'at=$2/${1##*/}; "$1" >"$at.out" 2>&1; echo $? >"$at.rc"' _ {} "$results"
-	for bin in "$@"; do
-		out=$(<"$results/${bin##*/}.out") rc=$(<"$results/${bin##*/}.rc")
-		echo "$out"
-		ok=$(grep -ac '^\[       OK \]' <<<"$out" || :)
-		# cmocka names each once as it fails and once in a list
-		names=$(awk '/^\[  FAILED  \]/ && !/test\(s\)/ && !seen[$0]++ { print $4 }' <<<"$out")
-		bad=$(grep -c . <<<"$names" || :)
+	shift
+	printf '%s\0' "$@" | xargs -0 -P"$(nproc)" -I{} bash -c 'cmocka_one "$@"' _ "$program" "$results" {}
+	for name in "$@"; do
+		read -r ok bad left of_root names <"$results/$name.counts"
 		passed=$((passed + ok))
-		left=$(awk '/^\[  SKIPPED \]/ && !/test\(s\)/ && !seen[$0]++ { n++ } END { print n + 0 }' <<<"$out")
-		of_root=$(grep -ac '^skipped: it needs root$' <<<"$out" || :)
-		left=$((left - of_root))
+		failed=$((failed + bad))
 		skipped=$((skipped + left))
 		[ "$of_root" = 0 ] || add_left_out "not run for lack of root" "$of_root"
-		[ "$left" = 0 ] || add_left_out "skipped: in ${bin##*/}" "$left"
-		if [ "$rc" != 0 ] && [ "$bad" = 0 ]; then
-			bad=1 # a crash, or a sanitizer's verdict
-		fi
-		failed=$((failed + bad))
-		[ "$bad" = 0 ] || failures+=("$bin: ${names//$'\n'/ }")
+		[ "$left" = 0 ] || add_left_out "skipped: in $name" "$left"
+		[ "$bad" = 0 ] || failures+=("$program $name: $names")
 	done
 	rm -rf "$results"
 }
 
 run_unit() {
-	local bins
-	# of the sources, not of what a test that was renamed has left; the large ones first: the slowest is among them
-	mapfile -t bins < <(find tests/unit -name 'test_*.c' -printf '%s %f\n' | sort -rn | cut -d' ' -f2)
-	bins=("${bins[@]%.c}")
+	local names
+	# the large ones first: the slowest is among them
+	mapfile -t names < <(find tests/unit -name 'test_*.c' -printf '%s %f\n' | sort -rn | cut -d' ' -f2)
 	build sanitized
-	run_cmocka "${bins[@]/#/"$sanitized/unit/"}"
+	run_cmocka "$sanitized/unit/all" "${names[@]%.c}"
 }
 
 # Code with threads, under TSan: the store's writer, the receiver of marks, the reader of PSS.
 run_threads() {
-	local at=build/threads
-	local bins=("$at"/unit/test_{inbox,observers,pss_reader,pushed,recorder,store})
-	build BUILD=$at SANITIZE=-fsanitize=thread "${bins[@]}"
-	run_cmocka "${bins[@]}"
+	build BUILD=build/threads SANITIZE=-fsanitize=thread build/threads/unit/all
+	run_cmocka build/threads/unit/all test_{inbox,observers,pss_reader,pushed,recorder,store}
 }
 
 # Programs that end with a count of their own.

@@ -8,6 +8,7 @@
 
 #include "store/database_open.h"
 #include "merge_fixture.h"
+#include "sweep.h"
 
 #include <errno.h>
 
@@ -33,11 +34,14 @@ static void assert_has_all_of(const char *store, bool has_ended)
 static void assert_any_death_is_made_good(const struct place *p, const char *old,
 					  const char *source, bool has_ended)
 {
+	const struct sweep_part part = sweep_choose(4);
 	char store[200];
 	bool has_died = true;
 	int at;
 
 	for (at = 1; has_died && at < MOST_COMMITS; at++) {
+		if (!sweep_has(part, (unsigned long)at))
+			continue;
 		snprintf(store, sizeof(store), "%s/%d.sqlite", p->dir, at);
 		if (old)
 			merge(store, old);
@@ -123,6 +127,7 @@ static void assert_later_words_survive(const struct place *p, int64_t here_s, in
 {
 	const char *name = here_s > there_s ? "here" : "there";
 	int64_t later_s = here_s > there_s ? here_s : there_s;
+	const struct sweep_part part = sweep_choose(4);
 	char store[200], old[200], whole[200], other[200];
 	bool has_died = true;
 	int at;
@@ -134,6 +139,8 @@ static void assert_later_words_survive(const struct place *p, int64_t here_s, in
 	merge(other, whole);
 	edit(other, "there", (uint64_t)there_s * 1000000000);
 	for (at = 1; has_died && at < MOST_COMMITS; at++) {
+		if (!sweep_has(part, (unsigned long)at))
+			continue;
 		snprintf(store, sizeof(store), "%s/%d.sqlite", p->dir, at);
 		merge(store, old);
 		edit(store, "here", (uint64_t)here_s * 1000000000);
