@@ -8,7 +8,7 @@
 #include "study/compare_document.h"
 #include "study/compare_text.h"
 #include "text/curve.h"
-#include "text/heaviest_text.h"
+#include "text/summary_tables.h"
 #include "text/meta_text.h"
 #include "text/phases_text.h"
 #include "text/spans_text.h"

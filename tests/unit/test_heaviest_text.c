@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "text/heaviest_text.h"
+#include "text/summary_tables.h"
 
 /* To be freed. */
 static char *text_of(const struct process_sample *rows, size_t nr)

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "text/instances_text.h"
+#include "text/summary_tables.h"
 
 static void put(struct summary *s, const char *dimension, const char *name, enum metric_id id,
 		uint64_t value)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "summary_text_fixture.h"
+#include "text/terminal.h"
 
 /* One process of @exe, of which only that one metric is known. */
 static void add_process(struct summary *s, const char *exe, enum metric_id id, uint64_t value)
@@ -280,6 +281,60 @@ static void no_line_is_wider_than_asked_for(void **state)
 	summary_done(&s);
 }
 
+/* The summary with marks of style, in colour or not; takes @s. */
+static void assert_painted(struct summary *s, size_t width, enum colour_choice colour,
+			   const char *line)
+{
+	static const struct summary_view view = { .has_styles = true };
+	char *text;
+
+	terminal_choose_colour(colour);
+	text = terminal_paint(summary_text(s, &view, width), stdout);
+	assert_non_null(text);
+	if (!strstr(text, line))
+		fail_msg("no %s in %s", line, text);
+	free(text);
+	summary_done(s);
+}
+
+#define RED(text) "\x1b[31m" text "\x1b[0m"
+
+static void what_went_wrong_is_red_and_nothing_else(void **state)
+{
+	struct summary s = { .has_status = true, .complete = true };
+
+	(void)state;
+	assert_painted(&s, 0, COLOUR_ALWAYS, "bpfmon: the command ended with 0\n");
+	s = (struct summary){ .has_status = true, .exit_code = 3, .reason = "it ended with 1" };
+	assert_painted(
+		&s, 0, COLOUR_ALWAYS,
+		RED("bpfmon: the command ended with 3") "\n  " RED("INCOMPLETE:") " it ended");
+	s = (struct summary){ .limit = { .text = "rss<1GiB", .is_end = true } };
+	assert_painted(&s, 0, COLOUR_ALWAYS, "  " RED("ENDED") "       beyond rss<1GiB");
+	s = (struct summary){ .limit = { .text = "rss<1GiB" } };
+	assert_painted(&s, 0, COLOUR_ALWAYS, "  limit       beyond rss<1GiB");
+	s = (struct summary){ .oom_kills = 1, .oom = { .comm = "a\x01\x03" } };
+	assert_painted(&s, 0, COLOUR_ALWAYS,
+		       "  " RED("killed") "      1 for lack of memory: a?\? (");
+	s = (struct summary){ .not_kept = "no room" };
+	assert_painted(&s, 0, COLOUR_ALWAYS, "  " RED("NOT KEPT") "    in the store: no room\n");
+}
+
+static void marks_of_style_take_no_columns_and_are_removed_without_colour(void **state)
+{
+	struct summary s = { .limit = { .text = "rss<1GiB", .is_end = true } };
+
+	(void)state;
+	assert_painted(&s, 0, COLOUR_NEVER, "\n  ENDED       beyond rss<1GiB");
+	s = (struct summary){ .not_kept = "abcdefghi klmnopqr" };
+	assert_painted(&s, 46, COLOUR_ALWAYS,
+		       "\n  " RED("NOT KEPT") "    in the store: abcdefghi klmnopqr\n");
+	s = (struct summary){ .not_kept = "abcdefghi klmnopqr" };
+	assert_painted(
+		&s, 45, COLOUR_ALWAYS,
+		"\n  " RED("NOT KEPT") "    in the store: abcdefghi\n              klmnopqr\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +354,8 @@ int main(void)
 		cmocka_unit_test(a_run_of_a_command_has_no_moves),
 		cmocka_unit_test(no_text_of_a_file_steers_the_terminal),
 		cmocka_unit_test(no_line_is_wider_than_asked_for),
+		cmocka_unit_test(what_went_wrong_is_red_and_nothing_else),
+		cmocka_unit_test(marks_of_style_take_no_columns_and_are_removed_without_colour),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

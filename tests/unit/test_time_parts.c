@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "run/time_parts.h"
-#include "text/time_text.h"
+#include "text/summary_lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,16 +13,15 @@
 #include "store/source.h"
 #include "text/curve.h"
 #include "text/format.h"
-#include "text/heaviest_text.h"
+#include "text/summary_tables.h"
 #include "text/markdown.h"
 #include "text/meta_text.h"
 #include "text/phases_text.h"
-#include "text/run_column.h"
+#include "text/runs_text.h"
 #include "text/spans_text.h"
-#include "text/summary_markdown.h"
 #include "text/summary_text.h"
 #include "text/terminal.h"
-#include "text/time_text.h"
+#include "text/summary_lines.h"
 #include "run/template.h"
 #include "run/tree.h"
 #include "run/writer.h"
@@ -364,8 +363,10 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 	struct jsonw j = { 0 };
 	struct answer answer;
 	const struct summary_view view = { .answer = &answer,
+
 					   .is_running = o->state == RUN_RUNNING,
-					   .has_bounds = true };
+					   .has_bounds = true,
+					   .has_styles = true };
 
 	answer_of_run(&answer, total, meta, &times);
 	if (view.is_running && answer.doubt)

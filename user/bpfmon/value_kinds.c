@@ -7,7 +7,7 @@
 #include "options/completion.h"
 #include "run/metric.h"
 #include "study/values.h"
-#include "text/run_column.h"
+#include "text/runs_text.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include "top/model.h"
 
 #include "run/limit.h"
-#include "text/limit_text.h"
+#include "text/summary_lines.h"
 
 #include <errno.h>
 #include <jansson.h>

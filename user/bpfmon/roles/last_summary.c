@@ -25,11 +25,12 @@ void last_summary_init(struct last_summary *l, int fd, bool is_quiet)
 /* NULL: it is none, or there is no memory. */
 static char *last_summary_format(const struct message *m)
 {
+	static const struct summary_view view = { .has_styles = true };
 	struct line *line = calloc(1, sizeof(*line));
 	char *text = NULL;
 
 	if (line && !line_read(line, m->text, m->length) && line->kind == LINE_SUMMARY)
-		text = terminal_paint(summary_text(&line->summary, NULL, terminal_limit(stderr)),
+		text = terminal_paint(summary_text(&line->summary, &view, terminal_limit(stderr)),
 				      stderr);
 	if (line)
 		line_done(line);

@@ -9,7 +9,7 @@
 #include "bpfmon/roles/own_cgroup.h"
 #include "run/limit.h"
 #include "text/format.h"
-#include "text/limit_text.h"
+#include "text/summary_lines.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -47,9 +47,12 @@ static int text_put_summary(struct text *t, const struct summary *total, FILE *f
 	struct answer answer;
 
 	answer_of_run(&answer, total, t->meta, &t->times);
-	text = summary_text(
-		total, &(struct summary_view){ .answer = &answer, .what = what, .has_bounds = !f },
-		f ? terminal_limit(f) : 0);
+	text = summary_text(total,
+			    &(struct summary_view){ .answer = &answer,
+						    .what = what,
+						    .has_bounds = !f,
+						    .has_styles = f != NULL },
+			    f ? terminal_limit(f) : 0);
 	free(what);
 	if (f)
 		text = terminal_paint(text, f);

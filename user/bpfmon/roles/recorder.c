@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/oom.h"
 #include "bpfmon/roles/observer.h"
-#include "text/limit_text.h"
+#include "text/summary_lines.h"
 #include "waits/waits.h"
 #include "run/limit.h"
 #include "run/reader.h"

@@ -8,7 +8,7 @@
 #include "page/excerpt.h"
 #include "store/source_phases.h"
 #include "text/answer.h"
-#include "text/limit_text.h"
+#include "text/summary_lines.h"
 #include "run/reader.h"
 
 #include <errno.h>

@@ -226,4 +226,10 @@ bool summary_is_collectors(const struct summary *s);
 /* A new entry at the end, as a finished summary has it; NULL without memory. */
 struct program *summary_append_program(struct summary *s, const char *exe);
 
+/* Whether the total of the metric was read. */
+static inline bool summary_has_total(const struct summary *s, enum metric_id id)
+{
+	return sample_has(&s->total, id);
+}
+
 #endif

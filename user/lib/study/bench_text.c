@@ -3,7 +3,6 @@
 
 #include "study/compare.h"
 #include "study/result.h"
-#include "text/compared_number.h"
 #include "text/format.h"
 
 #include <errno.h>

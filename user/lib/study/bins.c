@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/bins.h"
 
+#include "text/format.h"
 #include "study/stats.h"
-#include "text/compared_number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define STUDY_BINS_H
 
 #include "run/metric.h"
-#include "text/compared_number.h"
+#include "text/format.h"
 
 #define MOST_BINS 64
 

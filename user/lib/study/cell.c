@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/cell.h"
 
-#include "text/compared_number.h"
+#include "text/format.h"
+#include "study/compare_text.h"
 
 #include <stdio.h>
 #include <string.h>

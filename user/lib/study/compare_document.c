@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/compare_document.h"
 
-#include "base/number.h"
+#include "text/format.h"
 #include "study/compare_text.h"
+#include "base/number.h"
 #include "study/verdict.h"
-#include "text/compared_number.h"
 
 #include <math.h>
 #include <stdio.h>

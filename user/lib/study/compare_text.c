@@ -2,10 +2,9 @@
 #include "study/compare_text.h"
 
 #include "study/cell.h"
+#include "text/format.h"
 #include "study/compare.h"
 #include "study/verdict.h"
-#include "text/compared_number.h"
-#include "text/format.h"
 
 #include <math.h>
 #include <stdio.h>

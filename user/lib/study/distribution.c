@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/distribution.h"
 
+#include "text/format.h"
 #include "study/bins.h"
 #include "study/stats.h"
-#include "text/compared_number.h"
-#include "text/format.h"
 
 #include <errno.h>
 #include <stdlib.h>

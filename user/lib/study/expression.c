@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/expression.h"
 
+#include "text/format.h"
 #include "run/limit.h"
-#include "text/compared_number.h"
 
 #include <ctype.h>
 #include <errno.h>

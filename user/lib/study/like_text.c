@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "text/format.h"
-#include "text/run_column.h"
+#include "text/runs_text.h"
 
 #include <inttypes.h>
 #include <math.h>

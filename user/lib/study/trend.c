@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "study/stats.h"
 #include "study/values.h"
-#include "text/compared_number.h"
 #include "text/format.h"
 
 #include <ctype.h>

@@ -5,9 +5,8 @@
 #include "base/text.h"
 #include "study/stats.h"
 #include "study/values.h"
-#include "text/compared_number.h"
 #include "text/format.h"
-#include "text/run_column.h"
+#include "text/runs_text.h"
 
 #include <errno.h>
 #include <math.h>

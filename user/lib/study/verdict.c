@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/verdict.h"
 
-#include "text/compared_number.h"
+#include "text/format.h"
+#include "study/compare_text.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,11 @@
 #include "text/answer.h"
 
 #include "base/number.h"
-#include "text/summary_parts.h"
+#include "text/format.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define KIB 1024ULL
 #define MIB (KIB * KIB)
@@ -91,4 +93,142 @@ void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta
 		a->cores_available = answer_cores_available(meta);
 	}
 	a->has_phase = times && s->wall_ns && phase_times_longest(times, s->wall_ns, &a->phase);
+}
+
+/* The answer as a line of the summary, and as JSON. */
+
+#define NAME_COLUMNS 40
+
+/* As it would be typed: no ".0". */
+static char *request_format(char *out, uint64_t bytes)
+{
+	static const char *const units[] = { "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = (double)bytes / 1048576;
+	size_t u = 0;
+
+	while (v >= 1000 && u + 1 < sizeof(units) / sizeof(*units)) {
+		v /= 1024;
+		u++;
+	}
+	snprintf(out, FORMAT_BYTES, fabs(v - round(v)) < 0.05 ? "%.0f %s" : "%.1f %s", v, units[u]);
+	return out;
+}
+
+/* What the request was made of, as in "peak up to 522 MiB + 10 %". */
+static void request_put_reason(FILE *f, const struct answer *a)
+{
+	const struct memory_needed *n = &a->needed;
+	const char *title = !strcmp(n->witness, "cgroup") ? "its cgroup needed"
+			    : !strcmp(n->witness, "pss")  ? "PSS"
+							  : "peak";
+	char bytes[FORMAT_BYTES];
+
+	fprintf(f, " (%s %s%s + %d %%", title, needed_bound_text(n), format_bytes(bytes, n->bytes),
+		ANSWER_MARGIN_PERCENT);
+	if (n->unmapped_bytes)
+		fprintf(f, ", without up to %s of files in memory",
+			format_bytes(bytes, n->unmapped_bytes));
+	if (a->doubt)
+		fprintf(f, ", %s", a->doubt);
+	fputc(')', f);
+}
+
+void answer_request_text(FILE *f, const struct answer *a)
+{
+	char text[FORMAT_BYTES];
+
+	if (a->basis == REQUEST_NONE)
+		return;
+	if (a->basis == REQUEST_LIMIT) {
+		fprintf(f, "more than %s (the limit that was too small)",
+			format_bytes(text, a->request_bytes));
+		return;
+	}
+	fprintf(f, "%s%s", a->is_least ? "at least " : "", request_format(text, a->request_bytes));
+	request_put_reason(f, a);
+}
+
+void answer_cores_text(FILE *f, const struct answer *a)
+{
+	uint64_t whole = a->cores_available / 1000, part = a->cores_available % 1000 / 10;
+
+	if (!a->has_cores)
+		return;
+	fprintf(f, "%" PRIu64 ".%02" PRIu64, a->cores_used / 1000, a->cores_used % 1000 / 10);
+	if (a->cores_available && part)
+		fprintf(f, " of %" PRIu64 ".%02" PRIu64, whole, part);
+	else if (a->cores_available)
+		fprintf(f, " of %" PRIu64, whole);
+	fputs(a->cores_available == 1000 ? " core" : " cores", f);
+}
+
+static unsigned phase_percent(const struct answer *a)
+{
+	return (unsigned)round((double)a->phase.ns * 100 / (double)a->wall_ns);
+}
+
+void answer_phase_text(FILE *f, const struct answer *a)
+{
+	char count[FORMAT_BYTES];
+
+	if (!a->has_phase)
+		return;
+	fprintf(f, "%u %% of the time ", phase_percent(a));
+	if (!a->phase.text) {
+		fputs("before the first mark", f);
+		return;
+	}
+	fputs("in phase ", f);
+	format_beginning(f, a->phase.text, NAME_COLUMNS);
+	if (a->phase.count > 1)
+		fprintf(f, " (x %s)", format_count(count, a->phase.count));
+}
+
+void answer_text(FILE *f, const struct answer *a)
+{
+	bool has_request = a->basis != REQUEST_NONE;
+
+	if (!has_request && !a->has_cores)
+		return;
+	fprintf(f, "  %-11s ", has_request ? "request" : "used");
+	answer_request_text(f, a);
+	if (a->has_cores) {
+		fputs(has_request ? "; used " : "", f);
+		answer_cores_text(f, a);
+	}
+	if (a->has_phase) {
+		fputs("; ", f);
+		answer_phase_text(f, a);
+	}
+	fputc('\n', f);
+}
+
+static void request_json(struct jsonw *j, const struct answer *a)
+{
+	if (a->basis == REQUEST_NONE)
+		return;
+	jsonw_uint(j, "request_bytes", a->request_bytes);
+	jsonw_string(j, "request_from",
+		     a->basis == REQUEST_LIMIT ? "limit" : "memory_needed_bytes");
+	jsonw_bool(j, "request_is_least", a->is_least);
+	if (a->doubt)
+		jsonw_string(j, "request_doubt", a->doubt);
+}
+
+void answer_json(struct jsonw *j, const struct answer *a)
+{
+	jsonw_object(j, "answer");
+	request_json(j, a);
+	if (a->has_cores)
+		jsonw_decimal(j, "cores_used", a->cores_used, 3);
+	if (a->has_cores && a->cores_available)
+		jsonw_decimal(j, "cores_available", a->cores_available, 3);
+	if (a->has_phase) {
+		jsonw_object(j, "longest_phase");
+		jsonw_string(j, "text", a->phase.text);
+		jsonw_uint(j, "count", a->phase.count);
+		jsonw_decimal(j, "seconds", a->phase.ns, 9);
+		jsonw_object_end(j);
+	}
+	jsonw_object_end(j);
 }

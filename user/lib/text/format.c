@@ -2,11 +2,14 @@
 #include "text/format.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -139,6 +142,8 @@ static size_t format_line_length(const char *text, size_t width)
 	for (; text[at] && text[at] != '\n'; used += columns) {
 		size_t n = format_next_character(text + at, &columns, &is_control);
 
+		if (strchr(STYLED_MARKS, text[at]))
+			columns = 0;
 		if (used + columns > width)
 			return text[at] == ' ' ? at : blank ? blank : at ? at : n;
 		if (text[at] == ' ' && strspn(text, " ") < at)
@@ -166,6 +171,16 @@ void format_folded(FILE *f, const char *text, size_t width, size_t indent)
 	}
 }
 
+void format_drop_styles(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++)
+		if (!strchr(STYLED_MARKS, *text))
+			*to++ = *text;
+	*to = '\0';
+}
+
 int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent)
 {
 	int err;
@@ -176,4 +191,60 @@ int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent)
 		format_folded(f, t->text, width, indent);
 	buffer_done(t);
 	return err;
+}
+
+#define LARGEST_EXACT 9007199254740992.0 /* 2^53: of the whole numbers of a double */
+#define LARGEST 1e18                     /* what the formats of whole numbers take, seconds as ns */
+
+double number_as_measured(enum metric_unit unit, double value)
+{
+	double scale = pow(10, metric_unit_decimals(unit) + 2);
+
+	return fabs(value * scale) < LARGEST_EXACT ? round(value * scale) / scale : value;
+}
+
+char *number_format(char *out, enum metric_unit unit, double value)
+{
+	double size = fabs(value);
+
+	if (size > (unit == UNIT_NS ? LARGEST / 1e9 : LARGEST))
+		snprintf(out, NUMBER_BYTES, "%.4g", size);
+	else if (unit == UNIT_NS)
+		format_seconds(out, number_clamp(size * 1e9));
+	else if (unit == UNIT_BYTES)
+		format_bytes(out, number_clamp(size));
+	else if (unit == UNIT_MILLI)
+		snprintf(out, NUMBER_BYTES, "%.3f", size);
+	else if (size < 1e15 && size != floor(size)) /* the middle of two */
+		snprintf(out, NUMBER_BYTES, "%.2f", size);
+	else
+		format_count(out, number_clamp(size));
+	if (value < 0) {
+		memmove(out + 1, out, strlen(out) + 1);
+		*out = '-';
+	}
+	return out;
+}
+
+char *number_difference(char *out, enum metric_unit unit, double value)
+{
+	number_format(out, unit, value);
+	if (value > 0) {
+		memmove(out + 1, out, strlen(out) + 1);
+		*out = '+';
+	}
+	return out;
+}
+
+char *number_relative(char *out, double part)
+{
+	if (isinf(part))
+		snprintf(out, NUMBER_BYTES, part > 0 ? "from 0" : "below 0");
+	else if (part == 0)
+		snprintf(out, NUMBER_BYTES, "0 %%");
+	else if (part < 9.995)
+		snprintf(out, NUMBER_BYTES, "%+.1f %%", part * 100);
+	else
+		snprintf(out, NUMBER_BYTES, "x %.4g", part + 1);
+	return out;
 }

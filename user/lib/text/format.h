@@ -4,6 +4,7 @@
 #define TEXT_FORMAT_H
 
 #include "base/buffer.h"
+#include "run/metric.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,6 +13,15 @@
 
 #define FORMAT_BYTES 32
 #define MOMENT_BYTES 64
+
+/*
+ * Marks of style in a text. They take no columns, and no name that is printed by format_name() can
+ * contain one. terminal_paint() replaces or removes them.
+ */
+#define STYLED_ALARM "\x01"   /* a failure, a loss, a regression; up to STYLED_END */
+#define STYLED_RUNNING "\x02" /* a run that goes on; up to STYLED_END */
+#define STYLED_END "\x03"
+#define STYLED_MARKS STYLED_ALARM STYLED_RUNNING STYLED_END
 
 /* Each writes into @out (FORMAT_BYTES) and returns it. */
 char *format_bytes(char *out, uint64_t bytes);
@@ -40,7 +50,23 @@ size_t format_beginning(FILE *f, const char *text, size_t width);
  */
 void format_folded(FILE *f, const char *text, size_t width, size_t indent);
 
+/* Removes the marks of style from @text. */
+void format_drop_styles(char *text);
 /* Ends the text, writes it so, and releases it. -ENOMEM, also if it was incomplete before. */
 int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent);
+
+/* Compared values as a person reads them. */
+
+#define NUMBER_BYTES 48
+
+/* @value without what arithmetic adds behind its last digit: two digits more than the unit has are
+ * kept, which quartiles have. */
+double number_as_measured(enum metric_unit unit, double value);
+/* Each writes into @out (NUMBER_BYTES) and returns it. */
+char *number_format(char *out, enum metric_unit unit, double value);
+/* The same with its sign. */
+char *number_difference(char *out, enum metric_unit unit, double value);
+/* A part of 1 as percent, with its sign; from ten times on as what it is multiplied by. */
+char *number_relative(char *out, double part);
 
 #endif

@@ -1,140 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/summary_text.h"
 
+#include "base/cleanup.h"
 #include "run/summary.h"
+#include "run/tree.h"
 #include "text/format.h"
-#include "text/instances_text.h"
-#include "text/limit_text.h"
-#include "text/memory_text.h"
-#include "text/programs_text.h"
-#include "text/summary_parts.h"
-#include "text/time_text.h"
+#include "text/markdown.h"
+#include "text/meta_text.h"
+#include "text/summary_lines.h"
+#include "text/summary_tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What sockets moved, as lines of the summary. */
-
-/* "1.2 GiB received, 3 B sent"; of what is not known only the other half. */
-static void net_put_pair(FILE *f, const char *title, bool has_rx, uint64_t rx, bool has_tx,
-			 uint64_t tx)
-{
-	char a[FORMAT_BYTES];
-
-	fprintf(f, "  %-10s  ", title);
-	if (has_rx)
-		fprintf(f, "%s received%s", format_bytes(a, rx), has_tx ? ", " : "");
-	if (has_tx)
-		fprintf(f, "%s sent", format_bytes(a, tx));
-}
-
-/* False: one of them was not counted. */
-static bool net_add_up(const struct summary *s, enum metric_id tcp, enum metric_id udp,
-		       enum metric_id other, uint64_t *sum)
-{
-	const uint64_t *v = s->total.value;
-
-	*sum = v[tcp] + v[udp] + v[other];
-	return summary_has_total(s, tcp) && summary_has_total(s, udp) &&
-	       summary_has_total(s, other);
-}
-
-/*
- * Of what a socket does not know to stay on this machine, some may: of datagrams that it sends
- * without a peer, or over a bridge to a container.
- */
-static void net_put_loopback(FILE *f, const struct summary *s, uint64_t rx, uint64_t tx)
-{
-	const uint64_t its_rx = s->total.value[M_net_rx_loopback];
-	const uint64_t its_tx = s->total.value[M_net_tx_loopback];
-	char a[FORMAT_BYTES];
-
-	if (!summary_has_total(s, M_net_rx_loopback) || !summary_has_total(s, M_net_tx_loopback) ||
-	    (!its_rx && !its_tx))
-		return;
-	if (its_rx == rx && its_tx == tx) {
-		fputs("; all of it on this machine", f);
-		return;
-	}
-	fputs("; of these at least", f);
-	if (its_rx)
-		fprintf(f, " %s received", format_bytes(a, its_rx));
-	if (its_tx)
-		fprintf(f, "%s %s sent", its_rx ? " and" : "", format_bytes(a, its_tx));
-	fputs(" on this machine", f);
-}
-
-/* Without Unix sockets: what goes over those stays on this machine for certain. */
-static void net_put_network(FILE *f, const struct summary *s)
-{
-	uint64_t rx, tx;
-	bool has_rx = net_add_up(s, M_net_rx_tcp, M_net_rx_udp, M_net_rx_other, &rx);
-	bool has_tx = net_add_up(s, M_net_tx_tcp, M_net_tx_udp, M_net_tx_other, &tx);
-
-	if (!has_rx && !has_tx)
-		return;
-	net_put_pair(f, "network", has_rx, rx, has_tx, tx);
-	if (has_rx && has_tx)
-		net_put_loopback(f, s, rx, tx);
-	fputc('\n', f);
-}
-
-static void net_put_unix(FILE *f, const struct summary *s)
-{
-	const uint64_t *v = s->total.value;
-	bool has_rx = summary_has_total(s, M_net_rx_unix);
-	bool has_tx = summary_has_total(s, M_net_tx_unix);
-
-	if (!(has_rx && v[M_net_rx_unix]) && !(has_tx && v[M_net_tx_unix]))
-		return;
-	net_put_pair(f, "Unix", has_rx, v[M_net_rx_unix], has_tx, v[M_net_tx_unix]);
-	fputc('\n', f);
-}
-
-static void net_put_wire(FILE *f, const struct summary *s)
-{
-	const uint64_t *v = s->total.value;
-	char a[FORMAT_BYTES], b[FORMAT_BYTES];
-
-	if (!summary_has_total(s, M_net_wire_rx) || !summary_has_total(s, M_net_wire_tx))
-		return;
-	net_put_pair(f, "packets", true, v[M_net_wire_rx], true, v[M_net_wire_tx]);
-	if (summary_has_total(s, M_net_wire_rx_packets) &&
-	    summary_has_total(s, M_net_wire_tx_packets))
-		fprintf(f, ", in %s and %s", format_count(a, v[M_net_wire_rx_packets]),
-			format_count(b, v[M_net_wire_tx_packets]));
-	fputc('\n', f);
-}
-
-static void net_put_count(FILE *f, const struct summary *s, enum metric_id id, const char *what,
-			  bool *is_first)
-{
-	char a[FORMAT_BYTES];
-
-	if (!summary_has_total(s, id) || !s->total.value[id])
-		return;
-	fprintf(f, "%s%s %s", *is_first ? "  TCP         connections: " : ", ",
-		format_count(a, s->total.value[id]), what);
-	*is_first = false;
-}
-
-/* Nothing of what was not counted, or did not happen. */
-static void summary_put_net(FILE *f, const struct summary *s)
-{
-	bool is_first = true;
-
-	net_put_network(f, s);
-	net_put_unix(f, s);
-	net_put_wire(f, s);
-	net_put_count(f, s, M_net_connects, "opened", &is_first);
-	net_put_count(f, s, M_net_failed_connects, "failed", &is_first);
-	net_put_count(f, s, M_net_accepts, "came in", &is_first);
-	net_put_count(f, s, M_net_retransmits, "segments sent again", &is_first);
-	if (!is_first)
-		fputc('\n', f);
-}
 
 #define NAME_COLUMNS 34
 #define INDENT 14 /* columns before the text of a line */
@@ -166,16 +45,26 @@ static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 			format_seconds(wall, s->wall_ns));
 }
 
+/* The style of the first line. */
+static const char *summary_head_style(const struct summary *s, bool is_running)
+{
+	if (is_running)
+		return STYLED_RUNNING;
+	return !s->is_attached && s->has_status && (s->signal || s->exit_code) ? STYLED_ALARM : "";
+}
+
 /* The end comes first: a long command must not push it away. */
 static void summary_put_head(FILE *f, const struct summary *s, const struct summary_view *v,
 			     size_t width)
 {
+	const char *style = summary_head_style(s, v->is_running);
 	size_t room = MOST_WHAT, length;
 	char *text = NULL;
 	FILE *end = open_memstream(&text, &length);
 
 	if (!end)
 		return;
+	fputs(style, f);
 	fputs("bpfmon: ", end);
 	summary_put_end(end, s, v->is_running);
 	if (!fclose(end))
@@ -187,7 +76,7 @@ static void summary_put_head(FILE *f, const struct summary *s, const struct summ
 		fputs(": ", f);
 		format_beginning(f, v->what, room);
 	}
-	fputc('\n', f);
+	fputs(*style ? STYLED_END "\n" : "\n", f);
 }
 
 static void summary_put_oom(FILE *f, const struct summary *s)
@@ -197,7 +86,8 @@ static void summary_put_oom(FILE *f, const struct summary *s)
 
 	if (!s->oom_kills)
 		return;
-	fprintf(f, "  killed      %" PRIu64 " for lack of memory: ", s->oom_kills);
+	fprintf(f, "  " STYLED_ALARM "killed" STYLED_END "      %" PRIu64 " for lack of memory: ",
+		s->oom_kills);
 	format_name(f, k->comm, NAME_COLUMNS);
 	fprintf(f, " (%d)", k->pid);
 	if (k->has_rss)
@@ -215,8 +105,9 @@ static void summary_put_limit(FILE *f, const struct summary *s)
 {
 	if (!s->limit.text[0])
 		return;
-	fprintf(f, "  %-12s", s->limit.is_end ? "ENDED" : "limit");
-	fputs("beyond ", f);
+	fputs(s->limit.is_end ? "  " STYLED_ALARM "ENDED" STYLED_END "       beyond "
+			      : "  limit       beyond ",
+	      f);
 	limit_text(f, &s->limit);
 	fputc('\n', f);
 }
@@ -344,7 +235,7 @@ static void summary_put_completeness(FILE *f, const struct summary *s)
 		fputs("  complete: nothing was lost", f);
 		return;
 	}
-	fputs("  INCOMPLETE:", f);
+	fputs("  " STYLED_ALARM "INCOMPLETE:" STYLED_END, f);
 	if (s->reason[0]) {
 		fputc(' ', f);
 		format_name(f, s->reason, sizeof(s->reason));
@@ -403,7 +294,7 @@ static void summary_put_foot(FILE *f, const struct summary *s, const struct summ
 	if (summary_is_collectors(s))
 		summary_put_cost(f, s);
 	if (s->not_kept[0]) {
-		fputs("  NOT KEPT    in the store: ", f);
+		fputs("  " STYLED_ALARM "NOT KEPT" STYLED_END "    in the store: ", f);
 		format_name(f, s->not_kept, sizeof(s->not_kept));
 		fputc('\n', f);
 	} else if (s->kept_as) {
@@ -412,16 +303,12 @@ static void summary_put_foot(FILE *f, const struct summary *s, const struct summ
 	}
 }
 
-static char *summary_unfolded_text(const struct summary *s, const struct summary_view *v,
-				   size_t width)
+/* The lines above the table of programs. */
+static void summary_put_facts(FILE *f, const struct summary *s, const struct summary_view *v,
+			      size_t width)
 {
 	struct answer own;
-	char *text = NULL;
-	size_t length;
-	FILE *f = open_memstream(&text, &length);
 
-	if (!f)
-		return NULL;
 	if (!v->answer)
 		answer_of_run(&own, s, NULL, NULL);
 	summary_put_head(f, s, v, width);
@@ -435,9 +322,15 @@ static char *summary_unfolded_text(const struct summary *s, const struct summary
 	summary_put_cpu(f, s);
 	memory_text(f, s, v->has_bounds);
 	summary_put_io(f, s);
-	summary_put_net(f, s);
+	network_text(f, s);
 	summary_put_processes(f, s);
 	summary_put_pushed(f, s);
+}
+
+static void summary_put_all(FILE *f, const struct summary *s, const struct summary_view *v,
+			    size_t width)
+{
+	summary_put_facts(f, s, v, width);
 	programs_text(f, s, width);
 	if (!v->is_without_instances)
 		instances_text(f, s, width);
@@ -445,16 +338,37 @@ static char *summary_unfolded_text(const struct summary *s, const struct summary
 		latencies_text(f, s);
 	if (!v->is_running)
 		summary_put_foot(f, s, v);
-	if (!fclose(f))
-		return text;
-	free(text);
-	return NULL;
 }
+
+typedef void summary_part_fn(FILE *f, const struct summary *s, const struct summary_view *v,
+			     size_t width);
+
+/* The text that @write makes, to be freed; NULL without memory. */
+static char *summary_part_text(summary_part_fn *write, const struct summary *s,
+			       const struct summary_view *v, size_t width)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	write(f, s, v, width);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	if (!v->has_styles)
+		format_drop_styles(text);
+	return text;
+}
+
+static const struct summary_view plain_view;
 
 char *summary_text(const struct summary *s, const struct summary_view *v, size_t width)
 {
-	static const struct summary_view none = { 0 };
-	char *whole = summary_unfolded_text(s, v ? v : &none, width), *text = NULL;
+	char *whole = summary_part_text(summary_put_all, s, v ? v : &plain_view, width);
+	char *text = NULL;
 	size_t length;
 	FILE *f;
 
@@ -470,4 +384,125 @@ char *summary_text(const struct summary *s, const struct summary_view *v, size_t
 	}
 	free(whole);
 	return text;
+}
+
+#define HEADING_COLUMNS 80
+#define FACT_COLUMNS 200
+#define PROGRAM_COLUMNS 100
+#define PROGRAMS_SHOWN 10
+
+static void meta_write_heading(FILE *f, const json_t *meta)
+{
+	const char *name = json_string_value(json_object_get(meta, "name"));
+
+	if (name)
+		fputs(name, f);
+	else
+		tree_print_words(f, json_object_get(meta, "command"));
+}
+
+static void meta_write_facts(FILE *f, const json_t *meta)
+{
+	meta_text(f, meta, FACT_COLUMNS);
+}
+
+void meta_markdown(FILE *f, const json_t *meta)
+{
+	__cleanup(freep) char *heading = meta_made(meta, meta_write_heading);
+	__cleanup(freep) char *facts = meta_made(meta, meta_write_facts);
+
+	if (!heading || !facts)
+		return;
+	fputs("### ", f);
+	markdown_code(f, *heading ? heading : "bpfmon", HEADING_COLUMNS, false);
+	fputc('\n', f);
+	markdown_facts(f, facts);
+}
+
+/* A value that was not read is "-", not zero. */
+static void program_put_cells(FILE *f, const struct program *p)
+{
+	char a[FORMAT_BYTES];
+	bool has_cpu = metric_has(&p->have, M_cpu), has_read = metric_has(&p->have, M_read),
+	     has_written = metric_has(&p->have, M_write);
+
+	fprintf(f, " | %s", format_count(a, p->processes));
+	fprintf(f, " | %s", has_cpu ? format_seconds(a, p->value[M_cpu]) : "-");
+	fprintf(f, " | %s", p->has_rss_peak ? format_bytes(a, p->rss_peak_bytes) : "-");
+	fprintf(f, " | %s", has_read ? format_bytes(a, p->value[M_read]) : "-");
+	fprintf(f, " | %s |\n", has_written ? format_bytes(a, p->value[M_write]) : "-");
+}
+
+static void programs_markdown(FILE *f, const struct summary *s)
+{
+	static const char *const titles[] = { "program",  "processes", "CPU",
+					      "peak RSS", "read",      "written" };
+	size_t shown = s->nr_programs < PROGRAMS_SHOWN ? s->nr_programs : PROGRAMS_SHOWN;
+
+	markdown_head(f, titles, sizeof(titles) / sizeof(*titles));
+	for (size_t i = 0; i < shown; i++) {
+		const struct program *p = &s->programs[i];
+
+		fputs("| ", f);
+		markdown_code(f, p->exe ? p->exe : "(unknown)", PROGRAM_COLUMNS, true);
+		program_put_cells(f, p);
+	}
+	if (shown < s->nr_programs)
+		fprintf(f, "\nand %zu programs more\n", s->nr_programs - shown);
+}
+
+/* As lines of code, out of which no name leads. */
+static void instances_markdown(FILE *f, const struct summary *s)
+{
+	__cleanup(freep) char *text = NULL;
+	size_t length;
+	FILE *lines = open_memstream(&text, &length);
+
+	if (!lines)
+		return;
+	instances_text(lines, s, 0);
+	latencies_text(lines, s);
+	if (fclose(lines))
+		return;
+	for (const char *at = text, *end; *at; at = end + 1) {
+		end = strchrnul(at, '\n');
+		fprintf(f, end > at ? "    %.*s\n" : "%.*s\n", (int)(end - at), at);
+		if (!*end)
+			break;
+	}
+}
+
+/* The facts, and what stands below the table of programs, which is made in another way. */
+static void summary_put_lines(FILE *f, const struct summary *s, const struct summary_view *v,
+			      size_t width)
+{
+	summary_put_facts(f, s, v, width);
+	if (!s->nr_programs && !v->is_running)
+		summary_put_foot(f, s, v);
+}
+
+static void summary_put_last(FILE *f, const struct summary *s, const struct summary_view *v,
+			     size_t width)
+{
+	(void)width;
+	if (s->nr_programs && !v->is_running)
+		summary_put_foot(f, s, v);
+}
+
+void summary_markdown(FILE *f, const struct summary *s, const struct summary_view *view)
+{
+	struct summary_view v = view ? *view : plain_view;
+	__cleanup(freep) char *lines = NULL, *last = NULL;
+
+	v.is_without_instances = true;
+	v.has_styles = false;
+	lines = summary_part_text(summary_put_lines, s, &v, 0);
+	last = summary_part_text(summary_put_last, s, &v, 0);
+	if (!lines || !last)
+		return;
+	markdown_facts(f, lines);
+	if (s->nr_programs)
+		programs_markdown(f, s);
+	markdown_facts(f, last);
+	instances_markdown(f, s);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/terminal.h"
 
+#include "text/format.h"
+
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -50,60 +52,31 @@ void terminal_end_alarm(FILE *f)
 		fputs(COLOUR_END, f);
 }
 
-/* Whether the first line of a summary says that the command has failed. */
-static bool line_is_of_failure(const char *line, size_t length)
-{
-	static const char *const how[] = { " was killed ", " ended with " };
-
-	if (strncmp(line, "bpfmon: ", 8) != 0)
-		return false;
-	for (size_t i = 0; i < sizeof(how) / sizeof(*how); i++) {
-		const char *at = memmem(line, length, how[i], strlen(how[i]));
-
-		if (at && (!i || (at[strlen(how[i])] >= '1' && at[strlen(how[i])] <= '9')))
-			return true;
-	}
-	return false;
-}
-
-/* How much of the line is coloured, from its first character that is no blank, and *@how. */
-static size_t line_coloured_length(const char *line, size_t length, const char **how)
-{
-	static const char *const words[] = { "  INCOMPLETE:", "  NOT KEPT", "  killed  " };
-	static const char running[] = "bpfmon: running, ";
-
-	*how = RUNNING_BEGIN;
-	if (!strncmp(line, running, strlen(running)))
-		return length;
-	*how = ALARM_BEGIN;
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		if (!strncmp(line, words[i], strlen(words[i])))
-			return strlen(words[i]);
-	return line_is_of_failure(line, length) ? length : 0;
-}
-
 char *terminal_paint(char *text, FILE *f)
 {
 	char *painted = NULL;
 	size_t length;
 	FILE *to = text && terminal_has_colour(f) ? open_memstream(&painted, &length) : NULL;
 
+	if (text && !to)
+		format_drop_styles(text);
 	if (!to)
 		return text;
-	for (const char *line = text; *line;) {
-		const char *how;
-		size_t n = strcspn(line, "\n"), coloured = line_coloured_length(line, n, &how);
-		size_t blanks = strspn(line, " ");
+	for (const char *at = text; *at;) {
+		size_t n = strcspn(at, STYLED_MARKS);
 
-		if (coloured)
-			fprintf(to, "%.*s%s%.*s" COLOUR_END, (int)blanks, line, how,
-				(int)(coloured - blanks), line + blanks);
-		n += line[n] == '\n';
-		fwrite(line + coloured, 1, n - coloured, to);
-		line += n;
+		fwrite(at, 1, n, to);
+		at += n;
+		if (*at)
+			fputs(*at == *STYLED_ALARM     ? ALARM_BEGIN
+			      : *at == *STYLED_RUNNING ? RUNNING_BEGIN
+						       : COLOUR_END,
+			      to);
+		at += *at != '\0';
 	}
 	if (fclose(to)) {
 		free(painted);
+		format_drop_styles(text);
 		return text;
 	}
 	free(text);

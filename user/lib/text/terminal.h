@@ -18,9 +18,8 @@ void terminal_end_alarm(FILE *f);
 /* What follows is of a run that goes on; up to terminal_end_alarm(). */
 void terminal_begin_running(FILE *f);
 /*
- * Takes over @text, which is to be written to @f, and returns it in colour: the lines that say
- * that a run has failed, is incomplete or not kept, and the one that says that it goes on. NULL
- * stays NULL.
+ * Takes over @text, which is to be written to @f, and returns it with colours in place of its marks
+ * of style, or without them if @f has no colours. NULL stays NULL.
  */
 char *terminal_paint(char *text, FILE *f);
 
