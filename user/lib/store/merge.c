@@ -14,12 +14,59 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum merge_case case_choose(sqlite3_stmt *s, const struct merge_other *o)
+{
+	enum merge_case known =
+		o->edited_ns > sqlite3_column_int64(s, 6) ? MERGE_WORDS : MERGE_KNOWN;
+
+	if (sqlite3_column_int(s, 1))
+		return known;
+	if (identity_goes_on((const char *)sqlite3_column_text(s, 3),
+			     (uint64_t)sqlite3_column_int64(s, 4),
+			     (uint64_t)sqlite3_column_int64(s, 5)))
+		return MERGE_BUSY;
+	return o->has_ended || o->wall_ns > sqlite3_column_int64(s, 2) ? MERGE_RENEW : known;
+}
+
+int merge_decide(struct database *d, const struct merge_other *o, struct merge_decision *what)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(
+		d->db,
+		"SELECT id, ended, ifnull(wall_ns, 0), writer, seen_time_ns, interval_ns,"
+		" ifnull(edited_time_ns, 0) FROM run WHERE uuid=?",
+		-1, &s, NULL);
+
+	*what = (struct merge_decision){ .what = MERGE_ADD };
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_text(s, 1, o->uuid, -1, SQLITE_STATIC);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW) {
+		what->id = sqlite3_column_int64(s, 0);
+		what->what = case_choose(s, o);
+		what->keeps_words = sqlite3_column_int64(s, 6) > o->edited_ns;
+	}
+	sqlite3_finalize(s);
+	return database_error(d, rc);
+}
+
+void merge_count(struct merged *m, enum merge_case what)
+{
+	m->added += what == MERGE_ADD;
+	m->renewed += what == MERGE_RENEW;
+	m->known += what == MERGE_KNOWN || what == MERGE_WORDS;
+	m->edited += what == MERGE_WORDS;
+	m->busy += what == MERGE_BUSY;
+}
+
 static int merge_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL));
 }
 
-/* The columns that both files have, but for @key; by sqlite3_free(). An SQLite status. */
+/* Lists the columns that both files have, except @key; free it by sqlite3_free(). An SQLite status.
+ */
 static int columns_find_common(struct database *d, const char *table, const char *key, char **list)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
@@ -45,7 +92,7 @@ static int columns_find_common(struct database *d, const char *table, const char
 	return rc;
 }
 
-/* A run that is taken over. */
+/* A run that is being merged. */
 struct taking {
 	int64_t from, to; /* its number there and here */
 	char *uuid;       /* owned */
@@ -54,7 +101,7 @@ struct taking {
 	merge_words_fn take_words;
 };
 
-/* The rows of @r in a table, whose number is in the column @key; of them those in @range. */
+/* Copies the rows of a run in a table, those in @range; the run's number is in the column @key. */
 static int rows_copy(struct database *d, const struct taking *r, const char *table, const char *key,
 		     const char *range)
 {
@@ -73,7 +120,8 @@ static int rows_copy(struct database *d, const struct taking *r, const char *tab
 	return err;
 }
 
-/* As long as the run is not removed meanwhile, which end_take() finds out. */
+/* Copies a table in portions. Ends early if the run is removed meanwhile, which end_take() detects.
+ */
 static int portions_copy(struct database *d, const struct taking *r, const struct run_table *t)
 {
 	struct portion p = { .after = INT64_MIN };
@@ -105,7 +153,7 @@ static int run_mark_unfinished(struct database *d, const struct taking *r)
 			     self, (long long)r->to);
 }
 
-/* The row of the run and what is small, but for the end of the run. */
+/* Copies the row of the run and the small tables, marked as unfinished. */
 static int head_copy(struct database *d, struct taking *r)
 {
 	const struct run_table *t;
@@ -140,7 +188,7 @@ static int words_take(struct database *d, const struct taking *r)
 	return err;
 }
 
-/* The head here is replaced by that there, but for the words of a later edit. */
+/* Replaces the row and the small tables by those of the other store; a later edit here is kept. */
 static int head_renew(struct database *d, struct taking *r, bool keeps_words)
 {
 	struct run_text own = { 0 };
@@ -156,7 +204,7 @@ static int head_renew(struct database *d, struct taking *r, bool keeps_words)
 	return err;
 }
 
-/* Decides, and takes over what takes one transaction. */
+/* Decides what to do with the run, and does what fits one transaction. */
 static int head_take(struct database *d, void *context)
 {
 	struct taking *r = context;
@@ -179,7 +227,7 @@ static int head_take(struct database *d, void *context)
 	}
 }
 
-/* What was decided on when it began: it may have gone on there. */
+/* Marks the copy as complete, as far as the other store was when it was decided on. */
 static int end_take(struct database *d, const struct taking *r)
 {
 	int err = database_runf(d,
@@ -211,7 +259,7 @@ static int run_take(struct database *d, struct taking *r, struct merged *m)
 	return err;
 }
 
-/* The next run after @id. */
+/* Finds the run after @id in the other store. *@is_end: there is none. */
 static int run_find_next(struct database *d, int64_t id, struct taking *r, bool *is_end)
 {
 	sqlite3_stmt *s = NULL;
@@ -262,50 +310,4 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, merge_
 	sqlite3_exec(d->db, "DETACH other", NULL, NULL,
 		     NULL); /* the error that is reported stays */
 	return err;
-}
-
-static enum merge_case case_choose(sqlite3_stmt *s, const struct merge_other *o)
-{
-	enum merge_case known =
-		o->edited_ns > sqlite3_column_int64(s, 6) ? MERGE_WORDS : MERGE_KNOWN;
-
-	if (sqlite3_column_int(s, 1))
-		return known;
-	if (identity_goes_on((const char *)sqlite3_column_text(s, 3),
-			     (uint64_t)sqlite3_column_int64(s, 4),
-			     (uint64_t)sqlite3_column_int64(s, 5)))
-		return MERGE_BUSY;
-	return o->has_ended || o->wall_ns > sqlite3_column_int64(s, 2) ? MERGE_RENEW : known;
-}
-
-int merge_decide(struct database *d, const struct merge_other *o, struct merge_decision *what)
-{
-	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(
-		d->db,
-		"SELECT id, ended, ifnull(wall_ns, 0), writer, seen_time_ns, interval_ns,"
-		" ifnull(edited_time_ns, 0) FROM run WHERE uuid=?",
-		-1, &s, NULL);
-
-	*what = (struct merge_decision){ .what = MERGE_ADD };
-	if (rc == SQLITE_OK)
-		rc = sqlite3_bind_text(s, 1, o->uuid, -1, SQLITE_STATIC);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(s);
-	if (rc == SQLITE_ROW) {
-		what->id = sqlite3_column_int64(s, 0);
-		what->what = case_choose(s, o);
-		what->keeps_words = sqlite3_column_int64(s, 6) > o->edited_ns;
-	}
-	sqlite3_finalize(s);
-	return database_error(d, rc);
-}
-
-void merge_count(struct merged *m, enum merge_case what)
-{
-	m->added += what == MERGE_ADD;
-	m->renewed += what == MERGE_RENEW;
-	m->known += what == MERGE_KNOWN || what == MERGE_WORDS;
-	m->edited += what == MERGE_WORDS;
-	m->busy += what == MERGE_BUSY;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs of another store, taken over. */
+/* Merges the runs of another store: each is added, renewed, or left as it is, by its UUID. */
 #ifndef STORE_MERGE_H
 #define STORE_MERGE_H
 
@@ -8,50 +8,48 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a merge does with a run of elsewhere, and how many runs there were of each case. */
-
-/* What is to be done with a run that another store or file has, by its UUID. */
+/* What is done with a run of another store or file. */
 enum merge_case { MERGE_ADD, MERGE_RENEW, MERGE_KNOWN, MERGE_WORDS, MERGE_BUSY };
 
-/* A run as another store or file has it. */
+/* A run in the other store or file. */
 struct merge_other {
 	const char *uuid;
 	bool has_ended;
 	int64_t wall_ns;
-	int64_t edited_ns; /* when its name, tags or note were edited last; 0: never */
+	int64_t edited_ns; /* of the last edit of name, tags or note; 0: never */
 };
 
 struct merge_decision {
 	enum merge_case what;
 	int64_t id;       /* the run's number here; 0: it is added */
-	bool keeps_words; /* those here were edited later: it is renewed without losing them */
+	bool keeps_words; /* renewed, but name, tags and note stay: their edit here is later */
 };
 
 /*
- * It is renewed where it had not ended here and is not being recorded, and has ended there, or came
- * further. Else, where it was edited later there, it gets the words of that edit. Within the
- * caller's transaction; errors as database_open().
+ * Decides what to do with a run. It is renewed if it is unfinished here and not being recorded, and
+ * has ended or is longer there. Otherwise a later edit there is taken over. Call it within a
+ * transaction; errors as database_open().
  */
 int merge_decide(struct database *d, const struct merge_other *o, struct merge_decision *what);
 
 struct merged {
-	uint64_t added, renewed; /* runs; renewed: of which we had less */
-	uint64_t known;          /* that were there already */
-	uint64_t edited;         /* of these: that were edited later there, and are called so now */
-	uint64_t busy;           /* that are being written here just now, and were left alone */
+	uint64_t added, renewed; /* runs */
+	uint64_t known;          /* runs that were here already */
+	uint64_t edited;         /* of these: runs that got a later edit */
+	uint64_t busy;           /* runs that are being written here, and stay as they are */
 };
 
 void merge_count(struct merged *m, enum merge_case what);
 
 /*
- * Gives the run @id name, tags and note of the meta line @from. Within a transaction; errors as
- * database_open(), here and below.
+ * Sets name, tags and note of the run @id to those of the meta line @from. Called within a
+ * transaction; errors as database_open(), here and below.
  */
 typedef int (*merge_words_fn)(struct database *d, int64_t id, const char *from);
 /*
- * All runs of the store @path, in portions. It was opened once as @is_unchanging has it, and
- * store_check_source() has called it whole. A run that is not taken over to its end has not ended
- * here, and is renewed by the next attempt.
+ * Merges all runs of the store @path, in portions. The caller has opened it before, with that
+ * @is_unchanging, and checked it by store_check_source(). A run that is copied only in part stays
+ * unfinished here, and the next attempt renews it.
  */
 int merge_store(struct database *d, const char *path, bool is_unchanging, merge_words_fn take_words,
 		struct merged *m);

@@ -18,7 +18,202 @@ static int line_stop_reading(void *context, struct line *l)
 	return 1;
 }
 
-/* Whether the file begins with the meta line of a run. */
+#define MIN_UUID 8 /* letters of a UUID that name a run */
+#define NAMED_IDS 5
+#define MAX_BACK 1000000
+#define COMMAND_SHOWN 60 /* bytes */
+
+/* The parts of a word such as NAME~2. */
+struct run_word {
+	char *name;   /* owned; empty: runs of any name */
+	size_t back;  /* number of runs before the last */
+	bool has_all; /* ~all */
+	bool has_back;
+};
+
+static int run_word_read(struct run_word *w, const char *text)
+{
+	const char *tilde = strrchr(text, '~');
+	char *end = NULL;
+
+	*w = (struct run_word){ .has_all = tilde && !strcmp(tilde, "~all") };
+	if (tilde && isdigit((unsigned char)tilde[1])) {
+		w->back = strtoul(tilde + 1, &end, 10);
+		w->has_back = !*end && w->back <= MAX_BACK;
+	}
+	if (!w->has_all && !w->has_back)
+		return 0;
+	w->name = strndup(text, (size_t)(tilde - text));
+	return w->name ? 0 : -ENOMEM;
+}
+
+bool run_word_is_number(const char *text, int64_t *id)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*id = strtoll(text, &end, 10);
+	return !*end && !errno && *id > 0;
+}
+
+/* Parses NUMBER, of this host's store, or HOST:NUMBER. */
+static int run_find_number(const struct stores *s, const char *text, struct stored_runs *all)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		struct stores one = {
+			.path = &s->path[i], .nr = 1, .is_named = s->is_named, .agent = s->agent
+		};
+		size_t n = strlen(s->prefix[i]);
+		struct run_filter f = { 0 };
+		int err;
+
+		if (strncmp(text, s->prefix[i], n) != 0 || !run_word_is_number(text + n, &f.id))
+			continue;
+		err = stores_query(&one, &f, all);
+		for (size_t k = 0; k < all->nr; k++)
+			all->runs[k].source = i;
+		return err;
+	}
+	return 0;
+}
+
+static int run_find_uuid(const struct stores *s, const char *text, struct stored_runs *all)
+{
+	const struct run_filter by_uuid = { .uuid = text };
+
+	if (strlen(text) < MIN_UUID || strspn(text, "0123456789abcdef-") != strlen(text))
+		return 0;
+	return stores_query(s, &by_uuid, all);
+}
+
+/* Finds the runs with that name, otherwise with that job, the newest first. */
+static int runs_find_name(const struct stores *s, const char *name,
+			  const struct run_word_rules *rules, struct stored_runs *all)
+{
+	const enum state_filter state = rules->only_ended ? ONLY_FINISHED : ANY_STATE;
+	const struct run_filter by_name = { .exact_name = *name ? name : NULL, .state = state };
+	const struct run_filter by_job = { .job = name, .state = state };
+	int err = stores_query(s, &by_name, all);
+
+	if (!err && !all->nr && *name)
+		err = stores_query(s, &by_job, all);
+	stored_runs_sort(all, BY_START);
+	return err;
+}
+
+static int run_report_ambiguous(const struct stores *s, const char *text,
+				const struct stored_runs *all)
+{
+	char ids[1000] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->nr && i < NAMED_IDS && n < sizeof(ids); i++)
+		n += (size_t)snprintf(ids + n, sizeof(ids) - n, "%s%s%" PRId64, i ? ", " : "",
+				      s->prefix[all->runs[i].source], all->runs[i].id);
+	log_error("'%s' means %zu runs (%s%s); name one by its number", text, all->nr, ids,
+		  all->nr > NAMED_IDS ? ", ..." : "");
+	return -ENOTUNIQ;
+}
+
+/* Keeps @nr runs from @first on; several are put in the order of their start. */
+static void runs_keep(struct stored_runs *all, size_t first, size_t nr)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		if (i < first || i >= first + nr)
+			stored_run_done(&all->runs[i]);
+	memmove(all->runs, all->runs + first, nr * sizeof(*all->runs));
+	all->nr = nr;
+	for (size_t i = 0; i < nr / 2; i++) {
+		struct stored_run r = all->runs[i];
+
+		all->runs[i] = all->runs[nr - 1 - i];
+		all->runs[nr - 1 - i] = r;
+	}
+}
+
+/* Prints which run was chosen: the user may have meant another one. */
+static void run_say_chosen(const struct stores *s, const char *word, const struct stored_run *r,
+			   size_t of)
+{
+	const char *prefix = s->prefix[r->source], *command = r->command ? r->command : "-";
+
+	if (!word)
+		log_note("run %s%" PRId64 ", the last one: %.*s", prefix, r->id, COMMAND_SHOWN,
+			 command);
+	else if (of)
+		log_note("run %s%" PRId64 ", the last of %zu runs '%s'; %s~1 is the one before",
+			 prefix, r->id, of, word, word);
+	else
+		log_note("run %s%" PRId64 " is %s: %.*s", prefix, r->id, word, COMMAND_SHOWN,
+			 command);
+}
+
+/* Reduces the runs of a name, the newest first, to those that the word means. */
+static int runs_choose(const struct stores *s, const char *word, const struct run_word *w,
+		       const struct run_word_rules *rules, struct stored_runs *all)
+{
+	size_t nr = all->nr;
+
+	if (w->has_all && !rules->takes_many && nr > 1)
+		return run_report_ambiguous(s, word, all);
+	if (w->has_all) {
+		runs_keep(all, 0, nr);
+	} else if (w->back >= nr) {
+		log_error("there is no run '%s': only %zu%s are kept", word, nr,
+			  w->name && *w->name ? " of that name" : "");
+		return -ENOENT;
+	} else if (!w->has_back && rules->takes_pair && nr > 1) {
+		runs_keep(all, 0, 2);
+		log_note("runs %s%" PRId64 " and %s%" PRId64 ", the last two of %zu runs '%s'",
+			 s->prefix[all->runs[0].source], all->runs[0].id,
+			 s->prefix[all->runs[1].source], all->runs[1].id, nr, word);
+	} else {
+		runs_keep(all, w->back, 1);
+		if (!word || w->has_back || nr > 1)
+			run_say_chosen(s, word, &all->runs[0], w->has_back ? 0 : nr);
+	}
+	return 0;
+}
+
+/* Splits a word of the form NAME~2 or NAME~all. A name may have that form itself. */
+static int run_word_find_part(const struct stores *s, const char *word,
+			      const struct run_word_rules *rules, struct stored_runs *all)
+{
+	struct run_word w;
+	int err = run_word_read(&w, word);
+
+	if (err)
+		log_error("out of memory for the run '%s'", word);
+	else if (w.name)
+		err = runs_find_name(s, w.name, rules, all);
+	if (!err && all->nr)
+		err = runs_choose(s, word, &w, rules, all);
+	free(w.name);
+	return err;
+}
+
+int run_word_find(const struct stores *s, const char *word, const struct run_word_rules *rules,
+		  struct stored_runs *all, bool *is_chosen)
+{
+	const struct run_word last = { 0 };
+	int err;
+
+	*is_chosen = false;
+	err = word ? run_find_number(s, word, all) : 0;
+	if (!err && word && !all->nr)
+		err = run_find_uuid(s, word, all);
+	if (err || all->nr)
+		return err || all->nr == 1 ? err : run_report_ambiguous(s, word, all);
+	err = runs_find_name(s, word ? word : "", rules, all);
+	*is_chosen = !word || all->nr != 1;
+	if (!err && all->nr)
+		return runs_choose(s, word, &last, rules, all);
+	return err || !word ? err : run_word_find_part(s, word, rules, all);
+}
+
+/* Returns whether the file begins with the meta line of a run. */
 static bool path_is_run(const char *path)
 {
 	struct source s;
@@ -38,7 +233,7 @@ static bool path_is_there(const char *what)
 	       (!stat(what, &st) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG));
 }
 
-/* A word without a '/' may name a file by chance: the file is taken only if it holds a run. */
+/* A word without a '/' may be the name of a file by chance: accept it only if it has a run. */
 static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 {
 	struct stat st;
@@ -53,7 +248,7 @@ static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 	return path_is_run(what) || (is_known && is_known(what));
 }
 
-/* A place at the end of the list; NULL without memory. */
+/* Appends an entry. Returns NULL without memory. */
 static struct named_run *named_runs_grow(struct named_runs *n)
 {
 	struct named_run *list = reallocarray(n->list, n->nr + 1, sizeof(*list));
@@ -78,7 +273,7 @@ static int named_runs_add_file(struct named_runs *n, const char *path)
 	return 0;
 }
 
-/* @name: NULL where it does not say which run it is. */
+/* @name: NULL if it is ambiguous. */
 static int named_runs_add_stored(struct named_runs *n, struct stored_runs *all, const char *name)
 {
 	for (size_t i = 0; i < all->nr; i++) {
@@ -182,199 +377,4 @@ int named_run_open(struct source *s, const struct store_options *store, const ch
 		memcpy(label, n.list[0].label, RUN_LABEL_BYTES);
 	named_runs_done(&n);
 	return err;
-}
-
-#define MIN_UUID 8 /* letters of a UUID that name a run */
-#define NAMED_IDS 5
-#define MAX_BACK 1000000
-#define COMMAND_SHOWN 60 /* bytes */
-
-/* A word as NAME~2, in its parts. */
-struct run_word {
-	char *name;   /* owned; empty: runs of any name */
-	size_t back;  /* so many runs before the last */
-	bool has_all; /* ~all */
-	bool has_back;
-};
-
-static int run_word_read(struct run_word *w, const char *text)
-{
-	const char *tilde = strrchr(text, '~');
-	char *end = NULL;
-
-	*w = (struct run_word){ .has_all = tilde && !strcmp(tilde, "~all") };
-	if (tilde && isdigit((unsigned char)tilde[1])) {
-		w->back = strtoul(tilde + 1, &end, 10);
-		w->has_back = !*end && w->back <= MAX_BACK;
-	}
-	if (!w->has_all && !w->has_back)
-		return 0;
-	w->name = strndup(text, (size_t)(tilde - text));
-	return w->name ? 0 : -ENOMEM;
-}
-
-bool run_word_is_number(const char *text, int64_t *id)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*id = strtoll(text, &end, 10);
-	return !*end && !errno && *id > 0;
-}
-
-/* NUMBER of this host's store, or HOST:NUMBER. */
-static int run_find_number(const struct stores *s, const char *text, struct stored_runs *all)
-{
-	for (size_t i = 0; i < s->nr; i++) {
-		struct stores one = {
-			.path = &s->path[i], .nr = 1, .is_named = s->is_named, .agent = s->agent
-		};
-		size_t n = strlen(s->prefix[i]);
-		struct run_filter f = { 0 };
-		int err;
-
-		if (strncmp(text, s->prefix[i], n) != 0 || !run_word_is_number(text + n, &f.id))
-			continue;
-		err = stores_query(&one, &f, all);
-		for (size_t k = 0; k < all->nr; k++)
-			all->runs[k].source = i;
-		return err;
-	}
-	return 0;
-}
-
-static int run_find_uuid(const struct stores *s, const char *text, struct stored_runs *all)
-{
-	const struct run_filter by_uuid = { .uuid = text };
-
-	if (strlen(text) < MIN_UUID || strspn(text, "0123456789abcdef-") != strlen(text))
-		return 0;
-	return stores_query(s, &by_uuid, all);
-}
-
-/* Runs of that name, else of that job, the newest first. */
-static int runs_find_name(const struct stores *s, const char *name,
-			  const struct run_word_rules *rules, struct stored_runs *all)
-{
-	const enum state_filter state = rules->only_ended ? ONLY_FINISHED : ANY_STATE;
-	const struct run_filter by_name = { .exact_name = *name ? name : NULL, .state = state };
-	const struct run_filter by_job = { .job = name, .state = state };
-	int err = stores_query(s, &by_name, all);
-
-	if (!err && !all->nr && *name)
-		err = stores_query(s, &by_job, all);
-	stored_runs_sort(all, BY_START);
-	return err;
-}
-
-static int run_report_ambiguous(const struct stores *s, const char *text,
-				const struct stored_runs *all)
-{
-	char ids[1000] = "";
-	size_t n = 0;
-
-	for (size_t i = 0; i < all->nr && i < NAMED_IDS && n < sizeof(ids); i++)
-		n += (size_t)snprintf(ids + n, sizeof(ids) - n, "%s%s%" PRId64, i ? ", " : "",
-				      s->prefix[all->runs[i].source], all->runs[i].id);
-	log_error("'%s' means %zu runs (%s%s); name one by its number", text, all->nr, ids,
-		  all->nr > NAMED_IDS ? ", ..." : "");
-	return -ENOTUNIQ;
-}
-
-/* Keeps @nr of them from @first on, in the order of their start if they are several. */
-static void runs_keep(struct stored_runs *all, size_t first, size_t nr)
-{
-	for (size_t i = 0; i < all->nr; i++)
-		if (i < first || i >= first + nr)
-			stored_run_done(&all->runs[i]);
-	memmove(all->runs, all->runs + first, nr * sizeof(*all->runs));
-	all->nr = nr;
-	for (size_t i = 0; i < nr / 2; i++) {
-		struct stored_run r = all->runs[i];
-
-		all->runs[i] = all->runs[nr - 1 - i];
-		all->runs[nr - 1 - i] = r;
-	}
-}
-
-/* Which run was taken: it may not be the one that was meant. */
-static void run_say_chosen(const struct stores *s, const char *word, const struct stored_run *r,
-			   size_t of)
-{
-	const char *prefix = s->prefix[r->source], *command = r->command ? r->command : "-";
-
-	if (!word)
-		log_note("run %s%" PRId64 ", the last one: %.*s", prefix, r->id, COMMAND_SHOWN,
-			 command);
-	else if (of)
-		log_note("run %s%" PRId64 ", the last of %zu runs '%s'; %s~1 is the one before",
-			 prefix, r->id, of, word, word);
-	else
-		log_note("run %s%" PRId64 " is %s: %.*s", prefix, r->id, word, COMMAND_SHOWN,
-			 command);
-}
-
-/* Of the runs of a name, the newest first, those that are meant. */
-static int runs_choose(const struct stores *s, const char *word, const struct run_word *w,
-		       const struct run_word_rules *rules, struct stored_runs *all)
-{
-	size_t nr = all->nr;
-
-	if (w->has_all && !rules->takes_many && nr > 1)
-		return run_report_ambiguous(s, word, all);
-	if (w->has_all) {
-		runs_keep(all, 0, nr);
-	} else if (w->back >= nr) {
-		log_error("there is no run '%s': only %zu%s are kept", word, nr,
-			  w->name && *w->name ? " of that name" : "");
-		return -ENOENT;
-	} else if (!w->has_back && rules->takes_pair && nr > 1) {
-		runs_keep(all, 0, 2);
-		log_note("runs %s%" PRId64 " and %s%" PRId64 ", the last two of %zu runs '%s'",
-			 s->prefix[all->runs[0].source], all->runs[0].id,
-			 s->prefix[all->runs[1].source], all->runs[1].id, nr, word);
-	} else {
-		runs_keep(all, w->back, 1);
-		if (!word || w->has_back || nr > 1)
-			run_say_chosen(s, word, &all->runs[0], w->has_back ? 0 : nr);
-	}
-	return 0;
-}
-
-/* What the word has of the form NAME~2, or NAME~all: a name may be of that form itself. */
-static int run_word_find_part(const struct stores *s, const char *word,
-			      const struct run_word_rules *rules, struct stored_runs *all)
-{
-	struct run_word w;
-	int err = run_word_read(&w, word);
-
-	if (err)
-		log_error("out of memory for the run '%s'", word);
-	else if (w.name)
-		err = runs_find_name(s, w.name, rules, all);
-	if (!err && all->nr)
-		err = runs_choose(s, word, &w, rules, all);
-	free(w.name);
-	return err;
-}
-
-int run_word_find(const struct stores *s, const char *word, const struct run_word_rules *rules,
-		  struct stored_runs *all, bool *is_chosen)
-{
-	const struct run_word last = { 0 };
-	int err;
-
-	*is_chosen = false;
-	err = word ? run_find_number(s, word, all) : 0;
-	if (!err && word && !all->nr)
-		err = run_find_uuid(s, word, all);
-	if (err || all->nr)
-		return err || all->nr == 1 ? err : run_report_ambiguous(s, word, all);
-	err = runs_find_name(s, word ? word : "", rules, all);
-	*is_chosen = !word || all->nr != 1;
-	if (!err && all->nr)
-		return runs_choose(s, word, &last, rules, all);
-	return err || !word ? err : run_word_find_part(s, word, rules, all);
 }

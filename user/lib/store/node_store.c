@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the lines of an answer become: rows of a list, or a file. */
+/* Where the lines of an answer go: rows of a list, or a file. */
 struct answer_lines {
 	struct stored_runs *all;
 	FILE *kept;
@@ -44,7 +44,7 @@ bool node_store_is(const char *path)
 	       a.st_ino == b.st_ino;
 }
 
-/* The last line: the error that it has, or 0. */
+/* Returns the error in the last line of an answer, or 0. */
 static int answer_end(const char *text, size_t length)
 {
 	json_t *o = json_loadb(text, length, 0, NULL);
@@ -60,7 +60,7 @@ static int answer_end(const char *text, size_t length)
 	return error ? -ENOENT : 0;
 }
 
-/* 1: it was the last one, and all is there; 0: more is to come; else a negative errno. */
+/* Handles a line. Returns 1 after the last one, 0 if more follow, or a negative errno. */
 static int history_answer_line(struct answer_lines *to, const char *text, size_t length)
 {
 	int err = 0;
@@ -112,7 +112,7 @@ static int node_store_ask(const char *socket, const struct history_query *q,
 	return err;
 }
 
-/* -E2BIG: a text is longer than any that is kept. */
+/* Makes a query of a filter. -E2BIG: a text is longer than any that is stored. */
 static int query_put(char *to, size_t size, const char *text)
 {
 	return text && snprintf(to, size, "%s", text) >= (int)size ? -E2BIG : 0;
@@ -185,7 +185,7 @@ static char *listed_text(const json_t *o, const char *key)
 	return text ? strdup(text) : NULL;
 }
 
-/* -1: it is not known. */
+/* Returns a number of the line; -1 if it is absent. */
 static int64_t listed_number(const json_t *o, const char *key, unsigned decimals)
 {
 	uint64_t n;

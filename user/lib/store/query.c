@@ -13,18 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ?1 to ?11 as bound by filter_bind(). */
+/* Parameters ?1 to ?11 are bound by filter_bind(); of spans only the index of names is read. */
 static const char where_wanted[] =
 	" FROM run WHERE (?1 = 0 OR id = ?1)"
 	" AND (?2 IS NULL OR substr(uuid, 1, length(?2)) = ?2)"
 	" AND (?3 IS NULL OR name GLOB ?3) AND (?4 IS NULL OR host GLOB ?4)"
 	" AND (?5 IS NULL OR job GLOB ?5) AND (?6 IS NULL OR user = ?6)"
 	" AND (?7 IS NULL OR instr(command, ?7)) AND start_time_ns >= ?8"
-	" AND (?9 IS NULL OR name = ?9) AND (?11 IS NULL OR uid = ?11)";
-/* The names alone are read, which are an index of their own. */
-static const char where_has_span[] =
+	" AND (?9 IS NULL OR name = ?9) AND (?11 IS NULL OR uid = ?11)"
 	" AND (?10 IS NULL OR EXISTS"
-	" (SELECT 1 FROM span WHERE span.run = run.id AND span.name GLOB ?10))";
+	" (SELECT 1 FROM span WHERE span.run = run.id AND span.name GLOB ?10))"
+	" ORDER BY id DESC";
 
 static int filter_bind_text(sqlite3_stmt *s, int at, const char *text)
 {
@@ -32,15 +31,15 @@ static int filter_bind_text(sqlite3_stmt *s, int at, const char *text)
 }
 
 /*
- * Of a pattern only * and ? stand for anything, as the manual has it; GLOB would take brackets
- * for a set of characters, and a name as "job[1]" would not even find itself.
+ * Binds a pattern in which only * and ? are special, as the manual says: GLOB would also read
+ * brackets as a set of characters, and "job[1]" would not match itself.
  */
 static int filter_bind_pattern(sqlite3_stmt *s, int at, const char *text)
 {
 	char *pattern, *to;
 
 	if (!text)
-		return SQLITE_OK; /* it is NULL */
+		return SQLITE_OK; /* an unbound parameter is NULL */
 	pattern = malloc(3 * strlen(text) + 1);
 	if (!pattern)
 		return SQLITE_NOMEM;
@@ -55,7 +54,8 @@ static int filter_bind_pattern(sqlite3_stmt *s, int at, const char *text)
 	return sqlite3_bind_text(s, at, pattern, -1, free);
 }
 
-/* A parameter that could not be bound would be NULL, and let every run pass. */
+/* Returns the first error: a parameter that could not be bound would be NULL and accept all runs.
+ */
 static int filter_bind(sqlite3_stmt *s, const struct run_filter *f)
 {
 	const int results[] = {
@@ -87,7 +87,7 @@ static char *text_duplicate(struct row *r, const char *text)
 	return copy;
 }
 
-/* What it owns is the caller's, also after an error. */
+/* Reads a row of `run`. The caller owns the strings of @run, also after an error. */
 static int stored_run_read(struct row *r, struct stored_run *run)
 {
 	struct run_row row = { 0 };
@@ -144,7 +144,7 @@ static int stored_run_read_tags(struct database *d, sqlite3_stmt *tags, struct s
 	return err;
 }
 
-/* Whether each of the wanted tags is there: its key, or the whole of it. */
+/* Returns whether the run has each wanted tag: the key, or key and value. */
 static bool stored_run_has_tags(const struct stored_run *r, const struct run_filter *f)
 {
 	for (size_t i = 0; i < f->nr_tags; i++) {
@@ -170,8 +170,6 @@ static int runs_prepare(struct database *d, sqlite3_stmt **runs)
 	sqlite3_str_appendall(text, "SELECT ");
 	table_put_names(text, &run_table);
 	sqlite3_str_appendall(text, where_wanted);
-	sqlite3_str_appendall(text, where_has_span);
-	sqlite3_str_appendall(text, " ORDER BY id DESC");
 	sql = sqlite3_str_finish(text);
 	rc = sql ? sqlite3_prepare_v2(d->db, sql, -1, runs, NULL) : SQLITE_NOMEM;
 	sqlite3_free(sql);
@@ -192,7 +190,7 @@ static int list_prepare(struct database *d, const struct run_filter *f, sqlite3_
 	return database_error(d, rc);
 }
 
-/* Only one that is stalled keeps the state. */
+/* Sets run->stall if the run is stalled. */
 static int stored_run_read_stall(struct database *d, struct stored_run *run)
 {
 	struct stall_state stall = { 0 };
@@ -208,7 +206,7 @@ static int stored_run_read_stall(struct database *d, struct stored_run *run)
 	return 0;
 }
 
-/* The row at which the statement is, if it passes. */
+/* Appends the current row if it passes the filter. */
 static int stored_run_append(struct row *row, sqlite3_stmt *tags, const struct run_filter *f,
 			     size_t source, struct stored_runs *all)
 {
@@ -241,7 +239,7 @@ int query_runs(struct database *d, size_t source, const struct run_filter *f,
 	while (!err && (rc = sqlite3_step(runs)) == SQLITE_ROW) {
 		int64_t id = sqlite3_column_int64(runs, 0);
 
-		if (id >= last && last != INT64_MAX) /* pages that lead back would never end */
+		if (id >= last && last != INT64_MAX) /* a cycle of pages would never end */
 			err = database_error(d, SQLITE_CORRUPT);
 		else
 			err = stored_run_append(&row, tags, f, source, all);
@@ -286,8 +284,6 @@ void run_text_done(struct run_text *t)
 	*t = (struct run_text){ 0 };
 }
 
-/* A line of each of many runs, without a copy. */
-
 static int query_line(struct row *r, int64_t id, size_t at, line_take take, void *context)
 {
 	int rc = sqlite3_bind_int64(r->s, 1, id);
@@ -322,15 +318,13 @@ int query_lines(struct database *d, size_t source, const struct stored_runs *all
 	return err;
 }
 
-/* Whether a run is stalled, from the events that are kept of it. */
-
 /*
- * A stalled run executes nothing, so that its last event of a stall is among its last ones, unless
- * it was sent that many lines meanwhile.
+ * How many of the last events are searched for one of a stall. A stalled run executes nothing, so
+ * that the event is among the last, unless others sent it as many lines meanwhile.
  */
 #define LOOKED_AT "10000"
 
-/* The event at which the statement is, if it is one of a stall. */
+/* Applies the current event to @stall. Returns false if it is not one of a stall. */
 static bool stall_take_row(struct row *r, struct stall_state *stall)
 {
 	const char *name = row_text(r, 1), *text;
@@ -376,8 +370,6 @@ int query_stall(struct database *d, int64_t id, int64_t *last, struct stall_stat
 	return 0;
 }
 
-/* Lists of runs: in order, each run once. */
-
 void stored_run_done(struct stored_run *r)
 {
 	free(r->uuid);
@@ -422,7 +414,7 @@ int stored_runs_append(struct stored_runs *all, const struct stored_run *r)
 	return 0;
 }
 
-/* Keeps the others in their order. */
+/* Drops the runs that are @is_out; the order of the others stays. */
 static void stored_runs_drop(struct stored_runs *all, const bool *is_out)
 {
 	size_t kept = 0;
@@ -436,13 +428,13 @@ static void stored_runs_drop(struct stored_runs *all, const bool *is_out)
 	all->nr = kept;
 }
 
-/* Which copy of a run has the most. */
+/* Returns the rank of a copy of a run: the most complete has the lowest. */
 static int stored_run_rank(const struct stored_run *r)
 {
 	return r->state == RUN_FINISHED ? 0 : r->state == RUN_RUNNING ? 1 : 2;
 }
 
-/* Copies of a run are neighbours then, the one to be kept before the others. */
+/* Orders copies of a run beside each other, the one to keep first. */
 static int stored_run_order_copies(const void *x, const void *y)
 {
 	const struct stored_run *a = *(struct stored_run *const *)x;
@@ -525,7 +517,7 @@ int64_t run_needed_bytes(const struct stored_run *r)
 	return *r->needed.witness && r->needed.bytes <= INT64_MAX ? (int64_t)r->needed.bytes : -1;
 }
 
-/* What a list shows of it. */
+/* Returns the memory that lists show. */
 static int64_t run_memory(const struct stored_run *r)
 {
 	return *r->needed.witness ? run_needed_bytes(r) : r->rss_peak_bytes;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* All at once. */
+/* Removes the rows of a run in one statement. */
 static int rows_remove_few(struct database *d, const struct run_table *t, int64_t id)
 {
 	return database_runf(d, "DELETE FROM %s WHERE run=%lld", t->name, (long long)id);
@@ -65,7 +65,7 @@ int remove_run(struct database *d, int64_t id)
 	return err ? err : remove_rows(d, id);
 }
 
-/* The runs that a table has rows of, one search of its index each, as %s: the rows of none. */
+/* Lists the runs without a row in `run` that a table (%s, twice) has rows of: one search each. */
 #define RUNS_LEFT                                                                                  \
 	"WITH RECURSIVE of(id) AS (SELECT min(run) FROM %s UNION ALL"                              \
 	" SELECT (SELECT min(run) FROM %s WHERE run>of.id) FROM of WHERE of.id IS NOT NULL),"      \
@@ -118,14 +118,12 @@ int count_left(struct database *d, int64_t *rows)
 
 #define SCALE_TABLES 9
 
-/* By table, as run_table_at() counts them. */
+/* Indexed as run_table_at(). */
 struct scale {
 	double row_bytes[SCALE_TABLES];
 };
 
-/* About how many bytes of the file each run takes. */
-
-/* Reads what a row takes on average: all pages. Errors as database_open(), here and below. */
+/* Reads the average size of a row of each table. Errors as database_open(), here and below. */
 static int scale_read(struct database *d, struct scale *s)
 {
 	const struct run_table *t;
@@ -138,7 +136,7 @@ static int scale_read(struct database *d, struct scale *s)
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
-		/* no more than there are: pages may lead back to others */
+		/* bounded: pages may form a cycle */
 		err = database_number(d, &bytes, NULL,
 				      "SELECT sum(pgsize) FROM (SELECT pgsize FROM dbstat WHERE"
 				      " name=%Q LIMIT (SELECT page_count FROM pragma_page_count))",
@@ -216,7 +214,7 @@ int store_size(struct database *d, const char *path, struct store_size *size)
 	return err;
 }
 
-/* Whether the run goes, which is the @nth from the newest one, while @used bytes are in use. */
+/* Returns whether to remove the run, the @nth from the newest, while @used bytes are in use. */
 static bool is_to_go(const struct prune_limits *l, const struct stored_run *r, size_t nth,
 		     int64_t used)
 {
@@ -251,7 +249,7 @@ static int runs_prune(struct database *d, const struct prune_limits *l,
 	return err;
 }
 
-/* The same, of what each run is reckoned to take. */
+/* Counts the runs that would be removed, by their estimated size. */
 static int runs_prune_dry(struct database *d, const struct prune_limits *l,
 			  const struct stored_runs *all, struct pruned *gone)
 {
@@ -271,7 +269,7 @@ static int runs_prune_dry(struct database *d, const struct prune_limits *l,
 	return err;
 }
 
-/* No more than there is to give back. */
+/* Bounded by the number of free pages. */
 int store_return_space(struct database *d)
 {
 	int64_t unused, before = INT64_MAX;

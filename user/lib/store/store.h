@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keeps a run in the store, by a thread of its own: store_put() never waits for the disk. Lines
- * that the thread cannot keep up with are dropped and counted.
+ * Writes a run to the store in a thread: store_put() never waits for the disk. Lines that the
+ * thread cannot keep up with are dropped and counted.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -11,15 +11,15 @@
 
 struct store;
 
-/* Later errors are store_trouble()'s. NULL: no memory, or no thread. */
+/* Starts the thread. Returns NULL without memory or thread; store_trouble() has later errors. */
 struct store *store_start(const char *path);
 /* Queues a copy of the lines. */
 void store_put(struct store *s, const char *text, size_t length);
-/* The run's number in the store; 0: it has none yet. */
+/* Returns the run's number in the store; 0 if it has none yet. */
 int64_t store_run(struct store *s);
-/* Writes to @why, and returns, why the run is not kept, or not whole; NULL: it is. */
+/* Returns, in @why, why the run is not stored or not complete; NULL if it is. */
 const char *store_trouble(struct store *s, char *why, size_t size);
-/* After the last line: waits until all lines are kept, but for a few seconds only. */
+/* Call after the last line: waits until all lines are stored, for a few seconds at most. */
 void store_finish(struct store *s);
 void store_free(struct store *s);
 
