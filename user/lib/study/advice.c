@@ -43,13 +43,13 @@ static bool run_is_usable(const struct stored_run *r)
 	       r->cpu_ns >= 0;
 }
 
-/* Of a run of an older bpfmon its RSS. */
+/* Returns the memory that a run needed; the peak of its RSS if that is unknown. */
 static double memory_needed(const struct stored_run *r, const struct run_request *told)
 {
 	return (double)(told && told->needed_bytes > 0 ? told->needed_bytes : r->rss_peak_bytes);
 }
 
-/* -ENODATA: none of the runs can be used; -ENOMEM. chosen_done() in any case. */
+/* Chooses the runs to use. -ENODATA: there are none; -ENOMEM. Call chosen_done() in any case. */
 static int chosen_open(struct chosen *c, const struct stored_runs *runs,
 		       const struct run_request *requests, size_t nr_requests, struct advice *a)
 {
@@ -85,7 +85,7 @@ static int chosen_open(struct chosen *c, const struct stored_runs *runs,
 	return c->nr ? 0 : -ENODATA;
 }
 
-/* The smallest value that the share @of does not exceed. */
+/* Returns the smallest value that is not exceeded by the share @of. */
 static uint64_t sorted_at(const double *sorted, size_t nr, double of)
 {
 	const double place = ceil(of * (double)nr);
@@ -94,7 +94,7 @@ static uint64_t sorted_at(const double *sorted, size_t nr, double of)
 	return (uint64_t)sorted[(at < nr ? at : nr) - 1];
 }
 
-/* Of the first @nr of @c->values, which it sorts; @nr is above 0. */
+/* Returns the distribution of the first @nr (> 0) of c->values, and sorts them. */
 static struct spread chosen_spread(struct chosen *c, size_t nr)
 {
 	stats_sort(c->values, nr);
@@ -139,14 +139,12 @@ bool line_fit(struct line_fit *fit, const double *x, const double *y, size_t nr)
 	return true;
 }
 
-/* Memory by the size of the input, which a tag tells, or the files that a command names. */
-
-#define EXPLAINS 0.5 /* the share of the variance from which on a size is shown */
-#define CHANCE 0.05  /* that one of the sizes seems to explain as much, though none does */
+#define EXPLAINS 0.5 /* least share of the variance for a size to be shown */
+#define CHANCE 0.05  /* that one of several unrelated sizes seems to explain as much */
 #define LEAST_SIZED 5
-#define OF_FILES NULL /* in the place of a tag */
+#define OF_FILES NULL /* instead of a tag: the size of the files in the command */
 
-/* The value of the tag @key of @r; NULL: it has none. */
+/* Returns the value of the tag @key; NULL if the run has none. */
 static const char *tag_value(const struct stored_run *r, const char *key)
 {
 	const size_t n = strlen(key);
@@ -178,7 +176,7 @@ static bool size_get(const struct chosen *c, size_t i, const char *tag, double *
 	return true;
 }
 
-/* Keeps the line if it explains more than the one that is there. False: there is none. */
+/* Keeps the line if it explains more than the present one. Returns false if there is no line. */
 static bool size_try(struct advice *a, struct chosen *c, const char *tag)
 {
 	struct line_fit fit;
@@ -204,9 +202,9 @@ static bool size_try(struct advice *a, struct chosen *c, const char *tag)
 }
 
 /*
- * Whether the best of @tried sizes explains more than chance does: memory grows with it, and
- * Fisher's transformation of the correlation, which is about normal, is beyond what the best of so
- * many sizes that explain nothing has.
+ * Returns whether the best of @tried sizes explains more than chance: memory grows with it, and
+ * Fisher's transformation of the correlation, which is about normal, is beyond the best of so many
+ * unrelated sizes.
  */
 static bool size_is_evidence(const struct advice *a, size_t tried)
 {
@@ -216,7 +214,7 @@ static bool size_is_evidence(const struct advice *a, size_t tried)
 	       (double)tried * erfc(z / M_SQRT2) / 2 < CHANCE;
 }
 
-/* What the size of the input explains: of the tag @tag, or, if NULL, of what explains the most. */
+/* Fits the memory to the size of the input: to the tag @tag, or, if NULL, to what explains most. */
 static void size_find(struct advice *a, struct chosen *c, const char *tag)
 {
 	char key[SIZE_TAG_BYTES];
@@ -246,7 +244,7 @@ struct sums {
 	double used, held;
 };
 
-/* What is @noise above a request is not beyond it. */
+/* Adds a run; it is beyond its request only by more than @noise. */
 static void use_add(struct use *u, struct sums *s, double needed, double requested, double noise,
 		    double times)
 {
@@ -321,7 +319,7 @@ static uint64_t round_up(double value, uint64_t step)
 	return (uint64_t)ceil(value / (double)step) * step;
 }
 
-/* Of the runs of which it is known. */
+/* Sets the distribution of bytes written, of the runs where they are known. */
 static void written_find(struct advice *a, struct chosen *c)
 {
 	for (size_t i = 0; i < c->nr; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a benchmark has measured, for people. */
+/* Prints the results of a benchmark. */
 #ifndef STUDY_BENCH_TEXT_H
 #define STUDY_BENCH_TEXT_H
 
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* Tables of the time, of what else was used and of spans, and each case against the fastest.
+/* Prints tables of the time, of other resources and of spans, and each case against the fastest.
  * -ENOMEM. */
 int bench_text(FILE *f, const struct bench_result *r, size_t width);
 

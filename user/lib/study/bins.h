@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values put into bins with round edges, on a linear or a logarithmic scale. */
+/* Bins with round edges for values, on a linear or a logarithmic scale, and their edges as text. */
 #ifndef STUDY_BINS_H
 #define STUDY_BINS_H
 
@@ -9,41 +9,39 @@
 #define MOST_BINS 64
 
 struct bin {
-	double from, to; /* from <= value < to; of the last, and where both are the same, <= to */
+	double from, to; /* from <= value < to; <= to for the last bin, and if both are equal */
 	size_t count;
 };
 
 struct bins {
-	bool is_log; /* edges are powers of two, also half and quarter ones; 0 has a bin of its own
-		      */
+	bool is_log; /* edges are powers of two, with half and quarter steps; 0 has its own bin */
 	size_t nr;   /* 0: there are no values */
-	struct bin list[MOST_BINS + 1]; /* upwards; bins without a value between others are there */
+	struct bin list[MOST_BINS + 1]; /* ascending, with empty bins between others */
 };
 
 /*
- * Makes bins of @n sorted values: about as many as the rule of Freedman and Diaconis wants (a
- * width of twice the interquartile range over the cube root of @n), at most @most (3 to MOST_BINS),
- * with round edges in @unit. The scale is logarithmic where the largest is at least ten times the
- * least value above 0, and the middle half of the values has more than twice the share of the axis
- * then.
+ * Makes bins of @n sorted values: about as many as by the rule of Freedman and Diaconis (a width of
+ * twice the interquartile range over the cube root of @n), at most @most (3 to MOST_BINS), with
+ * round edges in @unit. The scale is logarithmic if the largest value is at least ten times the
+ * smallest above 0, and the middle half of the values then has more than twice the share of the
+ * axis.
  */
 void bins_make(struct bins *b, const double *sorted, size_t n, enum metric_unit unit, size_t most);
-/* Where a value among those is on an axis on which each bin is 1 wide. */
+/* Returns the position of a value on an axis where each bin is 1 wide. */
 double bins_place(const struct bins *b, double value);
 
-/* Edges of bins as text: with as many digits as it takes that no two look the same. */
-
+/* How edges are printed: with as many digits as it takes to tell all apart. */
 struct edge_style {
 	enum metric_unit unit;
-	int digits;   /* behind the point, of all edges; -1: each as number_format() has it */
-	double scale; /* of the one unit that all have then */
+	int digits;   /* decimals of all edges; -1: number_format() for each */
+	double scale; /* of the common unit, with @digits */
 	const char *suffix;
 };
 
 struct edge_style edge_style_make(const struct bins *b, enum metric_unit unit);
 /* Writes into @out (NUMBER_BYTES) and returns it. */
 char *edge_format(char *out, const struct edge_style *s, double edge);
-/* The lower edge of bin @i, or, of the number of bins, the upper one of the last. */
+/* Returns the lower edge of bin @i; for @i == b->nr the upper edge of the last. */
 double bins_edge(const struct bins *b, size_t i);
 
 #endif

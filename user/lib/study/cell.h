@@ -21,7 +21,7 @@ enum comparison_column {
 	NR_COMPARISON_COLUMNS
 };
 
-/* The text of a cell of @key, and of the title of its column. */
+/* Write the text of a cell of @key, and the title of a column. */
 void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t group,
 		     enum comparison_column col, size_t key);
 void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t group,

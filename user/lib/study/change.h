@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* From which place on the values of a sequence are others than before, if they are. */
+/* Finds the places in a sequence where its values change. */
 #ifndef STUDY_CHANGE_H
 #define STUDY_CHANGE_H
 
@@ -9,23 +9,23 @@
 #define MOST_CHANGES 8
 
 struct change {
-	size_t place; /* in the list of places: the values from there on are others */
+	size_t place; /* index in the list of places: values differ from there on */
 	double p;
 };
 
 struct changes {
-	bool is_enough;                   /* values for any change to be more than noise */
-	double p;                         /* of the first that was looked for; 1: of none */
+	bool is_enough;                   /* there are enough values to tell a change from noise */
+	double p;                         /* of the first change that was tested; 1: none was */
 	struct change list[MOST_CHANGES]; /* in the order of the sequence */
 	size_t nr;
 };
 
 /*
- * Looks for changes of @n values. @places: where one may be, @nr of them, each above 0 and below
- * @n, upwards. The statistic is a CUSUM of ranks: the largest, over all places, of the difference
- * of the mean ranks before and after it, in standard deviations. p is the share of random orders of
- * the values in which that is at least as large. Where it is below ALPHA of compare.h, both sides
- * are looked at in the same way. -ENOMEM.
+ * Finds changes of @n values. @places: the @nr candidates, ascending, each above 0 and below @n.
+ * The statistic is a CUSUM of ranks: the maximum, over all places, of the difference of the mean
+ * ranks before and after it, in standard deviations. p is the share of random orders of the values
+ * in which it is at least as large. If p is below ALPHA of compare.h, both sides are searched in
+ * the same way. -ENOMEM.
  */
 int changes_find(struct changes *c, const double *values, size_t n, const size_t *places,
 		 size_t nr);

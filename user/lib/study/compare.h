@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Groups of runs against the first of them, value by value. */
+/* Compares groups of runs with the first of them, value by value. */
 #ifndef STUDY_COMPARE_H
 #define STUDY_COMPARE_H
 
 #include "study/side.h"
 #include "study/stats.h"
 
-/* Sides put together: those that differ in nothing but chance. */
-
+/* Sides that are taken as repetitions of the same. */
 struct group {
 	const char *name;          /* the side's, or the tag's value; not owned */
-	const struct side **sides; /* owned; not what they point to */
+	const struct side **sides; /* owned, without the sides */
 	size_t nr;
 };
 
@@ -21,48 +20,48 @@ struct groups {
 	size_t most_sides; /* of a group */
 };
 
-/* Each side is a group of its own. -ENOMEM. */
+/* Makes each side a group of its own. -ENOMEM. */
 int groups_each(struct groups *g, const struct sides *all);
 /*
- * Sides with the same value of the tag @by are a group, in the order in which the values first
- * come. -ENOMEM; -ENOENT: *@without has no such tag.
+ * Groups sides by the value of the tag @by, in the order of first appearance. -ENOMEM; -ENOENT: the
+ * side *@without has no such tag.
  */
 int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
 		  const struct side **without);
 /*
- * Sorts the groups by their names, as numbers if all are: those from the second on, or
- * @with_first, where all are numbers, the first as well, which may be another one then.
+ * Sorts the groups by name, as numbers if all are numbers; the first group stays first, unless
+ * @with_first and all are numbers.
  */
 void groups_sort(struct groups *g, bool with_first);
-/* Puts the group called @name first. -ENOENT. */
+/* Moves the group called @name to the front. -ENOENT. */
 int groups_baseline(struct groups *g, const char *name);
 /* Writes the letter of a group, or its number after 26 groups, and returns @out. */
 char *group_label(char out[24], size_t group);
 void groups_done(struct groups *g);
 
-#define ALPHA 0.05 /* less than that is not chance */
+#define ALPHA 0.05 /* a smaller p is more than noise */
 
-/* How the values of one key spread in a group. */
+/* The distribution of the values of one key in a group. */
 struct spread {
 	size_t nr; /* sides that have the key; 0: nothing below is set */
 	double median, q1, q3, least, most;
 };
 
 enum verdict {
-	VERDICT_NONE,     /* one value each, or none: no test of chance */
+	VERDICT_NONE,     /* one value each, or none: no test */
 	VERDICT_EQUAL,    /* all values are the same */
-	VERDICT_TOO_FEW,  /* no outcome with so few runs could be distinguished from chance */
-	VERDICT_NO_SIGN,  /* may be chance */
+	VERDICT_TOO_FEW,  /* with so few runs no difference can be told from noise */
+	VERDICT_NO_SIGN,  /* may be noise */
 	VERDICT_DIFFERENT /* more than noise */
 };
 
-/* A group against the first, by one key. */
+/* A group against the first, for one key. */
 struct against {
-	bool has_both;     /* else nothing below is set */
+	bool has_both;     /* otherwise nothing below is set */
 	double difference; /* of the medians */
-	double relative;   /* to the first's; INFINITY where that is 0 and this is not */
+	double relative;   /* to the first; INFINITY if only that is 0 */
 	enum verdict verdict;
-	struct rank_test test; /* unless the verdict is none */
+	struct rank_test test; /* unless the verdict is VERDICT_NONE */
 	double p_corrected;    /* Holm, over the groups */
 };
 
@@ -72,7 +71,7 @@ struct comparison {
 	struct against *againsts;    /* owned: [group][key]; unused of the first group */
 };
 
-/* @g must have groups, and live as long. -ENOMEM. */
+/* Compares the groups @g, at least one, which must live as long. -ENOMEM. */
 int groups_compare(struct comparison *c, const struct groups *g);
 void comparison_done(struct comparison *c);
 
@@ -86,37 +85,37 @@ static inline const struct against *against_of(const struct comparison *c, size_
 	return &c->againsts[group * NR_KEYS + key];
 }
 
-/* Whether a group has the key. */
+/* Returns whether any group has the key. */
 bool comparison_has(const struct comparison *c, size_t key);
-/* "more than noise" and so on; "" for none. */
+/* Returns "more than noise" and so on; "" for VERDICT_NONE. */
 const char *verdict_name(enum verdict v);
 
-/* Whether a group has more than one run, so that there are medians. */
+/* Returns whether a group has more than one run, so that there are medians. */
 static inline bool comparison_has_several(const struct comparison *c)
 {
 	return c->groups->most_sides > 1;
 }
 
 /*
- * Which values of a comparison are worth a row, and in which order: what changed, the largest
- * change first. All that show a comparison take their rows from here.
+ * The rows of a comparison: the values that changed, the largest change first. All outputs take
+ * their rows from here.
  */
 
-#define LEAST_CHANGE 0.01 /* of one run each: less is not called a change */
+#define LEAST_CHANGE 0.01 /* with one run each, a smaller relative change is ignored */
 
 enum row_state {
 	ROW_ABSENT,    /* no side has the value */
-	ROW_ONE_SIDED, /* one has it */
+	ROW_ONE_SIDED, /* only one has it */
 	ROW_EQUAL,
-	ROW_SMALL,  /* less than LEAST_CHANGE, where there is no test of chance */
+	ROW_SMALL,  /* less than LEAST_CHANGE, without a test */
 	ROW_NOISE,  /* may be noise */
-	ROW_CHANGED /* more than noise; or where that cannot be told, LEAST_CHANGE or more */
+	ROW_CHANGED /* more than noise; without a test, LEAST_CHANGE or more */
 };
 
-/* The values that come first, changed or not. */
+/* The values that are always shown, and first. */
 enum headline { HEAD_WALL, HEAD_CPU, HEAD_MEMORY, NR_HEADLINES };
 
-/* Which rows are shown, besides those that always are. */
+/* The rows to show, besides headlines and changes. */
 struct row_choice {
 	bool is_all;
 	const size_t *wanted; /* keys; not owned */
@@ -124,20 +123,20 @@ struct row_choice {
 };
 
 struct comparison_rows {
-	size_t keys[NR_KEYS]; /* those to show, in their order */
+	size_t keys[NR_KEYS]; /* to show, in order */
 	size_t nr;
 	size_t changed[NR_KEYS]; /* those of ROW_CHANGED, the largest change first */
 	size_t nr_changed;
-	size_t left_out[ROW_CHANGED + 1]; /* values that are not shown, by their state */
+	size_t left_out[ROW_CHANGED + 1]; /* number of values not shown, by state */
 };
 
 enum row_state row_state(const struct comparison *c, size_t group, size_t key);
 /*
- * The key of a headline: of the peaks of memory, which are several values of one thing, that which
- * both sides know best. False: no side has one.
+ * Returns the key of a headline; of the several peaks of memory, the best that both sides have.
+ * False if no side has one.
  */
 bool headline_key(const struct comparison *c, size_t group, enum headline h, size_t *key);
-/* The rows of @group against the first. @choice: NULL is none. */
+/* Chooses the rows of @group against the first. @choice may be NULL. */
 void comparison_choose_rows(struct comparison_rows *r, const struct comparison *c, size_t group,
 			    const struct row_choice *choice);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A comparison as a table for a terminal. */
+/* Prints a comparison as tables for a terminal. */
 #ifndef STUDY_COMPARE_TEXT_H
 #define STUDY_COMPARE_TEXT_H
 
@@ -9,23 +9,22 @@
 #include <stdio.h>
 
 /*
- * The groups, a verdict on each, a table for each with the rows that @choice has, and what else
- * changed. @diff comes from facts_diff(). Lines are @width columns at most, as far as that can be.
+ * Prints the groups, a verdict on each, a table for each with the rows of @choice, and other
+ * changes in @diff, from facts_diff(). Lines have at most @width columns if possible.
  */
 void comparison_text_of(FILE *f, const struct comparison *c, const json_t *diff,
 			const struct row_choice *choice, size_t width);
 /* The same with all rows. */
 void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width);
 
-/* A comparison of steps as tables for a terminal: one for each value, with a row for each step. */
-
-/* The keys of which there is a table, into @order (NR_KEYS): CPU time, wall time, peak, and those
- * of
- * @keys (@nr) that are none of these. Returns how many. */
+/*
+ * Writes the keys of the tables of steps to @order (NR_KEYS): CPU time, wall time, peak, and others
+ * of the @nr @keys. Returns their number.
+ */
 size_t steps_choose_keys(size_t *order, const size_t *keys, size_t nr);
 /*
- * Of CPU time, wall time, peak and those @keys (@nr of them) that are none of these. @c: of the
- * runs, whose row is the last. As comparison_text() besides.
+ * Prints a table for each of these keys, with a row for each step, and in the last row the runs
+ * (@c). Otherwise as comparison_text().
  */
 void steps_text(FILE *f, const struct steps *steps, const struct comparison *c, const json_t *diff,
 		const size_t *keys, size_t nr, size_t width);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What changed between the groups: what they say of themselves, where it is not the same. */
+/* Differences between the meta lines of groups. */
 #ifndef STUDY_DIFF_H
 #define STUDY_DIFF_H
 
 #include "study/compare.h"
 
 /*
- * An array of {"key":..., "values":[[...], ...]}: for each group the different texts that its sides
- * have there, none where none has it. What another tool does not record is no difference. To be
- * given to json_decref(); NULL without memory.
+ * Returns an array of {"key":..., "values":[[...], ...]}, to be freed by json_decref(): the
+ * distinct texts of the sides of each group. What another tool does not record is no difference.
+ * NULL without memory.
  */
 json_t *facts_diff(const struct groups *g);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How a metric spreads over many runs. */
+/* The distribution of a metric over many runs, in a terminal and as JSON. */
 #ifndef STUDY_DISTRIBUTION_H
 #define STUDY_DISTRIBUTION_H
 
@@ -13,21 +13,21 @@
 struct distribution {
 	const char *key;
 	enum metric_unit unit;
-	size_t nr, nr_absent;                    /* runs whose value is known, and the others */
-	double least, q1, median, q3, p95, most; /* where nr > 0 */
+	size_t nr, nr_absent;                    /* runs with a known value, and the others */
+	double least, q1, median, q3, p95, most; /* if nr > 0 */
 	struct bins bins;
 };
 
-/* Of one of the metrics, in at most @most bins (3 to MOST_BINS). -ENOMEM. */
+/* Makes the distribution of a metric, in at most @most bins (3 to MOST_BINS). -ENOMEM. */
 int distribution_make(struct distribution *d, const struct many_values *v, size_t metric,
 		      size_t most);
-/* Appends its figures for people: a sentence without its end. */
+/* Appends its figures as text, a sentence without its full stop. */
 void distribution_put_figures(struct buffer *t, const struct distribution *d);
 /* Draws it in lines of @width columns; @is_utf8: with blocks of eighths. -ENOMEM. */
 int distribution_draw(FILE *f, const struct distribution *d, size_t width, bool is_utf8);
 /* One object, in a line of its own; docs/MANY.md describes it. */
 void distribution_json(struct jsonw *j, const struct distribution *d);
-/* The members "scale" and "bins" of it. */
+/* Writes only the members "scale" and "bins". */
 void distribution_json_bins(struct jsonw *j, const struct distribution *d);
 
 #endif

@@ -6,8 +6,8 @@
  *   wall_seconds > +500ms      absolute difference to it
  *   rss_peak_bytes > 2GiB      the value itself
  *
- * OP is > < >= <=. Units are those of model/suffix.h; without
- * one the number is in the unit of the key. Of groups it is the medians that are meant.
+ * OP is > < >= <=. Units are those of run/limit.h; without one the number is in the unit of the
+ * key. Groups are compared by their medians.
  */
 #ifndef STUDY_EXPRESSION_H
 #define STUDY_EXPRESSION_H
@@ -28,16 +28,15 @@ struct expression {
 	const char *written; /* the amount as it is in @text */
 };
 
-/* -EINVAL: @why has one line on what is wrong with it. */
+/* Parses an expression. -EINVAL: @why has one line with what is wrong. */
 int expression_parse(struct expression *e, const char *text, char *why, size_t room);
 /*
- * Whether it holds for @group. With @significant a difference that may be noise does not count.
- * -ENOENT: a side that is needed lacks the key; -ERANGE: there are too few runs to say what is
- * noise.
+ * Sets *@holds for @group. With @significant, differences that may be noise do not count. -ENOENT:
+ * a side lacks the key; -ERANGE: too few runs to tell noise.
  */
 int expression_holds(const struct expression *e, const struct comparison *c, size_t group,
 		     bool significant, bool *holds);
-/* Writes that it holds for @group, in one line without its end. */
+/* Writes that it holds for @group, in one line without a newline. */
 void expression_write(FILE *f, const struct expression *e, const struct comparison *c,
 		      size_t group);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What `bpfmon like` prints. */
+/* Prints the answer of `bpfmon like`, as text and as JSON. */
 #ifndef STUDY_LIKE_TEXT_H
 #define STUDY_LIKE_TEXT_H
 
@@ -9,17 +9,17 @@
 #include <stdio.h>
 
 struct like_shown {
-	const char *label; /* as the run is called */
+	const char *label; /* of the run */
 	const struct signature *signature;
 	const struct known_runs *known; /* each of them is one of @runs */
 	const struct stored_runs *runs;
-	const char *const *prefixes; /* of the numbers of each store */
+	const char *const *prefixes; /* of the run numbers of each store */
 	const struct like_scale *scale;
 	const struct like_answer *answer;
 };
 
 void like_text(FILE *f, const struct like_shown *s, size_t width);
-/* 0, or -ENOMEM. */
+/* -ENOMEM. */
 int like_json(FILE *f, const struct like_shown *s);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a benchmark runs, and in which order: a case is one of its commands with one value of each
- * parameter. In each round every case runs once, in a random order, so that what changes in the
- * machine meanwhile affects all commands alike.
+ * The plan of a benchmark. A case is one of its commands with one value of each parameter. In each
+ * round every case runs once, in random order, so that changes of the machine affect all commands
+ * alike.
  */
 #ifndef STUDY_PLAN_H
 #define STUDY_PLAN_H
@@ -11,11 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The parameters of a benchmark: names, each with values, that stand as {NAME} in its commands. */
-
 #define MAX_PARAMETERS 16
 #define MAX_PARAMETER_VALUES 10000 /* of one parameter */
 
+/* A parameter has values that replace {NAME} in the commands. */
 struct parameter {
 	char *name;    /* owned */
 	char **values; /* owned, as are the texts */
@@ -28,32 +27,32 @@ struct parameters {
 };
 
 /*
- * Adds one from "NAME VALUE,VALUE,...", in which \, is a comma that separates nothing. -EINVAL: it
- * is none, or the name is there already; -E2BIG: there are too many; -ENOMEM.
+ * Adds a parameter from "NAME VALUE,VALUE,..."; \, is a literal comma. -EINVAL: bad syntax, or the
+ * name is used already; -E2BIG: too many; -ENOMEM.
  */
 int parameters_add_list(struct parameters *p, const char *text);
 /*
- * The same from "NAME FROM TO": FROM, FROM + step and so on, up to TO. @step is NULL for 1; numbers
- * are decimal, and the values have as many decimals as the longest of these.
+ * The same from "NAME FROM TO": FROM, FROM + step and so on, up to TO. @step NULL: 1. Numbers are
+ * decimal, and the values have as many decimals as the longest of them.
  */
 int parameters_add_scan(struct parameters *p, const char *text, const char *step);
 void parameters_done(struct parameters *p);
 
-/* @text with each {NAME} replaced by values[i] of the parameter i, to be freed; NULL without
+/* Returns @text with each {NAME} replaced by values[i] of parameter i, to be freed; NULL without
  * memory. */
 char *parameters_put(const struct parameters *p, const char *const *values, const char *text);
 
 #define MAX_BENCH_COMMANDS 100
 #define MAX_BENCH_CASES 10000
 
-/* What is executed around the runs, by a shell. */
+/* Commands around the runs, executed by a shell. */
 enum bench_step { BENCH_SETUP, BENCH_PREPARE, BENCH_CONCLUDE, BENCH_CLEANUP, NR_BENCH_STEPS };
 
 struct bench_case {
-	char *command;               /* owned; as people and files see it */
-	char **argv;                 /* owned, as are its texts; what is executed */
-	char *label;                 /* owned; unique: what sets it apart from the others */
-	const char **values;         /* owned, the texts are not: of each parameter */
+	char *command;               /* owned; as it is shown */
+	char **argv;                 /* owned, with its strings; as it is executed */
+	char *label;                 /* owned; unique among the cases */
+	const char **values;         /* owned, without the strings: of each parameter */
 	char *steps[NR_BENCH_STEPS]; /* owned; NULL: there is no such step */
 };
 
@@ -66,7 +65,7 @@ struct bench_plan {
 	bool is_sequential;   /* all runs of a case, then those of the next */
 };
 
-/* From what the cases are made. */
+/* The commands that cases are made of. */
 struct bench_commands {
 	const char *const *commands; /* each a text for the shell; */
 	size_t nr;
@@ -78,23 +77,22 @@ struct bench_commands {
 };
 
 /*
- * Makes the cases: each command with each combination of values of the parameters, which are there.
- * -E2BIG: there are too many; -EINVAL: a command has a quote that does not end, or no word;
- * -ENOMEM.
+ * Makes the cases: each command with each combination of values of p->parameters. -E2BIG: too many;
+ * -EINVAL: a command has an open quote, or no word; -ENOMEM.
  */
 int bench_plan_make(struct bench_plan *p, const struct bench_commands *c);
 void bench_plan_done(struct bench_plan *p);
 
-/* The cases of a round, in their order: a shuffle of 0 to p->nr - 1. */
+/* Writes the order of the cases in a round: a permutation of 0 to p->nr - 1. */
 void bench_plan_order(const struct bench_plan *p, size_t round, size_t *order);
 
 /* One run of the plan: number @i of (runs + warmups) * nr. */
 struct bench_turn {
-	size_t of;      /* which case */
-	size_t round;   /* from 1 on, of warm-ups and of others */
-	bool is_warmup; /* it does not count */
+	size_t of;      /* the case */
+	size_t round;   /* from 1, of warm-ups and of others */
+	bool is_warmup; /* not measured */
 	bool is_first;  /* of its case */
-	bool is_last;   /* the same */
+	bool is_last;   /* of its case */
 };
 
 /* @order has room for p->nr cases; it is kept between calls with growing @i. */

@@ -9,15 +9,13 @@
 
 #include <stdio.h>
 
-/* Draws the first of the metrics to the right and the second upwards, in lines of @width columns;
- * @is_utf8: with shades of blocks. -ENOMEM. */
+/* Draws the first metric to the right and the second upwards, in lines of @width columns; @is_utf8:
+ * with shades of blocks. -ENOMEM. */
 int scatter_draw(FILE *f, const struct many_values *v, size_t width, bool is_utf8);
-/* One object, in a line of its own; docs/MANY.md describes it. -ENOMEM, of @j too. */
+/* Writes one object in a line of its own; docs/MANY.md describes it. -ENOMEM, also for @j. */
 int scatter_json(struct jsonw *j, const struct many_values *v);
 
-/* Two metrics of many runs in a plane: how many runs are in each cell of it. */
-
-/* A side of the plane: the bins of a metric, each divided into equal parts. */
+/* An axis of the plane: the bins of a metric, each divided into equal parts. */
 struct plane_side {
 	const struct bins *bins; /* not owned; at least one */
 	size_t metric;           /* of the values */
@@ -25,6 +23,7 @@ struct plane_side {
 	size_t cells;            /* of all bins */
 };
 
+/* The number of runs in each cell of two metrics. */
 struct plane {
 	struct plane_side x, y;
 	uint32_t *count; /* owned; [row][column], upwards and to the right */
@@ -32,14 +31,14 @@ struct plane {
 };
 
 /*
- * Counts the runs that have both metrics. Each bin is one cell or, where as many fit into @most
- * cells, several. -ENOMEM; to be released in any case.
+ * Counts the runs that have both metrics. Each bin is divided into as many cells as fit into
+ * @most_x or @most_y. -ENOMEM; call plane_done() in any case.
  */
 int plane_make(struct plane *p, const struct many_values *v, struct plane_side x,
 	       struct plane_side y, size_t most_x, size_t most_y);
 void plane_done(struct plane *p);
 uint32_t plane_count(const struct plane *p, size_t column, size_t row);
-/* 0 for 1 to 3 runs, 1 for 4 to 15, and so on by powers of four; @nr - 1 at most. */
+/* Returns 0 for 1 to 3 runs, 1 for 4 to 15, and so on by powers of four; at most @nr - 1. */
 unsigned plane_shade(uint32_t count, unsigned nr);
 
 #endif

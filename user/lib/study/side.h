@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is compared: runs, and what other tools have measured, each as a set of values. */
+/* The sides of a comparison: runs, and files of other tools, each as a set of values. */
 #ifndef STUDY_SIDE_H
 #define STUDY_SIDE_H
 
@@ -9,13 +9,13 @@
 #include <jansson.h>
 
 struct side {
-	char *name;            /* owned; as it was named, or a path */
-	char *title;           /* owned; what the run was: name or command, tags, start; or NULL */
+	char *name;            /* owned; as the user named it, or a path */
+	char *title;           /* owned; name or command, tags and start of the run; or NULL */
 	const char *format;    /* the tool that measured it: "bpfmon", "prmon", "GNU time" */
 	bool is_run;           /* of bpfmon; then: */
 	bool complete;         /* nothing was lost */
-	bool is_folded;        /* it has no summary: made up of what there is */
-	json_t *facts;         /* owned; its own description, flat: "system.cpus" -> "8" */
+	bool is_folded;        /* it has no summary: folded from its lines */
+	json_t *facts;         /* owned; its meta line, flat: "system.cpus" -> "8" */
 	double value[NR_KEYS]; /* in the unit of the key; NAN: absent */
 };
 
@@ -26,38 +26,34 @@ struct sides {
 
 void sides_done(struct sides *all);
 /*
- * Adds the run that @src gives, under @name; @src may be closed then. Errors of source_each(), and
+ * Adds the run of @src under @name; @src may be closed afterwards. Errors as source_each(), and
  * -ENOMEM.
  */
 int sides_add_run(struct sides *all, const char *name, struct source *src);
-/* Adds the file @path of another tool. -EBADMSG: of none that is known, -EMLINK: several blocks. */
+/* Adds the file @path of another tool. -EBADMSG: unknown format; -EMLINK: several blocks. */
 int sides_add_peer(struct sides *all, const char *path);
-/* The value of the tag @tag, in use as long as the side; NULL: it has none. */
+/* Returns the value of the tag @tag, valid as long as the side; NULL if it has none. */
 const char *side_tag(const struct side *s, const char *tag);
 
-/* The meta line of a run, made flat so that it can be compared. */
-
 /*
- * Adds all of the object @from to the flat object @to, names joined by points, values as texts. A
- * list is one text, its elements apart by blanks. -ENOMEM.
+ * Flattens the object @from into @to: names are joined by points, values become strings, and a list
+ * one string with blanks between its elements. -ENOMEM.
  */
 int facts_add(json_t *to, const json_t *from);
 
-/* What the makers of sides have in common. */
-
-/* A new side at the end, nothing of it known; NULL without memory. */
+/* Appends a side without values. Returns NULL without memory. */
 struct side *sides_append(struct sides *all, const char *name);
-/* Takes back the last one. */
+/* Removes the last side. */
 void sides_drop(struct sides *all);
 /* Sets the value of a key that is there. */
 void side_set(struct side *s, const char *key, double value);
-/* Sets the values that the line of a summary or a span has. */
+/* Sets the values of the line of a summary or a span. */
 void side_take_values(struct side *s, const json_t *summary);
-/* Adds the values of @one to those of @s: sums, of peaks and statuses the largest. */
+/* Adds the values of @one to those of @s: sums, but the maximum of peaks and statuses. */
 void side_add_values(struct side *s, const struct side *one);
-/* What follows from the values that are there. */
+/* Sets the values that are derived from others. */
 void side_derive(struct side *s);
-/* Reads the text of a peer's file into @s; errors of sides_add_peer(). */
+/* Parses the file of another tool into @s; errors as sides_add_peer(). */
 int peer_read(struct side *s, const char *text, size_t length);
 
 #endif

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the makers of steps have in common. */
-
 #define STEP_BETWEEN '\x1f'
 const char *step_kind_name(enum step_kind kind)
 {
@@ -200,9 +198,7 @@ int steps_compare(struct steps *all, const struct groups *g, const struct sides 
 	return err;
 }
 
-/* The phases, or the programs, of a run as steps. */
-
-/* The step that is called @name in the run; NULL without *@err: there are too many. */
+/* Returns the step called @name in the run; NULL and *@err 0 if there are too many. */
 static struct step *step_of_name(struct steps *all, const char *name, int *err)
 {
 	json_t *path = json_pack("[s]", name);
@@ -224,7 +220,7 @@ static double metric_to_number(enum metric_id id, uint64_t value)
 	return (double)value / pow(10, metric_decimals(id));
 }
 
-/* Of phases that share with those of other names only their time is known. */
+/* If phases overlap with those of other names, only their time is known. */
 static void side_take_phases(struct side *s, const struct phase_sum *sum)
 {
 	side_clear_values(s);
@@ -263,7 +259,7 @@ static int steps_add_phase_sums(struct steps *all, size_t run, const struct phas
 	return err;
 }
 
-/* A run without marks has no phases, not one. */
+/* A run without marks has no phase, not one. */
 static int steps_add_phases(struct steps *all, size_t run, struct source *src)
 {
 	struct phase_sums sums = { 0 };
@@ -326,11 +322,9 @@ static int steps_add_programs(struct steps *all, size_t run, struct source *src)
 	return err;
 }
 
-/* The spans of a run as steps. */
-
 #define KEY_BYTES (MAX_SPAN_DEPTH * (SPAN_NAME_BYTES + 3) + 1)
 
-/* What identifies the path in all runs, into @key; and its names as a list, or NULL. */
+/* Writes the key of the path, the same in all runs, and returns its names as a list, or NULL. */
 static json_t *path_describe(const struct span_paths *p, size_t at, char key[KEY_BYTES])
 {
 	size_t above[MAX_SPAN_DEPTH], nr = 0, n = 0;

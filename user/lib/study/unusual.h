@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which of many runs are unusual among those of their name, or of their command where they have
- * none. */
+/* Finds runs that are unusual among those of the same name, or, without a name, the same command.
+ */
 #ifndef STUDY_UNUSUAL_H
 #define STUDY_UNUSUAL_H
 
@@ -11,8 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* How far a value is from what is usual, whatever a few others are. */
-
+/* The centre and scale of values, robust against a few outliers. */
 struct robust {
 	size_t nr;
 	double median; /* of the values themselves */
@@ -22,23 +21,23 @@ struct robust {
 };
 
 /*
- * Of @n > 0 values, which it changes. Logarithms are taken where none is negative and the upper
- * tail is the longer one: the 90th percentile is farther from the median than the 10th by more than
- * a tenth of the distance of both; where some are 0, the median of the others is added before. The
- * scale is 1.4826 times the median absolute deviation, which is the standard deviation of normal
- * values; or the distance from the 10th to the 90th percentile over 2.5631, which is it, too, where
- * that is more: what every tenth run has is not unusual. Where both are 0, it is 1.2533 times the
- * mean absolute deviation.
+ * Computes them from @n > 0 values, which it changes. Logarithms are used if no value is negative
+ * and the upper tail is longer: the 90th percentile is farther from the median than the 10th by
+ * more than a tenth of the distance of both; if some are 0, the median of the others is added
+ * first. The scale is the larger of two estimates of the standard deviation: 1.4826 times the
+ * median absolute deviation, and the distance from the 10th to the 90th percentile over 2.5631,
+ * because the value of every tenth run is not unusual. If both are 0, it is 1.2533 times the mean
+ * absolute deviation.
  */
 void robust_make(struct robust *r, double *values, size_t n);
-/* The distance from the centre in scales; infinite where all values were the same and @value
- * is another. */
+/* Returns the distance from the centre in scales; infinite if all values were equal and @value
+ * differs. */
 double robust_z(const struct robust *r, double value);
 
-#define LEAST_RUNS 8       /* that ended well, in a group that is judged */
-#define USUAL_DISTANCE 3.5 /* as Iglewicz and Hoaglin (1993) have it */
+#define LEAST_RUNS 8       /* successful ones, for a group to be judged */
+#define USUAL_DISTANCE 3.5 /* by Iglewicz and Hoaglin (1993) */
 
-/* A value that is far from those of the others. */
+/* An unusual value. */
 struct off_value {
 	size_t metric; /* of the values */
 	double value, z;
@@ -46,12 +45,12 @@ struct off_value {
 };
 
 struct unusual_run {
-	size_t at; /* in the list of runs */
+	size_t at; /* index in the list of runs */
 	bool has_failed, failure_is_unusual;
-	size_t group_runs, group_failed; /* runs of its group, and those that failed */
+	size_t group_runs, group_failed; /* runs of its group, and failed ones */
 	struct off_value *off;           /* owned; the farthest first */
 	size_t nr_off;
-	double score; /* the farthest distance; of a failure at least the threshold */
+	double score; /* the largest distance; for a failure at least the threshold */
 };
 
 struct unusual {
@@ -60,25 +59,25 @@ struct unusual {
 	struct unusual_run *list; /* owned; the highest score first, of equal ones the newest */
 	size_t nr, room;
 	double threshold;
-	size_t judged, groups;        /* runs that were compared, and the groups they are in */
-	size_t few, few_groups;       /* of groups with fewer than LEAST_RUNS */
-	size_t lacking[MOST_METRICS]; /* judged groups of which fewer have the metric */
-	size_t going_on;              /* or cut off: not judged */
+	size_t judged, groups;        /* runs that were compared, and their groups */
+	size_t few, few_groups;       /* runs and groups with fewer than LEAST_RUNS */
+	size_t lacking[MOST_METRICS]; /* judged groups where fewer runs have the metric */
+	size_t going_on;              /* runs that have not ended, and are not judged */
 };
 
 /*
- * A run is unusual where a value is @threshold scales or more from the median of those of its group
- * that ended well, a tenth of it, and an amount that matters; or it failed, which fewer than half
- * of its group did. Of a failed run only what is too large counts. -ENOMEM.
+ * Finds unusual runs. A run is unusual if a value is @threshold scales or more from the median of
+ * the successful runs of its group, by a tenth of it, and by an amount that matters; or if it
+ * failed and fewer than half of its group did. Of a failed run only large values count. -ENOMEM.
  */
 int unusual_find(struct unusual *u, const struct many_values *v, const struct stored_runs *all,
 		 double threshold);
 void unusual_done(struct unusual *u);
-/* Prints the first @limit (0: all) of them. @sources: prefixes of numbers, as for runs_table().
- * -ENOMEM. */
+/* Prints the first @limit (0: all) unusual runs. @sources: prefixes of numbers, as for
+ * runs_table(). -ENOMEM. */
 int unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *const *sources,
 		 size_t width);
-/* One object; docs/MANY.md describes it. */
+/* Writes one object; docs/MANY.md describes it. */
 void unusual_json(struct jsonw *j, const struct unusual *u, size_t limit,
 		  const char *const *sources);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Some metrics of many runs: a number of each run for each metric, as far as it is known. */
+/* Metrics of many runs: a number for each metric and run, if it is known. */
 #ifndef STUDY_VALUES_H
 #define STUDY_VALUES_H
 
@@ -12,16 +12,15 @@
 #define MOST_METRICS 16
 
 struct many_metrics {
-	size_t key[MOST_METRICS]; /* of compare/key.h */
+	size_t key[MOST_METRICS]; /* of study/key.h */
 	size_t nr;
 };
 
 /* Parses "wall,rss_peak_bytes": keys of a summary, or wall, cpu, peak, memory, processes. -EINVAL:
- * *@bad is the first that is none, or is there twice, or one too many. */
+ * *@bad is the first that is unknown, repeated, or one too many. */
 int many_metrics_parse(struct many_metrics *m, const char *text, const char **bad, size_t *length);
-/* The short name @i of a key, and *@key, that key; NULL: there are no more. */
+/* Returns the short name @i of a key, and that key in *@key; NULL: there are no more. */
 const char *many_metric_word(size_t i, const char **key);
-/* Adds the key. */
 void many_metrics_put(struct many_metrics *m, const char *key);
 
 struct many_values {
@@ -30,13 +29,13 @@ struct many_values {
 	double *value; /* owned; [metric][run], in the unit of the key; NAN: absent */
 };
 
-/* Takes what the list itself has of the runs. -ENOMEM. */
+/* Sets the values that the list of runs has. -ENOMEM. */
 int many_values_open(struct many_values *v, const struct many_metrics *m,
 		     const struct stored_runs *all);
 void many_values_done(struct many_values *v);
-/* Whether there is a metric that only the summaries have. */
+/* Returns whether a metric needs the summaries of the runs. */
 bool many_values_need_summaries(const struct many_values *v);
-/* Takes the rest from a run's summary: a line_take of query_lines(), with these values. */
+/* Sets the other values from a run's summary: a line_take of query_lines(). */
 void many_values_take(void *values, size_t at, const char *summary);
 
 static inline double many_value(const struct many_values *v, size_t metric, size_t run)
@@ -45,46 +44,46 @@ static inline double many_value(const struct many_values *v, size_t metric, size
 }
 
 /*
- * Copies the known values of a metric to @to, which has room for all runs, in their order; returns
- * how many there are.
+ * Copies the known values of a metric, in order, to @to, which has room for all runs. Returns their
+ * number.
  */
 size_t many_values_known(const struct many_values *v, size_t metric, double *to);
 
 /*
- * The members of an object in JSON, one after the other, where they are: to take few values from
- * the lines of many runs costs no tree of each.
+ * Walks over the members of a JSON object in place: taking few values from the lines of many runs
+ * needs no tree for each.
  */
-
 struct line_walk {
-	const char *at;    /* where the next one is looked for */
-	const char *key;   /* as it is written, without its quotes */
+	const char *at;    /* behind the current member */
+	const char *key;   /* raw, without its quotes */
 	const char *value; /* its first character */
 	size_t key_length, value_length;
 };
 
-/* Begins with the text @line, which need not be an object. */
+/* Starts at the text @line, which need not be an object. */
 void line_walk_begin(struct line_walk *w, const char *line);
-/* Goes to the next member. False: there is none, or what follows is no JSON. */
+/* Advances to the next member. Returns false if there is none, or no valid JSON follows. */
 bool line_walk_next(struct line_walk *w);
 bool line_walk_is_at(const struct line_walk *w, const char *key);
-/* The number that the value is; NAN: it is none. */
+/* Returns the value as a number; NAN if it is none. */
 double line_walk_number(const struct line_walk *w);
 
-/* Runs of the same program: of one name, or of one command where they have none. */
-
-/* Places in a list of runs, those of a group next to each other, the oldest of it first. */
+/*
+ * Indexes of finished runs in a list, by group: the runs of the same name, or, without a name, of
+ * the same command. Groups are contiguous, the oldest run of each first.
+ */
 struct grouped_runs {
 	size_t *at; /* owned */
 	size_t nr;
 };
 
-/* Of the runs that have ended. -ENOMEM. */
+/* -ENOMEM. */
 int grouped_runs_make(struct grouped_runs *o, const struct stored_runs *all);
 void grouped_runs_done(struct grouped_runs *o);
-/* The place in the order behind the group that begins at @from. */
+/* Returns the end of the group that begins at @from. */
 size_t grouped_runs_group_end(const struct grouped_runs *o, const struct stored_runs *all,
 			      size_t from);
-/* The name, else the command, else "". */
+/* Returns the name, else the command, else "". */
 const char *run_group_name(const struct stored_run *r);
 
 #endif
