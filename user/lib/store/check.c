@@ -9,13 +9,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* What may be in a column: a text, or a number; NULL, but where the schema has NOT NULL. */
+/* The valid numbers of a column. */
 struct rule {
 	int64_t least, most;
-	bool is_needed; /* though the schema lets it be NULL */
+	bool is_needed; /* not NULL, although the schema permits it */
 };
 
-/* As the table of columns has it; of others, metrics among them, an amount. */
+/* Returns the rule of a column; those without an entry, as of metrics, hold an amount. */
 static struct rule column_rule(const char *table, const char *name)
 {
 	const struct table_column *c = table_column_find(table, name);
@@ -30,7 +30,7 @@ static struct rule column_rule(const char *table, const char *name)
 	return r;
 }
 
-/* The case that a value of the column is not what belongs there, which gives the column's name. */
+/* Appends a WHEN that is true for an invalid value, and returns the name of the column. */
 static void case_put(sqlite3_str *sql, const char *table, const char *column, bool is_text,
 		     bool is_needed)
 {
@@ -47,7 +47,7 @@ static void case_put(sqlite3_str *sql, const char *table, const char *column, bo
 	sqlite3_str_appendf(sql, ") THEN '%q'", column);
 }
 
-/* Those of the schema, and those of the metrics that the file has. */
+/* Appends the cases of all columns of the schema, and of the metrics in the file. */
 static int cases_put(struct database *d, sqlite3 *model, const char *table, sqlite3_str *sql)
 {
 	char name[COLUMN_BYTES];
@@ -78,7 +78,7 @@ static int cases_put(struct database *d, sqlite3 *model, const char *table, sqli
 	return rc;
 }
 
-/* @sql: gives what is wrong, and the run, of which it is; nothing where all is well. */
+/* Fails if @sql has a row: the place of the damage, and its run. */
 static int found_refuse(struct database *d, const char *sql, const char *format)
 {
 	sqlite3_stmt *s = NULL;
@@ -129,7 +129,7 @@ static int tables_check_values(struct database *d, sqlite3 *model)
 	return err;
 }
 
-/* What a run is not one without. */
+/* Checks that each run has a meta line. */
 static int meta_check(struct database *d)
 {
 	int err = found_refuse(d,
@@ -146,7 +146,7 @@ static int meta_check(struct database *d)
 			     "the text of kind %s of run %lld is not such a line");
 }
 
-/* SQLite's own check of the file, by which what follows reads each page once. */
+/* Runs SQLite's own check first: the checks that follow then read each page once. */
 static int file_check(struct database *d, const char *pragma)
 {
 	sqlite3_stmt *s = NULL;

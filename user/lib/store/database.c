@@ -124,11 +124,11 @@ int database_transact(struct database *d, int (*act)(struct database *d, void *c
 }
 
 #define STEPS_PER_CALL 10000
-/* Reading all of a store takes 3 for each byte of it, as tests/unit/test_store_hostile.c measures.
+/* Reading all of a store takes 3 per byte, as tests/unit/test_store_hostile.c measures.
  */
 #define STEPS_PER_BYTE 200
-#define LEAST_STEPS 50000000 /* half a second: of a small file, which may grow meanwhile */
-#define READ_PER_BYTE 100    /* no command reads a text more often */
+#define LEAST_STEPS 50000000 /* half a second, for a small file that may grow meanwhile */
+#define READ_PER_BYTE 100    /* no command reads a value more often */
 #define LEAST_READ (256UL << 20)
 
 int defence_set_up(sqlite3 *db)
@@ -163,7 +163,7 @@ int defence_set_up(sqlite3 *db)
 	return rc;
 }
 
-/* Other than 0 ends the statement. */
+/* Progress handler: other than 0 ends the statement. */
 static int steps_count(void *context)
 {
 	struct database *d = context;

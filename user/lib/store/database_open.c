@@ -18,16 +18,13 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* SQLite's files of a store that is written: opened where the path was found to lead, and there
- * only. */
-
 /*
- * The name of a layer (VFS) over SQLite's access to files, for sqlite3_open_v2(); NULL: there is
- * no memory. With it a path that begins with /proc/self/fd/ is taken as it is: links are not
- * followed. In a folder that any user may write to, the store, its journal, its log and the index
- * of that are made anew or have to be regular files of the effective user's or root's with one
- * name: a journal that another user has planted would be played back. No journal of several
- * databases is opened, or removed. All else is left to SQLite.
+ * Returns the name of a VFS for sqlite3_open_v2() that opens the files of a store for writing only
+ * in the folder that was found; NULL without memory. A path that begins with /proc/self/fd/ is used
+ * as it is, and links are not followed. In a folder that any user may write to, the store, its
+ * journal, its log and the log's index are created, or must be regular files of the effective user
+ * or root with one link: SQLite would replay a journal that another user has planted. Journals of
+ * several databases are neither opened nor removed. Everything else is left to SQLite.
  */
 static const char *own_files(void);
 
@@ -64,7 +61,7 @@ static int database_check(struct database *d, bool *is_new)
 	return -EPROTONOSUPPORT;
 }
 
-/* Where a database keeps the columns of metrics that the file has. */
+/* The members of struct database for the columns of metrics in the file. */
 static const struct {
 	const char *table;
 	size_t have;
@@ -76,7 +73,7 @@ static const struct {
 };
 #define NR_KEPT (sizeof(kept) / sizeof(*kept))
 
-/* Reads which columns of metrics the file has. *@lacks_any: of a metric there is no column. */
+/* Reads which columns of metrics the file has. *@lacks_any: a metric has no column. */
 static int columns_find(struct database *d, bool *lacks_any)
 {
 	struct metric_set wanted;
@@ -97,7 +94,7 @@ static int columns_find(struct database *d, bool *lacks_any)
 	return database_error(d, rc);
 }
 
-/* Within a transaction: a second process finds it done. */
+/* Called within a transaction: a second process finds it done. */
 static int tables_make(struct database *d, void *context)
 {
 	bool is_new;
@@ -109,7 +106,7 @@ static int tables_make(struct database *d, void *context)
 	return database_error(d, is_new ? schema_make(d->db, true) : schema_add_columns(d->db));
 }
 
-/* Creates what the file lacks: all, or columns of metrics. */
+/* Creates all tables, or the columns of metrics that the file lacks. */
 static int tables_complete(struct database *d, bool is_new)
 {
 	bool lacks_any = true;
@@ -120,9 +117,8 @@ static int tables_complete(struct database *d, bool is_new)
 	return !err && lacks_any ? columns_find(d, &lacks_any) : err;
 }
 
-/* What SQLite takes a file by, and the files beside it. */
-
-/* The path as a URI with the parameters @how; by sqlite3_free(). NULL without memory. */
+/* Returns the path as a URI with the parameters @how, to be freed by sqlite3_free(); NULL without
+ * memory. */
 static char *uri_of(const char *path, const char *how)
 {
 	sqlite3_str *s = sqlite3_str_new(NULL);
@@ -140,7 +136,7 @@ static char *uri_of(const char *path, const char *how)
 	return sqlite3_str_finish(s);
 }
 
-/* Whether changes are in the write-ahead log beside it. */
+/* Returns whether there is a write-ahead log with changes. */
 static bool has_log(const char *path)
 {
 	char *log = sqlite3_mprintf("%s-wal", path);
@@ -151,8 +147,8 @@ static bool has_log(const char *path)
 	return has;
 }
 
-/* The ending of what lies beside @path, where SQLite looks for a journal or log, and is no file:
- * a pipe would be waited for. NULL: there is none. */
+/* Returns the suffix of a journal or log that is not a regular file: SQLite would wait for a pipe.
+ * NULL: there is none. */
 static const char *beside_that_is_no_file(const char *path)
 {
 	static const char *const endings[] = { "-journal", "-wal", "-shm" };
@@ -169,7 +165,7 @@ static const char *beside_that_is_no_file(const char *path)
 	return NULL;
 }
 
-#define BUSY_MS 1500 /* that long a statement waits for another writer */
+#define BUSY_MS 1500 /* how long a statement waits for another writer */
 #define CACHE_KIB 1024
 #define UNCHANGING "mode=ro&immutable=1"
 
@@ -203,7 +199,7 @@ int database_attach(struct database *d, const char *path, bool is_unchanging)
 	return err;
 }
 
-/* What is found on the way to @path, once for all: the folder stays open as long as the store. */
+/* Resolves @path once: its folder stays open as long as the store. */
 static int database_find_file(struct database *d, const char *path, bool make_folders)
 {
 	int err = path_end_find(&d->at, path, make_folders);
@@ -215,7 +211,7 @@ static int database_find_file(struct database *d, const char *path, bool make_fo
 	return err;
 }
 
-/* An empty file where there is none: for its user alone. */
+/* Creates an empty file with mode 0600 if there is none. */
 static int database_make_file(struct database *d)
 {
 	int fd;
@@ -230,7 +226,7 @@ static int database_make_file(struct database *d)
 	return 0;
 }
 
-/* In a folder that any user may write to. */
+/* Refuses files of other users in a folder that any user may write to. */
 static int owner_check(struct database *d)
 {
 	if (!path_end_is_foreign(&d->at))
@@ -282,7 +278,7 @@ static int database_prepare_to_read(struct database *d)
 	return err ? err : columns_find(d, &lacks_any);
 }
 
-/* A pipe would be waited for, a device be written to. */
+/* Refuses what is not a regular file: SQLite would wait for a pipe, or write to a device. */
 static int file_check_kind(struct database *d, const char *path)
 {
 	struct stat st;
@@ -309,8 +305,8 @@ static int files_check_beside(struct database *d, const char *path)
 }
 
 /*
- * Root writes to no file of another user: SQLite would make, open and remove files beside it by
- * their names, in a folder where that user may put anything.
+ * Refuses files of other users for root: SQLite creates, opens and removes files beside it by name,
+ * in a folder where that user may create anything.
  */
 static int root_check(struct database *d)
 {
@@ -360,8 +356,9 @@ static int database_open_to_read(struct database *d, const char *path)
 }
 
 /*
- * To read a file with a write-ahead log takes a second file beside it. Where that cannot be made
- * no process writes, either: unless a log was left there, the file is all there is.
+ * Opens a file in a folder that may not be written to. Reading with a write-ahead log needs a
+ * second file beside it; if that cannot be created, no process writes, either, and without a log
+ * the file is complete.
  */
 static int database_open_unchanging(struct database *d, const char *path)
 {
@@ -381,8 +378,8 @@ static int database_open_unchanging(struct database *d, const char *path)
 }
 
 /*
- * Where the disk has no room for the second file a log can be read with its index in memory, which
- * takes a lock that only who may write can have: nothing is written.
+ * Opens a file on a full disk, without room for the second file: with an exclusive lock, for which
+ * the file is opened for writing, the index of the log is kept in memory. Nothing is written.
  */
 static int database_open_on_full_disk(struct database *d, const char *path)
 {

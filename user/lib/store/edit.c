@@ -15,7 +15,7 @@ struct edit {
 	const json_t *from;
 };
 
-/* A text of the line, or NULL. */
+/* Binds a string of the line, or NULL. */
 static void edit_bind(sqlite3_stmt *s, int at, const json_t *v)
 {
 	if (json_is_string(v))
@@ -23,7 +23,7 @@ static void edit_bind(sqlite3_stmt *s, int at, const json_t *v)
 				  SQLITE_STATIC);
 }
 
-/* Takes the statement over. */
+/* Executes the statement, and finalizes it. */
 static int edit_finish(struct database *d, sqlite3_stmt *s)
 {
 	int err = database_error(d, sqlite3_step(s));

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SILENT_NS (60 * NSEC_PER_SEC) /* no word from another machine for that long: it is gone */
+#define SILENT_NS (60 * NSEC_PER_SEC) /* a recorder on another machine that is silent is gone */
 
-/* The boot and the PID namespace, which a PID has its meaning in. */
+/* Writes the boot and the PID namespace, in which a PID is unique. */
 static void place_read(char *out, size_t size)
 {
 	__cleanup(fclosep) FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -23,7 +23,7 @@ static void place_read(char *out, size_t size)
 	snprintf(out, size, "%s %s", boot, space);
 }
 
-/* In clock ticks since the boot; 0: there is no such process, or it is a zombie. */
+/* Returns the start time in clock ticks since boot; 0: no such process, or a zombie. */
 static unsigned long long start_ticks(int pid)
 {
 	char path[40], line[1024];

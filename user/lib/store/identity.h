@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The process that records a run, as kept with it: so that others can find out whether it goes on.
+/* The identity of the process that records a run, stored so that others can check whether it lives.
  */
 #ifndef STORE_IDENTITY_H
 #define STORE_IDENTITY_H
@@ -10,10 +10,10 @@
 
 #define IDENTITY_BYTES 128
 
-/* This process, by boot, PID namespace, PID and start time. */
+/* Writes the identity of this process: boot, PID namespace, PID and start time. */
 void identity_self(char out[IDENTITY_BYTES]);
-/* Whether a run that has not ended goes on; where its recorder cannot be asked, when it wrote last
- * (epoch) tells. @text: NULL: it is not being recorded. */
+/* Returns whether the recorder of an unfinished run lives. For one on another machine, the time of
+ * its last write (epoch) decides. @text NULL: it is not being recorded. */
 bool identity_goes_on(const char *text, uint64_t seen_ns, uint64_t interval_ns);
 
 #endif

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 10000 /* with a collector that is stopped, or has a machine that is loaded */
+#define PATIENCE_MS 10000 /* for a collector that is stopped, or on a loaded machine */
 
 static int wish_send(int fd, bool with_processes)
 {
@@ -34,7 +34,7 @@ static int wish_send(int fd, bool with_processes)
 	return err;
 }
 
-/* What comes first is a line, or the reason why there will be none. */
+/* Reads the first message: a line, or the reason why there are none. */
 static int answer_look(int fd, char *why, size_t size)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -92,8 +92,8 @@ int live_open(const char *socket_name, bool with_processes, char *why, size_t si
 }
 
 #define LONGEST_LINE (1UL << 20)
-#define REST_MS 300  /* for lines behind those that have come, where their number is not known */
-#define MOST_MS 3000 /* for all of them: the first sample may be on its way */
+#define REST_MS 300  /* for more lines, if their number is unknown */
+#define MOST_MS 3000 /* for all of them: the first sample may not have been taken yet */
 
 struct live_look {
 	live_look_fn fn;

@@ -43,7 +43,7 @@ static struct node_job_row *row_append(struct node_job_rows *rows)
 	return &all[rows->nr++];
 }
 
-/* NULL: there is no such text, or no memory, which *@err has then. */
+/* Returns a copy of a string; NULL if there is none, or without memory (*@err). */
 static char *member_copy(const json_t *o, const char *key, int *err)
 {
 	const char *text = json_string_value(json_object_get(o, key));

@@ -9,7 +9,7 @@
 
 #define BLOCKS_OF_A_LONG_RUN 200 /* as many as a terminal has columns */
 
-/* SELECT the columns of @table and those of metrics in @have, of the rows of one run. */
+/* Appends a SELECT of the columns of @table and of the metrics in @have, for one run. */
 static void select_put(sqlite3_str *sql, const struct stored_table *table,
 		       const struct metric_set *have)
 {
@@ -23,7 +23,7 @@ static void select_put(sqlite3_str *sql, const struct stored_table *table,
 	sqlite3_str_appendf(sql, " FROM %s WHERE run=?1", table->name);
 }
 
-/* Takes the text over. */
+/* Prepares @text, and frees it. */
 static int select_prepare(struct database *d, int64_t id, sqlite3_str *text, sqlite3_stmt **s)
 {
 	char *sql = sqlite3_str_finish(text);
@@ -44,7 +44,7 @@ static int rows_select(struct database *d, int64_t id, const struct stored_table
 	return select_prepare(d, id, sql, s);
 }
 
-/* Of the columns that the file has those that are wanted. */
+/* Returns the wanted columns that the file has. */
 static struct metric_set columns_choose(const struct metric_set *columns,
 					const struct metric_set *only)
 {
@@ -147,7 +147,7 @@ int rows_of_spans(struct database *d, int64_t id, sqlite3_stmt **s)
 	return rows_select(d, id, &span_table, &none, s);
 }
 
-/* The columns of metrics, which begin at @at. */
+/* Reads the columns of metrics, from @at on. */
 static void row_read_metrics(struct row *r, int at, const struct metric_set *columns,
 			     uint64_t *value, struct metric_set *have)
 {

@@ -18,7 +18,7 @@ static int run_row_prepare(struct store_writer *w, const char *sql, sqlite3_stmt
 	return database_error(&w->d, sqlite3_prepare_v2(w->d.db, sql, -1, s, NULL));
 }
 
-/* Runs it once. */
+/* Executes a statement once. */
 static int run_row_finish(struct store_writer *w, sqlite3_stmt *s)
 {
 	int err = database_error(&w->d, sqlite3_step(s));
@@ -27,7 +27,7 @@ static int run_row_finish(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
-/* The command in one line, or what was attached to; NULL: it was left out. To be freed. */
+/* Returns the command in one line, or what was attached to, to be freed; NULL: it was left out. */
 static char *command_format(const json_t *meta)
 {
 	const json_t *command = json_object_get(meta, "command");
@@ -101,7 +101,7 @@ static int run_text_put(struct store_writer *w, const char *sql, const char *tex
 	return run_row_finish(w, s);
 }
 
-/* The columns that are @written then, with commas between: NAME, :NAME or NAME=:NAME. */
+/* Appends the columns that are written at the time @written: NAME, :NAME or NAME=:NAME. */
 static void run_columns_put(sqlite3_str *sql, enum column_written written, bool has_name,
 			    bool has_value)
 {
@@ -119,7 +119,7 @@ static void run_columns_put(sqlite3_str *sql, enum column_written written, bool 
 	}
 }
 
-/* Takes the text over. */
+/* Prepares @text, and frees it. */
 static int run_row_prepare_text(struct store_writer *w, sqlite3_str *text, sqlite3_stmt **s)
 {
 	char *sql = sqlite3_str_finish(text);
@@ -220,7 +220,7 @@ static void peak_bind(sqlite3_stmt *s, int at, const struct summary *t)
 		amount_bind(s, at, t->rss_peak_bytes);
 }
 
-/* Of lines of before there was such a figure it is made of what they have. */
+/* Lines without the value have it derived from others. */
 static void needed_bind(sqlite3_stmt *s, const struct memory_needed *n)
 {
 	if (!*n->witness)
@@ -232,7 +232,7 @@ static void needed_bind(sqlite3_stmt *s, const struct memory_needed *n)
 			  SQLITE_STATIC);
 }
 
-/* Of what the store has of the run by now. */
+/* Makes the signature from what the store has of the run. */
 static int run_row_sign(struct store_writer *w)
 {
 	struct memory_shape shape = { 0 };

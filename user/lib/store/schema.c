@@ -285,8 +285,8 @@ int portion_next(struct database *d, const char *schema, const struct run_table 
 	return err;
 }
 /*
- * SQLite goes by the text alone: what the columns `type` and `name` say may be a lie. A text that
- * begins so makes what it says, and a second table of a name would be an error.
+ * Finds anything but plain tables, indexes and views. SQLite executes only the text, and the
+ * columns `type` and `name` may not match it; two tables with the same name are an error.
  */
 static const char select_others[] =
 	"SELECT type, name FROM sqlite_master WHERE ("
@@ -295,8 +295,8 @@ static const char select_others[] =
 	" OR sql GLOB 'CREATE UNIQUE INDEX *'))"
 	" OR (type='view' AND sql GLOB 'CREATE VIEW *')) IS NOT TRUE LIMIT 1";
 /*
- * Of the table ?1: whether it is there; has a condition, which an integrity check would evaluate,
- * however long that takes; or an index that has one or computes something.
+ * For the table ?1: whether it exists; has a CHECK, which an integrity check would evaluate,
+ * however long that takes; or a partial index or an index on an expression.
  */
 static const char select_table[] =
 	"SELECT count(1), sum(upper(sql) GLOB '*[^A-Z0-9_]CHECK[^A-Z0-9_]*'),"
@@ -356,7 +356,7 @@ static int table_check(struct database *d, sqlite3_stmt *s, const char *table)
 	return err;
 }
 
-/* Whether the file's column is the model's: its name, type, and place in the key. */
+/* Returns whether a column of the file has name, type and place in the key of the model's. */
 static bool column_is_same(sqlite3_stmt *wanted, sqlite3_stmt *found)
 {
 	return !strcmp(text_at(wanted, 0), text_at(found, 0)) &&

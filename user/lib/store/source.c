@@ -134,9 +134,7 @@ int source_summary_tree(struct source *s, void **tree, bool *is_folded)
 	return err;
 }
 
-/* A run in a file of JSON Lines. */
-
-/* The first line shows which program wrote the file. */
+/* Reads a line; the first one shows which program wrote the file. */
 static int lines_read_one(struct source *s, bool is_first, const char *text, size_t length)
 {
 	int err;

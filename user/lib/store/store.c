@@ -48,7 +48,7 @@ static struct timespec deadline_after(uint64_t ns)
 				  .tv_nsec = (long)(at % NSEC_PER_SEC) };
 }
 
-/* Reports the failure; from here on lines are discarded. */
+/* Sets the failure; lines are discarded from here on. */
 static void store_fail(struct store *s)
 {
 	if (!s->writer.d.why[0])
@@ -62,7 +62,7 @@ static void store_fail(struct store *s)
 		 s->writer.d.why);
 }
 
-/* Waits for lines, then up to COMMIT_NS for more. False: these are the last. */
+/* Waits for lines, then up to COMMIT_NS for more. Returns false if these are the last. */
 static bool store_take_batch(struct store *s)
 {
 	struct timespec until;
@@ -193,7 +193,7 @@ static uint64_t text_count_lines(const char *text, size_t length)
 	return n;
 }
 
-/* False: the queue is full, or there is no memory. */
+/* Returns false if the queue is full, or without memory. */
 static bool store_append(struct store *s, const char *text, size_t length)
 {
 	if (s->used + length > MAX_WAITING)

@@ -27,9 +27,8 @@ static int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
-/* Rows of spans. */
-
-/* A name and tags of one message, of which each byte may be six in JSON, and a summary. */
+/* Largest line of a span: name and tags of one message, with up to six bytes in JSON for each, and
+ * a summary. */
 #define LARGEST_LINE (1U << 20)
 
 static void span_bind_used(sqlite3_stmt *s, int at, const struct summary *used)
@@ -42,8 +41,8 @@ static void span_bind_used(sqlite3_stmt *s, int at, const struct summary *used)
 }
 
 /*
- * Puts the span that has been read into w->line, from @text of @length bytes. A line that is larger
- * than any that bpfmon writes is counted as one that cannot be read. Errors as database_open().
+ * Writes the span in w->line, which was read from @text of @length bytes. A line that is larger
+ * than bpfmon writes is counted as unreadable. Errors as database_open().
  */
 static int span_row_put(struct store_writer *w, const char *text, size_t length)
 {
@@ -71,9 +70,7 @@ static int span_row_put(struct store_writer *w, const char *text, size_t length)
 	return err;
 }
 
-/* Rows of processes: of their records, and of what live ones held at a sample. */
-
-/* Binds the member of @row that is the column's; NULL for what a line leaves out then. */
+/* Binds the member of @row for a column; NULL for values that lines omit. */
 static void member_bind(sqlite3_stmt *s, int at, const struct table_column *c, const void *row)
 {
 	const char *member = (const char *)row + c->offset;
@@ -101,7 +98,8 @@ static void member_bind(sqlite3_stmt *s, int at, const struct table_column *c, c
 	}
 }
 
-/* What the line lacks, or has as null, although its member has a value; and the opposite. */
+/* Binds columns that a line omits, or has as null, although the member has a value, or vice versa.
+ */
 static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
 {
 	if (!p->has_ended || p->signal)
@@ -116,7 +114,7 @@ static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
 		sqlite3_bind_int(s, parameter_find(s, ":rss_peak_exact"), p->rss_peak_exact);
 }
 
-/* The columns of a line without a tree, as columns_bind(): @row is a struct of the table's. */
+/* Binds the columns from @row, the struct of the table, as columns_bind() does from a tree. */
 static int members_bind(sqlite3_stmt *s, const struct stored_table *table, const void *row)
 {
 	int at = FIRST_COLUMN;
@@ -141,7 +139,7 @@ static int process_bind(sqlite3_stmt *s, const struct process_row *row)
 	return at;
 }
 
-/* Its arguments as a list, as the line has them. */
+/* Writes the arguments as a list, as in the line. */
 static void args_rewrite(struct jsonw *j, const struct line *l)
 {
 	const struct process *p = &l->process;
@@ -153,7 +151,7 @@ static void args_rewrite(struct jsonw *j, const struct line *l)
 		args_write(j, NULL, p);
 }
 
-/* Each puts what has been read into w->line. Errors as database_open(). */
+/* Write what was read into w->line. Errors as database_open(). */
 static int process_row_put(struct store_writer *w)
 {
 	const struct process *p = &w->line.process;
@@ -182,7 +180,7 @@ static int process_row_put(struct store_writer *w)
 	return err;
 }
 
-/* Those of a sample come one after the other, the heaviest first. */
+/* Returns the rank of a process in its sample: they come in order, the heaviest first. */
 static int64_t rank_next(struct store_writer *w, uint64_t elapsed_ns)
 {
 	if (elapsed_ns != w->run->ranked_ns)
@@ -209,9 +207,7 @@ static int process_sample_row_put(struct store_writer *w)
 	return store_writer_run(w, s);
 }
 
-/* Statements that are used for a whole run, made of the tables of columns. */
-
-/* To be finalized by the caller. Errors as database_open(). */
+/* Prepares a statement for a whole run; the caller finalizes it. Errors as database_open(). */
 static int statement_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(
@@ -321,13 +317,13 @@ int store_writer_begin(struct store_writer *w)
 	return database_run(&w->d, "BEGIN IMMEDIATE");
 }
 
-/* When the recorder wrote last; of an import, when the run ended. */
+/* Returns the time of the recorder's last write; of an import, the end of the run. */
 static uint64_t seen_ns(const struct store_writer *w)
 {
 	return w->is_import ? w->line.start_epoch_ns + w->run->wall_ns : clock_ns(CLOCK_REALTIME);
 }
 
-/* How far the run has come; @is_all: no more lines come of it. */
+/* Writes the progress of the run; @is_all: there are no more lines. */
 static int progress_put(struct store_writer *w, uint64_t lines_lost, bool is_all)
 {
 	sqlite3_stmt *s = w->progress;
@@ -419,7 +415,7 @@ static int instance_insert(struct store_writer *w, uint64_t elapsed_ns, const st
 	return store_writer_run(w, s);
 }
 
-/* To draw a long run, not all of it need be read. */
+/* Writes a block of samples, from which a long run is drawn without reading all of it. */
 static int block_add(struct store_writer *w, const struct sample *smp)
 {
 	struct sample *b = &w->run->of_block;
@@ -454,7 +450,7 @@ int store_writer_put_sample(struct store_writer *w, const struct sample *smp)
 	return err ? err : block_add(w, smp);
 }
 
-/* A line of any other kind, as it is. */
+/* Writes a line of any other kind, as it is. */
 static int event_put(struct store_writer *w, const char *text, size_t length)
 {
 	uint64_t time_ns = member_read_epoch(w->line.tree, "time");

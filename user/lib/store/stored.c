@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A statement that is read beside others, at its next row or at its end. */
+/* A statement that is read in parallel with others, at its next row or at its end. */
 struct cursor {
 	sqlite3_stmt *s; /* NULL: its rows are not wanted */
 	bool is_row;
@@ -32,9 +32,9 @@ struct stored {
 };
 
 /*
- * Gives a line as it came, if it is of @parts; what cannot be read is counted, as in a file, and so
- * is what is not of the kinds in @may_be: the others have their own place. -ENOMEM, or what the
- * caller's function returned.
+ * Passes a stored line to the caller's function if it is of @parts. Lines that cannot be read, or
+ * are not of the kinds in @may_be, are counted, as in a file. Returns -ENOMEM, or what the function
+ * returned.
  */
 static int stored_give_line(struct source *s, unsigned parts, unsigned may_be, const char *text)
 {
@@ -50,7 +50,7 @@ static int stored_give_line(struct source *s, unsigned parts, unsigned may_be, c
 	return parts & PART(s->line.kind) ? from->fn(from->context, &s->line) : 0;
 }
 
-/* Without it there is no run. */
+/* A run without a meta line is damage. */
 static int meta_give(struct source *s, unsigned parts, const char *text)
 {
 	struct stored *from = s->from;
@@ -62,7 +62,7 @@ static int meta_give(struct source *s, unsigned parts, const char *text)
 	return err;
 }
 
-/* Gives the row that is in the line of @s as a part of @kind, which has no tree. */
+/* Passes the line of @s, which was read from a row and has no tree, as a part of @kind. */
 static int stored_give_row(struct source *s, enum line_kind kind)
 {
 	const struct stored *from = s->from;
@@ -73,7 +73,7 @@ static int stored_give_row(struct source *s, enum line_kind kind)
 	return from->fn(from->context, &s->line);
 }
 
-/* What no text has: lines that did not reach the store. */
+/* Returns the summary with the lines that did not reach the store, which its text lacks. */
 static char *summary_with_losses(const char *summary, int64_t lines_lost)
 {
 	json_t *o = json_loads(summary, JSON_ALLOW_NUL, NULL);
@@ -129,7 +129,7 @@ static int processes_give(struct source *s)
 	return err;
 }
 
-/* Behind what has a time: a line of a span has no place of its own. */
+/* Comes after all parts with a time: a span has no place between them. */
 static int spans_give(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;
@@ -149,17 +149,16 @@ static int spans_give(struct source *s, unsigned parts)
 	return err;
 }
 
-/* What a run in the store has at a time: samples, their instances and processes, events. */
-
 /* The kinds of lines that the table of events has as they came. */
 static const unsigned parts_events =
 	~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_PROCESS_SAMPLE) |
 	  PART(LINE_SPAN) | PART(LINE_SUMMARY));
 
-/* What is given in the order of time; at the same time, in this order. */
+/* Parts in the order of time, and, at the same time, in this order. */
 enum timed { SAMPLES, PROCESS_SAMPLES, EVENTS, NR_TIMED };
 
-/* Samples come in the order of their times, or never end; of events row_event() looks after it. */
+/* Checks the order of times, because a cycle of pages would never end; row_event() does it for
+ * events. */
 static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
 {
 	uint64_t before_ns = c->at_ns;
@@ -172,7 +171,7 @@ static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
 	return rc;
 }
 
-/* The cursor whose row is next; NR_TIMED: all are at their ends. */
+/* Returns the cursor with the next row; NR_TIMED: all are at their end. */
 static int cursor_find_next(const struct cursor *all)
 {
 	int next = NR_TIMED;
@@ -183,7 +182,7 @@ static int cursor_find_next(const struct cursor *all)
 	return next;
 }
 
-/* What there is of the instances at the time of the sample; they are in its order. */
+/* Adds the instances of the sample; both are in the order of time. */
 static int instances_take(struct stored *from, struct sample *smp)
 {
 	struct cursor *c = &from->instances;
@@ -219,7 +218,7 @@ static int timed_give(struct source *s, unsigned parts, int which, struct cursor
 	}
 }
 
-/* Samples, and between them what befell at their times. */
+/* Passes samples, process samples and events in the order of time. */
 static int times_give(struct source *s, unsigned parts, struct cursor *all)
 {
 	struct stored *from = s->from;
@@ -235,7 +234,7 @@ static int times_give(struct source *s, unsigned parts, struct cursor *all)
 	return err;
 }
 
-/* Gives samples, and between them what befell at their times. Errors as source_each(). */
+/* The same for the parts of the run that are wanted. Errors as source_each(). */
 static int stored_give_times(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;

@@ -22,8 +22,7 @@
 #define STORE_PATH_BYTES 4352
 
 /*
- * Writes the folder of the stores of the user whose home is @home, where XDG_STATE_HOME says
- * nothing: sudo does not hand it on.
+ * Writes the folder of the stores below @home, without XDG_STATE_HOME, which sudo does not pass on.
  */
 static void store_home_folder(char out[STORE_PATH_BYTES], const char *home)
 {
@@ -118,7 +117,7 @@ static bool stores_have_host(const struct stores *s, const char *host)
 	return false;
 }
 
-/* All stores in @folder but the own one. */
+/* Adds all stores in @folder, except the first one. */
 static int stores_add_folder(struct stores *s, const char *folder)
 {
 	char path[STORE_PATH_BYTES + 300], host[300];
@@ -150,8 +149,8 @@ static bool folders_are_same(const char *a, const char *b)
 }
 
 /*
- * Those beside the own one; then those of the home directory, if XDG_STATE_HOME leads elsewhere:
- * sudo does not pass that on, so that runs under sudo are there.
+ * Adds the stores beside the first one; then those of the home directory, if XDG_STATE_HOME is
+ * another folder: sudo does not pass that on, so that runs under sudo are there.
  */
 static int stores_add_hosts(struct stores *s, const char *home)
 {
@@ -168,15 +167,15 @@ static int stores_add_hosts(struct stores *s, const char *home)
 }
 
 /*
- * What root called sudo for is done as the user: with an output of his choice he would write with
- * root's rights.
+ * Under sudo everything is done with the rights of the user: root would write to a path that the
+ * user chose.
  */
 static bool may_read_node(const struct store_options *o)
 {
 	return !o->agent && !geteuid() && !user_is_under_sudo();
 }
 
-/* The file that was named, or that of the node, into @of_node; NULL: the user's own. */
+/* Returns the path of --store, or of the node (in @of_node); NULL: the user's own stores. */
 static const char *stores_choose(const struct store_options *o, char *of_node)
 {
 	if (!o->of_node)
@@ -236,7 +235,7 @@ static const char *database_why(const struct database *d, int err)
 	return d->why[0] ? d->why : strerror(-err);
 }
 
-/* The state is filtered last: one copy of a run may be finished, and another not. */
+/* Drops copies, then filters by state: one copy of a run may be finished, and another not. */
 static int runs_make_unique(const struct run_filter *f, struct stored_runs *all)
 {
 	int err = stored_runs_unique(all);
@@ -299,8 +298,6 @@ int stores_turn_run(const struct stores *s, const struct stored_run *r, struct s
 	source_close(source);
 	return stores_open_run(s, r, source);
 }
-
-/* Lines of many runs, from the stores that the list of them came from. */
 
 int stores_lines(const struct stores *s, const struct stored_runs *all, enum run_line which,
 		 line_take take, void *context)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Advice for people, and for programs. */
+/* Advice as text, as JSON, and as directives of schedulers and workflows. */
 #include "study/advise_text.h"
 
 #include "text/format.h"
@@ -9,13 +9,13 @@
 
 #define MIB (1ULL << 20)
 #define KIB (1ULL << 10)
-#define MOST_FINE 1000  /* bytes for each of the size, up to which fractions matter */
-#define MOST_BYTES 1e18 /* a line may lead anywhere */
+#define MOST_FINE 1000  /* bytes per unit of size; a smaller slope is printed with decimals */
+#define MOST_BYTES 1e18 /* a fitted line may reach any value */
 #define TAG_COLUMNS 60
 #define NAME_COLUMNS 60
-#define IN_MIB (100 * MIB) /* from there on */
+#define IN_MIB (100 * MIB) /* printed in MiB from there on */
 
-/* Rounded up: what is requested as it is printed is enough. */
+/* Rounds up, so that a request as printed is enough. */
 static char *format_request(char *out, uint64_t bytes)
 {
 	const uint64_t unit = bytes >= IN_MIB || bytes % MIB == 0 ? MIB : KIB;
@@ -242,9 +242,7 @@ void advice_json(struct jsonw *j, const struct advice *a, const char *what)
 	jsonw_newline(j);
 }
 
-/* Advice as the lines that ask for it, to be copied. */
-
-#define MB 1000000 /* as Snakemake has it; Nextflow's and Slurm's are MIB */
+#define MB 1000000 /* of Snakemake; Nextflow and Slurm mean MIB */
 #define MINUTE_NS 60000000000ULL
 
 const char *const advice_for_words[NR_FOR] = {
@@ -264,13 +262,13 @@ static uint64_t request_mebibytes(const struct advice *a)
 	return a->memory_request / MIB;
 }
 
-/* What was written is the most that scratch files can have taken; 0: nothing to ask for. */
+/* Returns the MiB of disk to request: scratch files took at most what was written. 0: none. */
 static uint64_t request_written(const struct advice *a)
 {
 	return a->written_request / MIB;
 }
 
-/* --mem is per node, in what Slurm calls MB. */
+/* --mem is per node, in MiB. */
 static void slurm_lines(FILE *f, const struct advice *a)
 {
 	fprintf(f,
@@ -282,7 +280,7 @@ static void slurm_lines(FILE *f, const struct advice *a)
 		fprintf(f, "#SBATCH --tmp=%" PRIu64 "M\n", request_written(a));
 }
 
-/* Of memory the limit is the request: what is above it may be taken away at any time. */
+/* The limit of memory is the request: memory above it may be taken away at any time. */
 static void kubernetes_lines(FILE *f, const struct advice *a)
 {
 	const uint64_t milli = a->cores.median ? a->cores.median : 1;
@@ -294,7 +292,7 @@ static void kubernetes_lines(FILE *f, const struct advice *a)
 	fprintf(f, "  limits:\n    memory: %" PRIu64 "Mi\n", request_mebibytes(a));
 }
 
-/* For what starts a run that needs more again: the first request that is cheapest then. */
+/* Returns the first request that is cheapest if a run that needs more is restarted. */
 static uint64_t first_request(const struct advice *a)
 {
 	const struct allocation *first = a->node.capacity > 0 ? &a->most_runs : &a->least_waste;
@@ -302,8 +300,7 @@ static uint64_t first_request(const struct advice *a)
 	return first->request > 0 ? (uint64_t)ceil(first->request) : a->memory_request;
 }
 
-/* How often it is doubled until a run gets all that a node has, or what is enough for all of them,
- * and some more. */
+/* Returns how often the request is doubled until it is a whole node, or enough for all runs. */
 static unsigned first_retries(const struct advice *a)
 {
 	double most = (double)a->memory_request, now = 2 * (double)first_request(a);

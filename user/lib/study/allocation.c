@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CANDIDATES 4096 /* peaks that are tried; of more runs these percentiles */
+#define CANDIDATES 4096 /* peaks that are tried; with more runs, quantiles */
 
 static int need_order(const void *a, const void *b)
 {
@@ -46,7 +46,7 @@ void needs_done(struct needs *n)
 	*n = (struct needs){ 0 };
 }
 
-/* How many runs need no more than @request. */
+/* Returns how many runs need no more than @request. */
 static size_t needs_within(const struct needs *n, double request)
 {
 	size_t low = 0, high = n->nr;
@@ -62,7 +62,7 @@ static size_t needs_within(const struct needs *n, double request)
 	return low;
 }
 
-/* The share of a node that one attempt takes. */
+/* Returns the share of a node that one attempt takes. */
 static double node_share(const struct node *node, double request)
 {
 	double slots = fmax(floor(node->capacity / request), 1);
@@ -109,9 +109,9 @@ static bool takes_less(const struct allocation *a, const struct allocation *b)
 }
 
 /*
- * Between two requests with which other runs succeed, be it at a later attempt, the smaller one is
- * better: so the best one is a peak, or a half of one, or a quarter, ... One below all peaks is an
- * attempt for nothing before that with twice as much.
+ * Of all requests with which the same runs succeed at the same attempt, the smallest is best: the
+ * best request is a peak, or a half of one, or a quarter, and so on. A request below all peaks only
+ * adds a useless attempt.
  */
 static struct allocation needs_best(const struct needs *n, const struct node *node,
 				    bool (*is_better)(const struct allocation *,
@@ -145,9 +145,9 @@ struct allocation needs_most_runs(const struct needs *n, const struct node *node
 
 #define MIB (1LL << 20)
 #define MILLI 1000
-#define MOST (1LL << 60) /* of any value: more is no value */
+#define MOST (1LL << 60) /* larger values are ignored */
 
-/* The text @name of @in as a number; -1: there is none. */
+/* Returns the string @name of @in as a number; -1 if there is none. */
 static int64_t variable_count(const json_t *in, const char *name)
 {
 	const char *text = json_string_value(json_object_get(in, name));
@@ -168,7 +168,7 @@ static int64_t number_times(const json_t *in, const char *name, double times)
 	return value >= 0 && value < (double)MOST ? (int64_t)value : -1;
 }
 
-/* Of the schedulers only Slurm tells, in what it calls MB. */
+/* Of the schedulers only Slurm has the memory in variables, in MiB. */
 static int64_t memory_requested(const json_t *variables, const json_t *limits)
 {
 	const int64_t of_node = variable_count(variables, "SLURM_MEM_PER_NODE");
@@ -196,7 +196,7 @@ static int64_t cores_requested(const json_t *variables, const json_t *limits)
 	return number_times(limits, "cpu_max_cores", MILLI);
 }
 
-/* All regular files that are named after the command itself, as a part of an option, too. */
+/* Sums the regular files in the arguments of the command, also within options. */
 static int64_t arguments_weigh(const json_t *meta)
 {
 	const char *folder = json_string_value(json_object_get(meta, "cwd"));

@@ -11,16 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_WIDTH 11  /* with the two blanks before it */
+#define CELL_WIDTH 11  /* with two blanks before it */
 #define LEAST_LABEL 16 /* columns */
 
-/* The names of cases, and of their spans, as the first cells of tables. */
-
-#define DOTS 3 /* columns, that format_name() puts before what it has cut */
+#define DOTS 3 /* columns of the ellipsis of format_name() */
 
 /*
- * Writes @label in @width columns or fewer, cut in the middle: commands differ at their beginning
- * or at their end. Returns the columns used.
+ * Writes @label in at most @width columns, cut in the middle, because commands differ at their
+ * beginning or end. Returns the columns used.
  */
 static size_t case_label_put(FILE *f, const char *label, size_t width)
 {
@@ -31,7 +29,7 @@ static size_t case_label_put(FILE *f, const char *label, size_t width)
 	return used + format_name(f, label, width - used);
 }
 
-/* The first cell of a row, which is @width columns wide, behind two blanks. */
+/* Writes the first cell of a row, @width columns wide, after two blanks. */
 static void case_label_begin(FILE *f, const char *label, size_t width)
 {
 	size_t n;
@@ -41,8 +39,8 @@ static void case_label_begin(FILE *f, const char *label, size_t width)
 	fprintf(f, "%*s", (int)(width - n), "");
 }
 
-/* How wide these cells are where the others take @cells columns: as the longest label, but cut
- * where the line would be wider than @width. */
+/* Returns the width of these cells if the others take @cells columns: that of the longest label,
+ * or less if the line would be wider than @width. */
 static size_t label_width(size_t longest, size_t width, size_t cells)
 {
 	const size_t used = 2 + cells;
@@ -51,7 +49,7 @@ static size_t label_width(size_t longest, size_t width, size_t cells)
 	return longest < most ? longest : most;
 }
 
-/* The columns of the longest name of a case. */
+/* Returns the columns of the longest label of a case. */
 static size_t label_longest(const struct bench_result *r)
 {
 	size_t longest = 4;
@@ -64,7 +62,7 @@ static size_t label_longest(const struct bench_result *r)
 	return longest;
 }
 
-/* The group that is @nth in the order of the plan. */
+/* Returns the @nth group in the order of the plan. */
 static size_t group_at(const struct bench_result *r, size_t nth)
 {
 	for (size_t of = 0; of < r->plan->nr; of++)
@@ -74,9 +72,7 @@ static size_t group_at(const struct bench_result *r, size_t nth)
 	return 0;
 }
 
-/* The time of the spans that the runs of a benchmark had, case by case. */
-
-#define MOST_SPANS 8 /* shown; those with the most time */
+#define MOST_SPANS 8 /* shown: the ones with the most time */
 #define TITLE "spans (median)"
 
 struct span_row {
@@ -90,7 +86,7 @@ struct span_rows {
 	size_t nr, shown;
 };
 
-/* A run has the sum of its spans of this name. */
+/* The value of a run is the sum of its spans with this name. */
 static double span_median(const struct bench_result *r, const struct step *s, size_t group,
 			  size_t key, double *room)
 {
@@ -176,7 +172,7 @@ static size_t span_names_longest(const struct span_rows *rows, size_t least)
 	return least;
 }
 
-/* The cases are columns of @cell. */
+/* Prints spans with the cases as columns of @cell. */
 static void spans_put_across(FILE *f, const struct bench_result *r, const struct span_rows *rows,
 			     size_t width, size_t cell)
 {
@@ -199,7 +195,7 @@ static void spans_put_across(FILE *f, const struct bench_result *r, const struct
 	}
 }
 
-/* The cases that have the span are rows below it. */
+/* Prints spans with the cases that have them as rows below. */
 static void spans_put_down(FILE *f, const struct bench_result *r, const struct span_rows *rows,
 			   size_t width)
 {
@@ -225,7 +221,7 @@ static void spans_put_down(FILE *f, const struct bench_result *r, const struct s
 	}
 }
 
-/* Names of cases are cut in no column: what is cut off may be what sets them apart. */
+/* Cases are columns only if no label must be cut, because cut labels may look the same. */
 static void spans_put(FILE *f, const struct bench_result *r, const struct span_rows *rows,
 		      size_t width)
 {
@@ -242,7 +238,7 @@ static void spans_put(FILE *f, const struct bench_result *r, const struct span_r
 		fprintf(f, "  %zu with less time are not shown\n", rows->nr - rows->shown);
 }
 
-/* Nothing where no run has a span. -ENOMEM. */
+/* Prints nothing if no run has a span. -ENOMEM. */
 static int bench_span_table(FILE *f, const struct bench_result *r, size_t width)
 {
 	struct span_rows rows;
@@ -257,7 +253,7 @@ static int bench_span_table(FILE *f, const struct bench_result *r, size_t width)
 	return err;
 }
 
-#define RUNS_WIDTH 6 /* of the column with how many runs there are */
+#define RUNS_WIDTH 6 /* of the column with the number of runs */
 #define AGAINST_WIDTH                                                                              \
 	56 /* "  x 1.747 (1.123 to 1.123), p 1.1e-05: more than noise", or a digit more */
 
@@ -275,14 +271,14 @@ static const struct bench_column time_columns[] = {
 	{ "max", "wall_seconds", OF(most) },
 };
 
-/* Medians: a single outlier does not move them. */
+/* Prints medians, which an outlier does not move. */
 static const struct bench_column use_columns[] = {
 	{ "user", "user_seconds", OF(median) },   { "system", "system_seconds", OF(median) },
 	{ "peak RSS", NULL, OF(median) },         { "read", "read_bytes", OF(median) },
 	{ "written", "write_bytes", OF(median) },
 };
 
-/* Of memory the peak that is known best. */
+/* Returns the best known peak of memory. */
 static const char *column_key(const struct bench_result *r, size_t group,
 			      const struct bench_column *c)
 {

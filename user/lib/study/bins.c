@@ -10,7 +10,7 @@
 
 #define KIB 1024.0
 
-/* Sorted values as an axis has them. */
+/* Sorted values on an axis. */
 struct axis_values {
 	const double *sorted;
 	size_t n;
@@ -33,7 +33,8 @@ static double axis_range(const struct axis_values *a)
 	return axis_place(a, a->sorted[a->n - 1]) - axis_place(a, a->sorted[0]);
 }
 
-/* How much of the axis the middle of the values has: its half, or more where that is one value. */
+/* Returns the share of the axis of the middle half of the values, or of more if that is one value.
+ */
 static double axis_middle_share(const struct axis_values *a)
 {
 	static const double tails[] = { 0.25, 0.05, 0.005 };
@@ -44,7 +45,7 @@ static double axis_middle_share(const struct axis_values *a)
 	return range > 0 ? middle / range : 0;
 }
 
-/* @sorted: those above 0. */
+/* @sorted: the values above 0. */
 static bool spread_asks_for_log(const double *sorted, size_t n)
 {
 	const struct axis_values linear = { .sorted = sorted, .n = n };
@@ -54,7 +55,7 @@ static bool spread_asks_for_log(const double *sorted, size_t n)
 	       axis_middle_share(&log) > 2 * axis_middle_share(&linear);
 }
 
-/* The number of bins that the spread asks for. */
+/* Returns the number of bins by the rule of Freedman and Diaconis. */
 static double bins_wanted(const struct axis_values *a, size_t most)
 {
 	double iqr = axis_quantile(a, 0.75) - axis_quantile(a, 0.25), n = (double)a->n;
@@ -63,7 +64,7 @@ static double bins_wanted(const struct axis_values *a, size_t most)
 	return fmin(fmax(ceil(wanted), 1), (double)most);
 }
 
-/* The round step that follows @step, or the first, from @least on. */
+/* Returns the next round step after @step, or the first from @least on. */
 static double step_round_up(double least, enum metric_unit unit, bool is_log)
 {
 	static const double digits[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500 };
@@ -87,7 +88,7 @@ static double step_round_up(double least, enum metric_unit unit, bool is_log)
 	return base * (unit == UNIT_BYTES ? KIB : 1000);
 }
 
-/* Without what arithmetic adds behind its last digit: 0.6, not 0.6000000000000001. */
+/* Rounds off the error of the arithmetic: 0.6, not 0.6000000000000001. */
 static double edge_at(const struct axis_values *a, double number, double step)
 {
 	double exact = a->is_log ? exp2(number * step) : number * step;
@@ -96,7 +97,7 @@ static double edge_at(const struct axis_values *a, double number, double step)
 	return fabs(edge - exact) <= 1e-9 * fabs(exact) ? edge : exact;
 }
 
-/* The number of the last edge that is not above @value. */
+/* Returns the number of the last edge that is not above @value. */
 static double edge_below(const struct axis_values *a, double value, double step)
 {
 	double number = floor(axis_place(a, value) / step);
@@ -108,7 +109,7 @@ static double edge_below(const struct axis_values *a, double value, double step)
 	return number;
 }
 
-/* Counts values up to the edge of each bin, as that is written. */
+/* Counts the values of each bin, by its edges as printed. */
 static void bins_fill(struct bins *b, const struct axis_values *a, double first, double step,
 		      size_t nr)
 {
@@ -126,7 +127,7 @@ static void bins_fill(struct bins *b, const struct axis_values *a, double first,
 	}
 }
 
-/* Bins of values that are not all the same. */
+/* Makes bins of values that are not all the same. */
 static void bins_divide(struct bins *b, const struct axis_values *a, size_t most)
 {
 	double step = axis_range(a) / bins_wanted(a, most), first, last;
@@ -193,7 +194,7 @@ double bins_edge(const struct bins *b, size_t i)
 	return i < b->nr ? b->list[i].from : b->list[b->nr - 1].to;
 }
 
-/* Of the largest edge. */
+/* Chooses the unit by the largest edge. */
 static void style_choose_unit(struct edge_style *s, double largest)
 {
 	static const char *const bytes[] = { " B", " KiB", " MiB", " GiB", " TiB", " PiB" };

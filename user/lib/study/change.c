@@ -9,14 +9,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Random orders: as many as a second has time for, and enough for a p of 0.005. */
+/* Number of random orders: takes less than a second, and is enough for a p of 0.005. */
 #define MOST_ORDERS 9999
 #define LEAST_ORDERS 199
 #define SHUFFLED 10000000
-#define SAME 1e-9 /* sums of ranks in another order */
+#define SAME 1e-9 /* rounding of sums in another order */
 #define DEEPEST 4 /* changes within changes */
 
-/* The values from @from to @to, and the places from @first to @last between them. */
+/* A range of values, and the places within it. */
 struct stretch {
 	size_t from, to, first, last;
 };
@@ -28,7 +28,7 @@ struct search {
 	uint64_t seed; /* the same for the same runs: a claim does not come and go */
 };
 
-/* xorshift64* by Vigna, 2016; @n: far below 2^32. */
+/* xorshift64* by Vigna, 2016; @n must be far below 2^32. */
 static size_t chance_below(uint64_t *seed, size_t n)
 {
 	*seed ^= *seed >> 12;
@@ -48,7 +48,8 @@ static void ranks_shuffle(double *ranks, size_t n, uint64_t *seed)
 	}
 }
 
-/* The largest difference over all places, in a unit that is the same for all orders; *@at. */
+/* Returns the largest difference over all places, in a unit common to all orders; *@at: its place.
+ */
 static double cusum_largest(const struct search *s, const struct stretch *part, size_t *at)
 {
 	double n = (double)(part->to - part->from), mean = n + 1, sum = 0, largest = -1;
@@ -69,7 +70,7 @@ static double cusum_largest(const struct search *s, const struct stretch *part, 
 	return largest;
 }
 
-/* The share of orders with as large a difference; fewer are tried where it is no small one. */
+/* Returns the share of orders with at least that difference; stops early if it is not small. */
 static double cusum_p(struct search *s, const struct stretch *part, double found)
 {
 	size_t n = part->to - part->from, orders = SHUFFLED / n, as_large = 0, tried = 0, at;
@@ -83,7 +84,7 @@ static double cusum_p(struct search *s, const struct stretch *part, double found
 	return (double)(as_large + 1) / (double)(tried + 1);
 }
 
-/* Whether so few values could show a change at any of the places. */
+/* Returns whether so few values can show a change at any place. */
 static bool stretch_is_enough(const struct search *s, const struct stretch *part)
 {
 	for (size_t i = part->first; i < part->last; i++) {
@@ -95,7 +96,7 @@ static bool stretch_is_enough(const struct search *s, const struct stretch *part
 	return false;
 }
 
-/* Looks at both sides of a change before that is taken down: they come in order. */
+/* Searches the left side, adds the change, and searches the right side: changes stay in order. */
 static int stretch_find(struct changes *c, struct search *s, struct stretch part, size_t left)
 {
 	double found, p;

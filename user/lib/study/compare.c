@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The values of @key in @g, sorted, into @v; returns how many. */
+/* Copies the values of @key in @g to @v, sorted. Returns their number. */
 static size_t values_collect(const struct group *g, size_t key, double *v)
 {
 	size_t n = 0;
@@ -40,7 +40,7 @@ static double against_relative(double difference, double base)
 	return base == 0 ? copysign(INFINITY, difference) : difference / fabs(base);
 }
 
-/* @groups: those that are compared with the first, each of which takes its part of alpha. */
+/* @groups: the number that are compared with the first; each takes a part of alpha. */
 static enum verdict against_judge(const struct spread *a, const struct spread *b,
 				  const struct against *x, size_t groups)
 {
@@ -280,12 +280,12 @@ void groups_done(struct groups *g)
 	*g = (struct groups){ 0 };
 }
 
-/* Peaks of the same memory, that which is known best first. */
+/* Peaks of the same memory, the most exact first. */
 static const char *const memory_keys[] = { "rss_peak_exact_bytes", "rss_peak_upper_bytes",
 					   "rss_peak_bytes", "process_rss_peak_bytes" };
 #define NR_MEMORY (sizeof(memory_keys) / sizeof(*memory_keys))
 
-/* What is wrong with a run comes before what it used. */
+/* Failures come before resources. */
 static const char *const trouble_keys[] = { "exit_code", "signal", "oom_kills" };
 #define NR_TROUBLE (sizeof(trouble_keys) / sizeof(*trouble_keys))
 
@@ -352,7 +352,7 @@ bool headline_key(const struct comparison *c, size_t group, enum headline h, siz
 	       row_state(c, group, *key) != ROW_ABSENT;
 }
 
-/* How far apart two values are, in either direction. */
+/* Returns how far apart two values are, in either direction. */
 static double change_size(const struct comparison *c, size_t group, size_t key)
 {
 	const struct against *x = against_of(c, group, key);
@@ -363,7 +363,7 @@ static double change_size(const struct comparison *c, size_t group, size_t key)
 				    : x->relative);
 }
 
-/* Into its place among those that are there: behind those that changed as much. */
+/* Inserts a key by the size of its change, after equal ones. */
 static void changed_insert(struct comparison_rows *r, const struct comparison *c, size_t group,
 			   size_t key)
 {

@@ -47,7 +47,7 @@ static void test_write(struct jsonw *j, const struct against *x)
 	jsonw_string(j, "verdict", verdict_name(x->verdict));
 }
 
-/* Of a group that lacks the key, n alone. */
+/* A group that lacks the key has only n. */
 static void group_write(struct jsonw *j, const struct comparison *c, size_t group, size_t key)
 {
 	const struct spread *s = spread_of(c, group, key);
@@ -97,7 +97,7 @@ static void step_write_path(struct jsonw *j, const struct step *s)
 	jsonw_array_end(j);
 }
 
-/* For each group how many spans each of its runs has had. */
+/* Writes, for each group, the number of spans of each run. */
 static void step_write_counts(struct jsonw *j, const struct step *s, const struct groups *g,
 			      const struct sides *runs)
 {
@@ -187,7 +187,7 @@ static void changes_write(struct jsonw *j, const json_t *diff)
 	jsonw_object_end(j);
 }
 
-/* What came out for each group, and by which values: an element for each but the first. */
+/* Writes the verdict on each group but the first, and the values it is based on. */
 static void verdicts_write(struct jsonw *j, const struct comparison *c, size_t facts)
 {
 	struct comparison_rows r;
@@ -251,7 +251,7 @@ static void text_cell(struct buffer *t, const char *text)
 	buffer_puts(t, ",");
 }
 
-/* Empty where there is none. */
+/* Writes an empty cell if there is no value. */
 static void number_cell(struct buffer *t, double v)
 {
 	char out[DOUBLE_TEXT];

@@ -11,7 +11,7 @@
 
 #define NAME_COLUMNS 100
 
-/* Whether a column is shown; those of chance need several runs. */
+/* Returns whether a column is shown; those of the test need several runs. */
 static bool column_is_shown(const struct comparison *c, enum comparison_column col)
 {
 	return comparison_has_several(c) || !(col == COL_FIRST_IQR || col == COL_OTHER_IQR ||
@@ -65,7 +65,7 @@ static void columns_markdown(FILE *f, const struct comparison *c, size_t group, 
 	markdown_head(f, titles, n);
 }
 
-/* The cells of @key behind the first one; @whole: of the runs, which decides what is shown. */
+/* Writes the cells of @key after the first; @whole: of the runs, decides on the columns. */
 static void cells_markdown(FILE *f, const struct comparison *whole, const struct comparison *c,
 			   size_t group, size_t key)
 {
@@ -92,7 +92,7 @@ static void rows_markdown(FILE *f, const struct comparison *c, size_t group, con
 	}
 }
 
-/* What a terminal shows first; folded, the rest. */
+/* Writes the rows that a terminal shows, and the rest folded. */
 static void values_markdown(FILE *f, const struct comparison *c, size_t group)
 {
 	static const struct row_choice everything = { .is_all = true };

@@ -11,11 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The values of one group beside those of the first, a row for each. */
-
 #define LEAST_KEY 12 /* columns */
 
-/* Which go first where the line is too narrow. */
+/* Dropped first if the line is too narrow. */
 static const enum comparison_column spare[] = { COL_FIRST_IQR, COL_OTHER_IQR, COL_DIFFERENCE,
 						COL_P,         COL_VERDICT,   COL_RELATIVE };
 #define NR_SPARE (sizeof(spare) / sizeof(*spare))
@@ -36,7 +34,7 @@ static size_t line_width(const struct table *t)
 	return sum;
 }
 
-/* As wide as the widest cell; then columns go until the line fits, at last the keys are cut. */
+/* Makes columns as wide as their widest cell, then drops columns, and at last cuts the keys. */
 static void columns_fit(struct table *t, size_t width)
 {
 	char text[CELL_BYTES];
@@ -77,7 +75,7 @@ static void cell_put(FILE *f, const struct table *t, enum comparison_column col,
 	}
 }
 
-/* The values without a row, by why they have none. */
+/* Prints the number of values without a row, by reason. */
 static void left_out_put(FILE *f, const struct table *t, size_t width)
 {
 	static const char *const of[] = {
@@ -104,8 +102,8 @@ static void left_out_put(FILE *f, const struct table *t, size_t width)
 	format_folded(f, text, width, 2);
 }
 
-/* The rows that @choice has (NULL: as few as there can be), and how many values have none. Of
- * columns that do not fit in @width those go first that say least. */
+/* Prints the rows of @choice (NULL: as few as possible), and the number of values without one. If
+ * columns do not fit in @width, the least important are dropped first. */
 static void comparison_table(FILE *f, const struct comparison *c, size_t group,
 			     const struct row_choice *choice, size_t width)
 {
@@ -134,7 +132,7 @@ static void comparison_table(FILE *f, const struct comparison *c, size_t group,
 
 #define LEAST_NAME 20
 
-/* "3 incomplete, 1 without a summary" of the runs of a group. */
+/* Prints "3 incomplete, 1 without a summary" for the runs of a group. */
 static void doubts_print(FILE *f, const struct group *g)
 {
 	size_t incomplete = 0, folded = 0;
@@ -154,7 +152,7 @@ static void doubts_print(FILE *f, const struct group *g)
 		fprintf(f, ", %zu without a summary", folded);
 }
 
-/* What a run was, behind what it was named by. */
+/* Prints the title of a run after its name. */
 static void side_print(FILE *f, const struct side *s, size_t room)
 {
 	if (!s->title) {
@@ -165,7 +163,7 @@ static void side_print(FILE *f, const struct side *s, size_t room)
 	format_beginning(f, s->title, room > LEAST_NAME ? room : LEAST_NAME);
 }
 
-/* The widest name, so that what comes after them begins in one column. */
+/* Returns the width of the widest name, to align the titles. */
 static size_t groups_name_width(const struct groups *all, size_t room)
 {
 	size_t width = 0, n;
@@ -250,7 +248,7 @@ static void diff_print(FILE *f, const json_t *diff, size_t width)
 	}
 }
 
-/* A line for each group. */
+/* Prints a line for each group. */
 static void verdicts_print(FILE *f, const struct comparison *c, size_t facts, size_t width)
 {
 	fputc('\n', f);
@@ -278,7 +276,7 @@ static void method_print(FILE *f, const struct comparison *c, size_t width)
 	fputs("  Of values that do not differ, 1 in 20 seems to (p < 0.05).\n", f);
 }
 
-/* What @write makes, in lines of @width columns. */
+/* Wraps the text of @write to lines of @width columns. */
 static void folded_print(FILE *f, const struct comparison *c, size_t width, size_t indent,
 			 void (*write)(FILE *f, const struct comparison *c, size_t width))
 {
@@ -294,7 +292,7 @@ static void folded_print(FILE *f, const struct comparison *c, size_t width, size
 	free(text);
 }
 
-/* What stands before its tables, and behind them. */
+/* Print the text before and after the tables. */
 static void comparison_text_begin(FILE *f, const struct comparison *c, const json_t *diff,
 				  size_t width)
 {
@@ -327,7 +325,7 @@ void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, si
 #define MOST_STEP_NAME 40
 #define RUN_NAME "= the run"
 
-/* Which go first where the line is too narrow. */
+/* Dropped first if the line is too narrow. */
 static const enum comparison_column steps_spare[] = { COL_FIRST_IQR, COL_OTHER_IQR, COL_P,
 						      COL_DIFFERENCE, COL_VERDICT };
 
@@ -369,7 +367,8 @@ static void step_measure(struct steps_table *t, const struct comparison *c, cons
 	}
 }
 
-/* As wide as the widest cell; then names are cut, columns go, and at last the counts. */
+/* Makes columns as wide as their widest cell, then cuts names, drops columns, and at last counts.
+ */
 static void steps_fit_columns(struct steps_table *t, size_t width)
 {
 	char text[CELL_BYTES];
@@ -415,7 +414,7 @@ static void steps_put_counts(const struct steps_table *t, const struct step *s, 
 	}
 }
 
-/* @s NULL: of the runs; @c NULL: the titles. */
+/* @s NULL: the row of the runs; @c NULL: the titles. */
 static void steps_put_row(const struct steps_table *t, const char *name, const struct step *s,
 			  const struct comparison *c)
 {
@@ -459,7 +458,7 @@ static void steps_put_table(struct steps_table *t, size_t width)
 	steps_put_row(t, RUN_NAME, NULL, t->c);
 }
 
-/* The steps of which runs have lost something, in one line each. */
+/* Prints each step that is incomplete, with the number of such runs. */
 static void steps_put_doubts(FILE *f, const struct steps *steps, size_t width)
 {
 	const char *before = "\n";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/diff.h"
 
-/* The keys that any side has, in the order in which they first come. */
+/* The keys of all sides, in the order of first appearance. */
 static json_t *facts_collect_keys(const struct groups *g)
 {
 	json_t *keys = json_object();
@@ -15,7 +15,7 @@ static json_t *facts_collect_keys(const struct groups *g)
 struct texts {
 	json_t *seen;    /* the different texts, as names of an object */
 	bool is_peers;   /* no run of ours is in the group */
-	bool is_partial; /* a run of ours has no such fact, others have */
+	bool is_partial; /* a run of bpfmon lacks the fact, others have it */
 };
 
 static struct texts fact_collect(const struct group *g, const char *key)
@@ -60,7 +60,7 @@ static json_t *fact_to_array(const json_t *seen)
 	return list;
 }
 
-/* Adds the row of @key to @diff where the groups differ in it. */
+/* Adds the row of @key to @diff if the groups differ in it. */
 static void fact_diff(json_t *diff, const struct groups *g, const char *key)
 {
 	struct texts first = { 0 };
@@ -72,7 +72,7 @@ static void fact_diff(json_t *diff, const struct groups *g, const char *key)
 
 		json_array_append_new(values, fact_to_array(t.seen));
 		if (t.is_peers && !json_object_size(t.seen)) {
-			json_decref(t.seen); /* it has no say in this */
+			json_decref(t.seen); /* another tool does not record it */
 		} else if (!first.seen) {
 			first = t;
 		} else {

@@ -75,8 +75,6 @@ void distribution_json(struct jsonw *j, const struct distribution *d)
 	jsonw_newline(j);
 }
 
-/* A distribution as a histogram for a terminal: a line for each bin. */
-
 #define MOST_BAR 60 /* columns */
 #define LEAST_BAR 4
 #define INDENT 2
@@ -107,7 +105,7 @@ static int distribution_put_title(FILE *f, const struct distribution *d, size_t 
 	return format_folded_buffer(f, &t, width, INDENT);
 }
 
-/* A bar that is as long as @share of @columns; what is not 0 is visible. */
+/* Draws a bar of @share of @columns; a share above 0 is visible. */
 static size_t histogram_put_bar(FILE *f, double share, size_t columns, bool is_utf8)
 {
 	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };

@@ -17,7 +17,7 @@ static const char *const ops[] = {
 	[OP_LESS_EQUAL] = "<=",
 };
 
-#define QUOTED 60 /* bytes of it in an error */
+#define QUOTED 60 /* bytes of the expression in an error */
 
 static const char *expression_skip_blanks(const char *text)
 {
@@ -137,7 +137,7 @@ static bool values_hold(double a, enum expression_op op, double b)
 	}
 }
 
-/* Multiplied, not divided: 107 is not more than 7 % above 100. */
+/* Multiplies, instead of dividing: 107 is not more than 7 % above 100. */
 static bool relative_holds(const struct expression *e, const struct against *x, double base)
 {
 	if (base == 0)

@@ -44,7 +44,7 @@ void known_sort(struct known_runs *k)
 	k->nr_kinds += k->nr > 0;
 }
 
-/* The end of the runs of the kind that begins at @from. */
+/* Returns the end of the runs of the kind that begins at @from. */
 static size_t known_kind_end(const struct known_runs *k, size_t from)
 {
 	size_t end = from;
@@ -62,18 +62,18 @@ void known_done(struct known_runs *k)
 
 #define MAD_SIGMAS 1.4826 /* a normal distribution's standard deviation in MADs */
 #define RUNS_OF_A_SCALE 5000
-#define LEAST_OF_A_KIND 3 /* runs that have a median they differ from */
+#define LEAST_OF_A_KIND 3 /* runs for a median */
 #define LEAST_KINDS 2
-#define MOST_WEIGHT 3. /* of a dimension; the least is its reciprocal */
+#define MOST_WEIGHT 3. /* of a dimension; the smallest is its reciprocal */
 #define PROGRAMS_WEIGHT 8.f
 
-/* Of all runs, and of each kind about its own median; room for as many as are looked at. */
+/* Values of all runs, and differences from the median of their kind. */
 struct spread {
 	double *values, *all, *within;
 	size_t nr_all, nr_within, nr_kinds;
 };
 
-/* Sorts them. */
+/* Returns the median, and sorts the values. */
 static double median_take(double *v, size_t nr)
 {
 	stats_sort(v, nr);
@@ -89,7 +89,8 @@ static double mad_take(double *v, size_t nr)
 	return MAD_SIGMAS * median_take(v, nr);
 }
 
-/* Of the runs from @from up to @end each step-th; how they differ from their median. */
+/* Adds every @step-th run from @from to @end: its value, and the difference from the median of
+ * them. */
 static void spread_add_kind(struct spread *s, const struct known_runs *k, size_t from, size_t end,
 			    size_t step, int dimension)
 {
@@ -109,7 +110,7 @@ static void spread_add_kind(struct spread *s, const struct known_runs *k, size_t
 	s->nr_kinds++;
 }
 
-/* How much more runs of all kinds differ than those of one; 0: not known. */
+/* Returns how much more runs of all kinds differ than those of one kind; 0: unknown. */
 static double dimension_scale(struct spread *s, const struct known_runs *k, int d, float *scale)
 {
 	const double least = 1e3 * signature_dimension((enum signature_dimension)d)->least;
@@ -129,7 +130,7 @@ static double dimension_scale(struct spread *s, const struct known_runs *k, int 
 	return *scale / fmax(mad, least / 4);
 }
 
-/* The middle one of the dimensions keeps its weight. */
+/* Scales the weights so that the median dimension keeps its weight. */
 static void weights_set(struct like_scale *s, const double *ratio)
 {
 	double known[NR_SIGNATURE_DIMENSIONS], middle;
@@ -210,13 +211,15 @@ double like_distance(const struct like_scale *s, const struct signature *a,
 	return weights > 0 ? (double)(sum / weights) : (double)INFINITY;
 }
 
-#define RUNS_OF_A_THRESHOLD 300 /* of all kinds, whose nearest of their kind is looked for, */
-#define LEAST_OF_EACH 2         /* of each kind, however many kinds there are, */
-#define RUNS_OF_A_KIND 1000     /* among so many others */
+#define RUNS_OF_A_THRESHOLD                                                                        \
+	300                 /* runs of all kinds with a search for the nearest of their kind       \
+			     */
+#define LEAST_OF_EACH 2     /* of these, of each kind */
+#define RUNS_OF_A_KIND 1000 /* searched for each */
 #define MOST_DISTANCES 3000
-#define TIE 1e-3 /* a distance of 0 counts for no more than this one */
+#define TIE 1e-3 /* smaller distances count the same */
 
-/* Keeps the list in order, up to @k. */
+/* Inserts a neighbour in order, and keeps the first @k. */
 static void neighbour_add(struct like_answer *a, size_t k, size_t at, double distance)
 {
 	size_t i;
@@ -230,7 +233,7 @@ static void neighbour_add(struct like_answer *a, size_t k, size_t at, double dis
 	a->list[i] = (struct neighbour){ at, distance };
 }
 
-/* The runs of one kind, and how many of them there are. */
+/* The runs of one kind. */
 struct kind_range {
 	size_t from, nr;
 };
@@ -244,7 +247,8 @@ static struct kind_range kind_find(const struct known_runs *known, size_t at)
 	return (struct kind_range){ from, known_kind_end(known, from) - from };
 }
 
-/* How far the run @at is from the nearest of @others others of its kind. Infinite: there is none.
+/* Returns the distance of the run @at to the nearest of @others others of its kind; infinity if
+ * there is none.
  */
 static double nearest_of_kind(const struct like_scale *s, const struct known_runs *known,
 			      struct kind_range kind, size_t at, size_t others)
@@ -263,9 +267,10 @@ static double nearest_of_kind(const struct like_scale *s, const struct known_run
 }
 
 /*
- * Of each kind that has about as many runs as the one that is asked about, or more: as many runs of
- * each, each with as many others of its kind. So neither a kind with many runs, which are near each
- * other for that, nor the number of kinds decides what is near for one with few.
+ * Makes the threshold from the kinds with about as many runs as the one in question, or more: the
+ * same number of runs of each, each with the same number of others of its kind. So neither kinds
+ * with many runs, which are near each other for that reason, nor the number of kinds has an
+ * influence.
  */
 static size_t distances_within(const struct like_scale *s, const struct known_runs *known,
 			       size_t nr_kind, size_t of_each, double *distances)
@@ -311,7 +316,8 @@ static int threshold_make(struct like_answer *a, const struct like_scale *s,
 	return 0;
 }
 
-/* The kind with the largest sum, of equal ones that of the nearest; returns one of its runs. */
+/* Chooses the kind with the largest sum of votes, of equal ones the nearest. Returns one of its
+ * runs. */
 static size_t kind_choose(struct like_answer *a, const struct known_runs *known)
 {
 	double most = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The answer for people: a sentence, the neighbours, what differs most. */
+/* The answer as text: a sentence, the neighbours, the largest differences; and as JSON. */
 #include "study/like_text.h"
 
 #include "base/json.h"
@@ -14,7 +14,7 @@
 #define LEAST_COMMAND 20
 #define DIFFERENCES 3
 #define MOST_DIGITS 6
-#define PROGRAMS NR_SIGNATURE_DIMENSIONS /* in the place of a dimension */
+#define PROGRAMS NR_SIGNATURE_DIMENSIONS /* instead of a dimension */
 #define PROGRAM_COLUMNS 24
 
 static const char *runs_word(size_t nr)
@@ -22,7 +22,7 @@ static const char *runs_word(size_t nr)
 	return nr == 1 ? "run" : "runs";
 }
 
-/* As many as it takes to see that the nearest run is farther than that. */
+/* Returns the decimals that show that the nearest run is farther than the threshold. */
 static int threshold_digits(const struct like_answer *a)
 {
 	char near[32], nearest[32];
@@ -35,7 +35,7 @@ static int threshold_digits(const struct like_answer *a)
 	return digits;
 }
 
-/* One line: what came out. */
+/* Prints the answer in one line. */
 static void verdict_print(FILE *f, const struct like_shown *s)
 {
 	const struct like_answer *a = s->answer;
@@ -117,7 +117,7 @@ static void neighbours_print(FILE *f, const struct like_shown *s, size_t width)
 	}
 }
 
-/* In scales, as it counts. */
+/* Returns the difference in scales, as it counts in the distance. */
 static double dimension_apart(const struct like_shown *s, const struct signature *other, int d)
 {
 	double apart;
@@ -133,7 +133,7 @@ static double dimension_apart(const struct like_shown *s, const struct signature
 	return (double)s->scale->weight[d] * fmin(apart, LARGEST_DIFFERENCE);
 }
 
-/* The one of @of whose share differs most from that in @other, or @best if none differs more. */
+/* Returns the program of @of with the largest difference of shares, or @best if none is larger. */
 static const char *program_apart(const struct signature *of, const struct signature *other,
 				 const char *best, int32_t *most)
 {
@@ -181,7 +181,7 @@ static void difference_print(FILE *f, const struct like_shown *s, const struct s
 		s->signature->milli[d] / 1e3, other->milli[d] / 1e3);
 }
 
-/* What keeps it from the nearest run. */
+/* Prints the largest differences from the nearest run. */
 static void differences_print(FILE *f, const struct like_shown *s)
 {
 	const struct signature *other = &s->known->list[s->answer->list[0].at].signature;
@@ -217,8 +217,6 @@ void like_text(FILE *f, const struct like_shown *s, size_t width)
 	fprintf(f, "\ncompared with %zu %s of %zu kind%s\n", s->known->nr, runs_word(s->known->nr),
 		s->known->nr_kinds, s->known->nr_kinds == 1 ? "" : "s");
 }
-
-/* The answer for programs: one object. */
 
 static void signature_json(struct jsonw *j, const struct signature *g)
 {

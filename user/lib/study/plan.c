@@ -31,7 +31,7 @@ void bench_plan_done(struct bench_plan *p)
 	*p = (struct bench_plan){ 0 };
 }
 
-/* The words as they are, each with its parameters. */
+/* Copies the words, with parameters replaced in each. */
 static char **argv_put(const struct bench_plan *p, const struct bench_case *c, char *const *argv)
 {
 	char **words = words_copy(argv);
@@ -66,7 +66,7 @@ static int case_make_command(const struct bench_plan *p, struct bench_case *c,
 	return c->argv && c->command ? 0 : -ENOMEM;
 }
 
-/* "threads=2,mode=fast" of a single command, else the command. */
+/* Returns "threads=2,mode=fast" for a single command, otherwise the command. */
 static char *label_make(const struct bench_plan *p, const struct bench_case *c, bool is_only)
 {
 	char *text = NULL;
@@ -106,7 +106,7 @@ static int case_make_label(const struct bench_plan *p, struct bench_case *c, boo
 	return c->label ? 0 : -ENOMEM;
 }
 
-/* Parameter i has its value number (at / (the product of those before)) % its own. */
+/* Parameter i takes value number (at / (product of the numbers before)) % its own number. */
 static int case_make_values(const struct bench_plan *p, struct bench_case *c, size_t at)
 {
 	c->values = calloc(p->parameters.nr + 1, sizeof(*c->values));
@@ -152,7 +152,7 @@ static int plan_add_case(struct bench_plan *p, const struct bench_commands *from
 	return err;
 }
 
-/* How many combinations of values there are; 0: too many. */
+/* Returns the number of combinations of values; 0: too many. */
 static size_t combinations_count(const struct parameters *p)
 {
 	size_t n = 1;
@@ -178,8 +178,6 @@ int bench_plan_make(struct bench_plan *p, const struct bench_commands *c)
 	return err;
 }
 
-/* The order of the runs of a benchmark. */
-
 /* splitmix64 (Steele, Lea, Flood 2014): the same numbers on every machine. */
 static uint64_t number_draw(uint64_t *state)
 {
@@ -190,7 +188,7 @@ static uint64_t number_draw(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* 0 to @below - 1, each as likely: what lies above the last multiple is drawn again. */
+/* Returns 0 to @below - 1, uniformly: numbers above the last multiple are drawn again. */
 static size_t number_draw_below(uint64_t *state, size_t below)
 {
 	const uint64_t most = UINT64_MAX - UINT64_MAX % below;
@@ -233,7 +231,7 @@ void bench_plan_turn(const struct bench_plan *p, size_t i, size_t *order, struct
 	t->round = (t->is_warmup ? round : round - p->warmups) + 1;
 }
 
-#define MOST_DIGITS 15 /* of a number: what is scaled fits in 64 bits */
+#define MOST_DIGITS 15 /* scaled numbers fit in 64 bits */
 
 static void parameter_done(struct parameter *one)
 {
@@ -251,7 +249,7 @@ void parameters_done(struct parameters *p)
 	p->nr = 0;
 }
 
-/* Takes over @value. */
+/* Appends @value, which is owned then. */
 static int parameter_add_value(struct parameter *one, char *value)
 {
 	char **grown = value && one->nr < MAX_PARAMETER_VALUES
@@ -267,7 +265,7 @@ static int parameter_add_value(struct parameter *one, char *value)
 	return 0;
 }
 
-/* The name at the beginning of @text, and what comes behind it. */
+/* Splits the name from the beginning of @text. */
 static int parameter_begin(const struct parameters *p, struct parameter *one, const char *text,
 			   const char **rest)
 {
@@ -295,7 +293,7 @@ static int parameter_end(struct parameters *p, struct parameter *one, int err)
 	return err;
 }
 
-/* Up to the next comma that separates; *@at is behind it then, or NULL after the last. */
+/* Returns the value up to the next comma; *@at is after it then, or NULL after the last. */
 static char *value_next(const char **at)
 {
 	char *value = malloc(strlen(*at) + 1);
@@ -325,7 +323,7 @@ int parameters_add_list(struct parameters *p, const char *text)
 	return parameter_end(p, &one, err);
 }
 
-/* A decimal number as whole ones: 0.25 is 25 with 2 decimals. */
+/* A decimal number as a scaled integer: 0.25 is 25 with 2 decimals. */
 struct scaled {
 	int64_t value;
 	unsigned decimals;
@@ -418,7 +416,7 @@ int parameters_add_scan(struct parameters *p, const char *text, const char *step
 	return parameter_end(p, &one, err);
 }
 
-/* The parameter whose name in braces @text begins with; or p->nr. */
+/* Returns the parameter with its name in braces at @text, or p->nr. */
 static size_t parameter_at(const struct parameters *p, const char *text, size_t *length)
 {
 	size_t i;

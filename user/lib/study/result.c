@@ -31,7 +31,7 @@ int bench_measure(const struct group *g, const char *name, struct measure *m)
 	return 0;
 }
 
-/* The lowest median of the time. */
+/* Finds the name of the group with the lowest median time. */
 static int fastest_find(const struct groups *g, const char **name)
 {
 	double least = INFINITY;
@@ -67,9 +67,8 @@ static int cases_find(struct bench_result *r)
 }
 
 /*
- * Which command is the fastest is found out from the same runs, so that the test against it is the
- * most telling one of all pairs: it is corrected for the number of these (Bonferroni), not for that
- * of the commands but one.
+ * The fastest command is chosen by the same runs, so that a test against it is the most extreme of
+ * all pairs: p is corrected for the number of pairs (Bonferroni), not of the other commands.
  */
 static void against_correct(struct against *x, double pairs)
 {
@@ -154,7 +153,7 @@ void measure_make(struct measure *m, double *v, size_t nr)
 }
 
 /*
- * In how many of all arrangements U is 0, 1, ...: the coefficients of the product of
+ * Counts the arrangements with U = 0, 1, ...: the coefficients of the product of
  * (1 - q^(na + i)) / (1 - q^i) over i from 1 to nb.
  */
 static double *arrangements_count(size_t na, size_t nb)
@@ -174,7 +173,7 @@ static double *arrangements_count(size_t na, size_t nb)
 	return ways;
 }
 
-/* The largest k for which the chance of U < k is below the tail; 0: there is none. */
+/* Returns the largest k with P(U < k) below the tail; 0 if there is none. */
 static int exact_place(size_t na, size_t nb, size_t *k)
 {
 	double *ways = arrangements_count(na, nb), all = 0, below = 0;
@@ -264,7 +263,7 @@ static void times_write(struct jsonw *j, const char *as, const struct group *g, 
 	jsonw_array_end(j);
 }
 
-/* null of one that a signal has ended. */
+/* Writes null for a run that was ended by a signal. */
 static void exit_codes_write(struct jsonw *j, const struct group *g)
 {
 	size_t code, sig;

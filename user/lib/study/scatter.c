@@ -17,7 +17,7 @@
 #define SHADES 5
 #define INDENT 2
 
-/* What a scatter is drawn with. */
+/* The state of drawing. */
 struct scatter_style {
 	const char *shades[SHADES], *side, *corner, *line, *tick;
 };
@@ -47,13 +47,13 @@ static size_t scatter_label(const struct distribution *d)
 	return label;
 }
 
-/* All values are the same: its one cell is as wide as its label, and one row. */
+/* If all values are equal, the only cell is as wide as its label, and one row high. */
 static bool distribution_is_point(const struct distribution *d)
 {
 	return d->bins.nr == 1 && d->bins.list[0].from == d->bins.list[0].to;
 }
 
-/* With up to as many cells as there is room for in @width columns; 0: one for each bin. */
+/* Makes a plane with at most as many cells as fit into @width columns; 0: one for each bin. */
 static int scatter_make(struct scatter *s, const struct many_values *v, size_t width)
 {
 	struct plane_side x = { .bins = &s->x.bins, .metric = 0 },
@@ -118,7 +118,7 @@ static int scatter_put_title(FILE *f, const struct scatter *s, size_t runs, size
 	return format_folded_buffer(f, &t, width, INDENT);
 }
 
-/* The label of a bin is at the lowest of its rows: its lower edge. */
+/* The label of a bin is at its lowest row: its lower edge. */
 static void scatter_put_row(FILE *f, const struct scatter *s, size_t row,
 			    const struct scatter_style *style)
 {
@@ -140,7 +140,7 @@ static void scatter_put_row(FILE *f, const struct scatter *s, size_t row,
 	fputc('\n', f);
 }
 
-/* Ticks at the left edges of bins whose labels fit, and the labels below them. */
+/* Draws ticks at the left edges of bins with labels that fit, and the labels below. */
 static int scatter_put_axis(FILE *f, const struct scatter *s, const struct scatter_style *style)
 {
 	const struct plane_side *x = &s->plane.x;

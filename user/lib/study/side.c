@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LARGEST_PEER (16U << 20) /* bytes: what a command wrote may stand before its block */
+#define LARGEST_PEER (16U << 20) /* bytes; the output of the command may come before the block */
 
 static void side_done(struct side *s)
 {
@@ -74,7 +74,7 @@ static double side_get(const struct side *s, const char *key)
 	return compare_key_find(key, strlen(key), &i) ? NAN : s->value[i];
 }
 
-/* A run that ended with a status was not killed: a gate on signals must pass. */
+/* A run with an exit status was not killed: signal is 0, so that conditions on it pass. */
 static void side_derive_signal(struct side *s)
 {
 	if (isnan(side_get(s, "signal")) && !isnan(side_get(s, "exit_code")))
@@ -106,7 +106,7 @@ void side_take_values(struct side *s, const json_t *summary)
 	s->complete = json_is_true(json_object_get(summary, "complete"));
 }
 
-/* Memory is a peak, and so is what is a rate; a status is the worst. */
+/* Takes the maximum of memory, rates and statuses, and the sum of others. */
 static bool key_is_largest(size_t key)
 {
 	struct compare_key k = compare_key(key);
@@ -150,7 +150,7 @@ static int side_take_part(void *context, struct line *l)
 	return 0;
 }
 
-/* Of a run that was cut off; what no sample has stays absent. */
+/* Sets values of a run without summary; those that no sample has stay absent. */
 static int side_take_folded(struct side *s, struct source *src)
 {
 	void *tree;
@@ -227,11 +227,11 @@ const char *side_tag(const struct side *s, const char *tag)
 	return json_string_value(json_object_get(s->facts, key));
 }
 
-#define DEEPEST 8 /* what is nested further is one text */
+#define DEEPEST 8 /* deeper objects become one string */
 
 /*
- * Different in any two runs, or what follows from other facts: no news. Units and capabilities are
- * the list of metrics, as the table of values is.
+ * Facts that are not compared: they differ in any two runs, follow from others, or list the
+ * metrics, as the table of values does.
  */
 static const char *const left_out[] = { "kind",        "run",
 					"start_time",  "live_socket",
@@ -247,7 +247,7 @@ static bool fact_is_left_out(const char *key)
 	return false;
 }
 
-/* A text as it is; anything else as JSON has it. */
+/* Returns strings as they are, and other values as JSON. */
 static int fact_put_value(struct buffer *t, const json_t *v)
 {
 	struct jsonw j = { 0 };
@@ -322,14 +322,14 @@ int facts_add(json_t *to, const json_t *from)
 	return facts_add_object(to, "", from, 0);
 }
 
-/* Files of prmon and of GNU time, their numbers in our units and under our keys. */
+/* Files of prmon and GNU time, converted to the units and keys of bpfmon. */
 
 #define KIB 1024
-#define BLOCK 512 /* bytes of what rusage calls a block */
+#define BLOCK 512 /* bytes of a block in rusage */
 
 /*
- * prmon keeps memory in kB of the kernel (1024 bytes), whole seconds, and bytes of I/O. Its peaks
- * of processes, threads, swap and virtual memory have no counterpart in a summary of ours.
+ * prmon has memory in kB of 1024 bytes, whole seconds, and bytes of I/O. Its peaks of processes,
+ * threads, swap and virtual memory have no counterpart in the summary of bpfmon.
  */
 static const struct {
 	const char *theirs, *old; /* @old: before version 2 */
@@ -347,7 +347,7 @@ static const struct {
 	{ "write_bytes", "totWBYTES", "write_bytes", 1 },
 };
 
-/* Numbers with their unit removed, as lscpu and /proc/meminfo report them. */
+/* Numbers without their unit, from lscpu and /proc/meminfo. */
 static int prmon_read_machine(struct side *s, const json_t *tree)
 {
 	const json_t *hw = json_object_get(tree, "HW");
@@ -384,7 +384,7 @@ static int prmon_read(struct side *s, const json_t *tree)
 	return prmon_read_machine(s, tree);
 }
 
-/* What rusage has of the processes that were waited for; the peak is that of one process. */
+/* Values of rusage for the processes that were waited for; the peak is that of one process. */
 static const struct {
 	const char *label, *ours;
 	double factor;
@@ -405,7 +405,7 @@ static const struct {
 #define PEAK "\tMaximum resident set size (kbytes): "
 #define KILLED "Command terminated by signal "
 
-/* Digits and a point, the line's end after them; NAN: not so. */
+/* Parses digits and a point up to the end of the line; otherwise returns NAN. */
 static double peer_number_parse(const char *text)
 {
 	size_t n = strspn(text, "0123456789.");
@@ -415,7 +415,7 @@ static double peer_number_parse(const char *text)
 	return n && end == text + n && (*end == '\n' || *end == '\r' || !*end) ? v : NAN;
 }
 
-/* h:mm:ss or m:ss.cc, in seconds; NAN: not so. */
+/* Parses h:mm:ss or m:ss.cc and returns seconds; otherwise NAN. */
 static double clock_time_parse(const char *text)
 {
 	double seconds = 0;
@@ -431,7 +431,7 @@ static double clock_time_parse(const char *text)
 	return NAN;
 }
 
-/* Where @label begins a line at or after @text; NULL: nowhere. */
+/* Finds a line that begins with @label, from @text on; NULL: there is none. */
 static const char *line_find(const char *text, const char *label)
 {
 	size_t n = strlen(label);
@@ -453,7 +453,7 @@ static void time_read_row(struct side *s, const char *line)
 	}
 }
 
-/* The command may have line ends and quotes in it: it reaches to the row that comes after it. */
+/* Commands may contain newlines and quotes: the text extends to the row after it. */
 static int time_read_command(struct side *s, const char *start, const char *rows)
 {
 	const char *text = start + strlen(COMMAND), *end = rows;

@@ -38,8 +38,8 @@ static int by_ranked(const void *a, const void *b)
 }
 
 /*
- * Twice the mean rank of each value, whole numbers then; returns that sum of the second sample.
- * *@ties is the sum of t^3 - t over the groups of t equal values.
+ * Sets twice the mean rank of each value, which is an integer, and returns their sum over the
+ * second sample. *@ties: the sum of t^3 - t over the groups of t equal values.
  */
 static size_t ranks_assign(const struct ranked *r, size_t n, size_t *twice, double *ties)
 {
@@ -61,7 +61,7 @@ static size_t ranks_assign(const struct ranked *r, size_t n, size_t *twice, doub
 	return sum;
 }
 
-/* Of all ways to choose @nb of the ranks: the share whose sum is as far from @mean as @sum. */
+/* Returns the share of all choices of @nb ranks with a sum at least as far from @mean as @sum. */
 static int exact_p(const size_t *twice, size_t n, size_t nb, size_t sum, size_t mean, double *p)
 {
 	size_t room = n * (n + 1) + 1;
@@ -105,7 +105,7 @@ double stats_rank_p_least(size_t na, size_t nb)
 	return fmin(1, 2 / arrangements);
 }
 
-/* Of the values in @r, of which @nb are the second's. */
+/* Tests the values in @r, of which @nb are of the second sample. */
 static int ranks_test(const struct ranked *r, size_t *twice, size_t n, size_t nb,
 		      struct rank_test *t)
 {

@@ -53,7 +53,7 @@ void steps_done(struct steps *all)
 	*all = (struct steps){ 0 };
 }
 
-/* Runs from @from on have no span of the step yet. */
+/* Clears the sides from @from to @to: they have no span of the step yet. */
 static void step_clear(struct step *s, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -96,7 +96,7 @@ static int steps_make_room(struct steps *all, size_t nr_sides)
 	return err;
 }
 
-/* Takes @path over. */
+/* Appends a step, and owns @path then. */
 static struct step *step_append(struct steps *all, const char *key, json_t *path)
 {
 	struct step *s;
@@ -125,8 +125,8 @@ static struct step *step_append(struct steps *all, const char *key, json_t *path
 	return s;
 }
 
-/* *@number: that of the step with @key; SIZE_MAX: there are too many. Takes @path over, also after
- * an error; NULL is -ENOMEM. */
+/* Finds or adds the step with @key. *@number: SIZE_MAX if there are too many. Owns @path, also
+ * after an error; @path NULL is -ENOMEM. */
 static int step_find(struct steps *all, const char *key, json_t *path, size_t *number)
 {
 	const json_t *known = json_object_get(all->index, key);
@@ -142,7 +142,7 @@ static int step_find(struct steps *all, const char *key, json_t *path, size_t *n
 	return step_append(all, key, path) ? 0 : -ENOMEM;
 }
 
-/* The sides of the step in the places of those of the runs. */
+/* Makes groups of the step's sides like the groups of the runs. */
 static int step_make_groups(struct step *s, const struct groups *g, const struct sides *runs)
 {
 	s->groups = (struct groups){ .list = calloc(g->nr + 1, sizeof(*g->list)),

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run that counts. */
+/* A run that is used. */
 struct trend_run {
 	const char *revision;
 	uint64_t start_ns;
@@ -42,7 +42,7 @@ static int trend_by_first(const void *x, const void *y)
 	return c ? c : trend_by_revision(x, y);
 }
 
-/* Those of a revision next to each other, revisions in the order of their first runs. */
+/* Orders runs by revision, and revisions by their first run. */
 static void trend_order(struct trend_run *runs, size_t nr)
 {
 	qsort(runs, nr, sizeof(*runs), trend_by_revision);
@@ -53,7 +53,7 @@ static void trend_order(struct trend_run *runs, size_t nr)
 	qsort(runs, nr, sizeof(*runs), trend_by_first);
 }
 
-/* The runs that count, into @runs. */
+/* Collects the runs to use. */
 static size_t trend_choose(const struct many_values *v, const struct run_revisions *revisions,
 			   const struct stored_runs *all, const struct grouped_runs *ended,
 			   struct trend_run *runs)
@@ -73,7 +73,7 @@ static size_t trend_choose(const struct many_values *v, const struct run_revisio
 	return nr;
 }
 
-/* The median of values that stay in their order. */
+/* Returns the median without changing the order of the values. */
 static double values_median(const double *values, size_t n, double *scratch)
 {
 	memcpy(scratch, values, n * sizeof(*values));
@@ -97,7 +97,7 @@ static void trend_fill(struct trend *t, const struct trend_run *runs, size_t nr,
 			values_median(t->values + t->list[i].from, t->list[i].nr, scratch);
 }
 
-/* The size of each change: the medians from the change before it up to the next. */
+/* Sets the size of each change: the medians before and after it, up to the neighbouring changes. */
 static void trend_measure(struct trend *t, const struct changes *c, double *scratch)
 {
 	size_t from = 0, at, end;
@@ -186,14 +186,12 @@ void trend_done(struct trend *t)
 	*t = (struct trend){ 0 };
 }
 
-/* A trend for people, what changed and a table of revisions, and for programs. */
-
 #define SHORT_REVISION 10
 #define INDENT 4
-#define SEEN 0.0005 /* below that a change of the median is 0.0 % */
-#define NARROW 70   /* columns: below that the table has no times */
+#define SEEN 0.0005 /* a smaller change of the median prints as 0.0 % */
+#define NARROW 70   /* columns; with fewer the table has no times */
 
-/* "it uses 12 % more CPU time" */
+/* Formats "it uses 12 % more CPU time". */
 static const struct {
 	const char *key, *verb, *noun;
 } meanings[] = {
@@ -390,8 +388,6 @@ void trend_json(struct jsonw *j, const struct trend *t)
 	jsonw_newline(j);
 }
 
-/* The git revisions of runs, from their meta lines. */
-
 int run_revisions_open(struct run_revisions *r, size_t nr)
 {
 	r->of = calloc(nr + 1, sizeof(*r->of));
@@ -404,7 +400,7 @@ void run_revisions_done(struct run_revisions *r)
 	*r = (struct run_revisions){ 0 };
 }
 
-/* Goes to the member @key, if there is one. */
+/* Advances to the member @key. Returns false if there is none. */
 static bool line_walk_find(struct line_walk *w, const char *line, const char *key)
 {
 	for (line_walk_begin(w, line); line_walk_next(w);)

@@ -13,22 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_SHARE 0.1 /* of the median: less is no matter, however steady the others are */
+#define LEAST_SHARE 0.1 /* of the median; smaller differences never count */
 
-/* Nor is less than this. */
+/* The smallest absolute differences that count. */
 static const double least_amount[NR_UNITS] = {
 	[UNIT_NS] = 0.01,
 	[UNIT_BYTES] = 1 << 20,
 };
 
-/* A group while it is judged. */
+/* A group that is being judged. */
 struct judged {
 	const size_t *at; /* its runs */
 	size_t nr, failed;
 	struct robust usual[MOST_METRICS]; /* nr below LEAST_RUNS: too few have the value */
 };
 
-/* False: too few of its runs ended well. */
+/* Returns false if too few of its runs succeeded. */
 static bool group_measure(struct judged *g, struct unusual *u, double *scratch)
 {
 	for (size_t i = 0; i < g->nr; i++)
@@ -70,7 +70,7 @@ static int off_farthest_first(const void *x, const void *y)
 	return (a < b) - (a > b);
 }
 
-/* The values of the run that are off, into @off; returns how many. */
+/* Collects the unusual values of a run. Returns their number. */
 static size_t run_measure(const struct unusual *u, const struct judged *g, size_t at, bool failed,
 			  struct off_value off[MOST_METRICS])
 {
@@ -204,7 +204,7 @@ static bool values_are_skewed(const double *sorted, size_t n)
 	return high + low - 2 * median > SKEWED * (high - low);
 }
 
-/* What is added before the logarithm: 0 but where there are zeros. */
+/* Returns the constant to add before the logarithm: 0 unless there are zeros. */
 static double robust_start(const double *sorted, size_t n)
 {
 	size_t zeros = 0;
@@ -214,7 +214,7 @@ static double robust_start(const double *sorted, size_t n)
 	return zeros && zeros < n ? stats_quantile(sorted + zeros, n - zeros, 0.5) : 0;
 }
 
-/* Of sorted distances on the axis, in place. */
+/* Computes the scale from sorted distances on the axis, in place. */
 static double robust_scale(double *axis, size_t n, double centre)
 {
 	double tails = stats_quantile(axis, n, 0.9) - stats_quantile(axis, n, 0.1);
@@ -256,8 +256,6 @@ double robust_z(const struct robust *r, double value)
 	return distance > 0 ? INFINITY : -INFINITY;
 }
 
-/* Unusual runs for people, a paragraph each, and for programs. */
-
 #define INDENT 4
 #define NAME_CHARACTERS 40
 
@@ -266,7 +264,7 @@ static const char *plural_ending(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* 3.45, 1,200 */
+/* Formats 3.45, 1,200. */
 static void factor_put(struct buffer *t, double factor)
 {
 	char count[NUMBER_BYTES];
@@ -292,7 +290,7 @@ static void off_put(struct buffer *t, const struct unusual *u, const struct off_
 		buffer_printf(t, " (z %+.1f)", off->z);
 }
 
-/* Its beginning, in whole characters. */
+/* Prints the beginning of a text, in whole characters. */
 static void name_put(struct buffer *t, const char *name)
 {
 	const char *end = name;
@@ -314,7 +312,7 @@ static void failure_put(struct buffer *t, const struct unusual *u, const struct 
 	buffer_printf(t, ", %zu of %zu failed", run->group_failed, run->group_runs);
 }
 
-/* The run in one line, without its end. */
+/* Prints the run in one line, without a newline. */
 static void unusual_put_line(struct buffer *t, const struct unusual *u,
 			     const struct unusual_run *run, size_t id_width,
 			     const char *const *sources)

@@ -18,7 +18,7 @@ static const struct {
 };
 #define NR_WORDS (sizeof(words) / sizeof(*words))
 
-/* The keys that a list has of a run, in whole numbers, -1 where it is not known. */
+/* Keys with a value in the list of runs: whole numbers, -1 if unknown. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -96,7 +96,7 @@ static size_t listed_find(size_t key)
 	return i;
 }
 
-/* What a run that has not ended has come to is no value of it. */
+/* A run that has not ended has no values. */
 static double listed_value(size_t i, const struct stored_run *r)
 {
 	int64_t number = run_needed_bytes(r);
@@ -137,7 +137,7 @@ bool many_values_need_summaries(const struct many_values *v)
 	return false;
 }
 
-/* No value of a summary is negative; what is beyond all sense would spoil the arithmetic. */
+/* Values of a summary are not negative; absurdly large ones would spoil the arithmetic. */
 static double summary_value(double number)
 {
 	if (!(number >= 0 && number < 1e19))
@@ -187,7 +187,7 @@ void line_walk_begin(struct line_walk *w, const char *line)
 	w->at = *w->at == '{' ? w->at + 1 : "";
 }
 
-/* Behind the string that begins at @p; NULL: it does not end. */
+/* Returns the end of the string at @p; NULL if it is open. */
 static const char *walk_string_end(const char *p)
 {
 	for (p++; *(p += strcspn(p, "\"\\")) == '\\'; p += 2)
@@ -196,7 +196,7 @@ static const char *walk_string_end(const char *p)
 	return *p ? p + 1 : NULL;
 }
 
-/* Behind the object or list that begins at @p. */
+/* Returns the end of the object or list at @p. */
 static const char *walk_nest_end(const char *p)
 {
 	size_t depth = 0;
@@ -261,7 +261,7 @@ const char *run_group_name(const struct stored_run *r)
 	return r->name ? r->name : r->command ? r->command : "";
 }
 
-/* A command is not the name that it looks like. */
+/* A command is another group than a name with the same text. */
 static int grouped_runs_by_group(const struct stored_run *a, const struct stored_run *b)
 {
 	int c = !a->name - !b->name;

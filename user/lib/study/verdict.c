@@ -22,7 +22,7 @@ static const struct {
 };
 /* clang-format on */
 
-/* Headlines by what can be said of them. */
+/* The headlines, grouped by their state. */
 struct headlines {
 	bool is[ROW_CHANGED + 1][NR_HEADLINES]; /* by state; of those that changed: */
 	size_t nr_changed, nr_too_few;          /* all; those of which chance cannot be excluded */
@@ -52,7 +52,7 @@ static struct headlines headlines_sort(const struct comparison *c, size_t group)
 	return all;
 }
 
-/* "took 12 % longer", "used 2.4 times the CPU time", "needed memory". */
+/* Writes "took 12 % longer", "used 2.4 times the CPU time", "needed memory". */
 static void change_put(FILE *f, enum headline h, double relative)
 {
 	double percent = fabs(relative) * 100;
@@ -85,7 +85,7 @@ static void headline_put(FILE *f, const struct comparison *c, size_t group, enum
 		number_format(first, compare_key(key).unit, spread_of(c, 0, key)->median));
 }
 
-/* "a", "a and b", "a, b and c" */
+/* Writes "a", "a and b", "a, b and c". */
 static void between_put(FILE *f, size_t at, size_t nr)
 {
 	if (at)
@@ -111,7 +111,7 @@ static void headlines_put_changes(FILE *f, const struct comparison *c, size_t gr
 		fputs(": more than noise", f);
 }
 
-/* The names of the headlines of a state. */
+/* Writes the names of the headlines of a state. */
 static void headlines_put_names(FILE *f, const struct headlines *all, enum row_state state)
 {
 	size_t nr = 0, n = 0;
@@ -134,7 +134,7 @@ static bool headlines_have(const struct headlines *all, enum row_state state)
 	return false;
 }
 
-/* What changed besides @others values: what is below the limit is no change, but no nothing. */
+/* Writes how many other values changed; if none did, by which limit. */
 static void others_put(FILE *f, const struct comparison_rows *r, size_t others, size_t facts)
 {
 	fputs("; ", f);
@@ -149,7 +149,7 @@ static void others_put(FILE *f, const struct comparison_rows *r, size_t others, 
 		fputs(" by 1 % or more", f);
 }
 
-/* No headline changed; @is_all: nor did how the runs ended. */
+/* Writes that no headline changed; @is_all: the ends of the runs did not, either. */
 static void verdict_put_none(FILE *f, const struct comparison *c, const struct comparison_rows *r,
 			     const struct headlines *all, size_t others, bool is_all, size_t facts)
 {
@@ -178,7 +178,7 @@ static void verdict_put_none(FILE *f, const struct comparison *c, const struct c
 		comparison_has_several(c) ? " by more than noise" : "");
 }
 
-/* The value of one run each; false: one has none, or they are the same. */
+/* Returns the values of one run each; false if one has none, or they are equal. */
 static bool trouble_differs(const struct comparison *c, size_t group, const char *name,
 			    double *first, double *other)
 {
@@ -200,7 +200,7 @@ static void signal_put(FILE *f, const char *label, double number)
 		fprintf(f, "%s was not killed", label);
 }
 
-/* How the runs ended, where that is not the same; returns how many values that tells. */
+/* Writes how the runs ended, if they ended differently. Returns the number of values used. */
 static size_t verdict_put_trouble(FILE *f, const struct comparison *c, size_t group)
 {
 	char a[LABEL_BYTES], b[LABEL_BYTES];
@@ -242,7 +242,7 @@ static bool groups_are_incomplete(const struct comparison *c, size_t group)
 	return false;
 }
 
-/* What the verdict cannot know. */
+/* Writes what limits the verdict: noise, incomplete runs, single runs. */
 static void verdict_put_doubts(FILE *f, const struct comparison *c, size_t group,
 			       const struct comparison_rows *r, const struct headlines *all)
 {

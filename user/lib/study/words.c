@@ -21,7 +21,7 @@ void words_free(char **words)
 }
 
 /*
- * Writes the word at *@at to @out, and sets *@at behind it. -EINVAL: a quote does not end.
+ * Writes the word at *@at to @out, and sets *@at to its end. -EINVAL: a quote is open.
  */
 static int word_split(const char **at, char *out)
 {
