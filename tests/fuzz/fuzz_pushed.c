@@ -110,9 +110,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	FUZZ_HOLDS(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
 	feed_init(&listener, ends[0]);
-	job = (struct job){ .run = &run, .books = &books };
+	job = (struct job){ .view = { .run = &run, .books = &books } };
 	pushed_init(&job.pushed);
-	feeds_add(&job.feeds, &listener);
+	feeds_add(&job.view.feeds, &listener);
 	jsonw_reset(&sent);
 	job.pushed.is_on = true;
 	FUZZ_HOLDS(!senders_init(&job.pushed.senders));
@@ -126,7 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_HOLDS(taken == c->marks + c->metrics);
 	FUZZ_HOLDS(taken + c->dropped + c->refused + c->malformed <= lines);
 	pushed_done(&job.pushed);
-	jsonw_done(&job.json);
+	jsonw_done(&job.view.json);
 	feed_done(&listener);
 	close(ends[0]);
 	close(ends[1]);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "measure/heaviest.h"
+#include "measure/live_processes.h"
 
 #define ROW(which, space, anon)                                                                    \
 	{                                                                                          \

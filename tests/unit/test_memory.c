@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "measure/job_memory.h"
+#include "measure/tally.h"
 
 #include <unistd.h>
 

@@ -67,7 +67,7 @@ static uint64_t usable_age(const struct agent *a, uint64_t now_ns)
 			continue;
 		if (job_has_sample(&p->tenant->job))
 			return 0;
-		interval_ns = min_ns(interval_ns, p->tenant->job.run->interval_ns);
+		interval_ns = min_ns(interval_ns, p->tenant->job.view.run->interval_ns);
 	}
 	return interval_ns / YOUNG_PARTS;
 }
@@ -188,7 +188,7 @@ static void losses_write(struct jsonw *j, const struct tracking *t)
 {
 	jsonw_object(j, "losses");
 	for (int i = 0; i < NR_LOSSES; i++)
-		jsonw_uint(j, job_loss_name(i), t->loss[i]);
+		jsonw_uint(j, loss_name(i), t->loss[i]);
 	jsonw_object_end(j);
 }
 
@@ -277,7 +277,7 @@ static void agent_drain_begin(void *context)
 
 	node_drain_begin(&a->node);
 	for (struct peer *p = a->peers; p; p = p->next)
-		if (p->tenant && p->tenant->job.books)
+		if (p->tenant && p->tenant->job.view.books)
 			job_drain_begin(&p->tenant->job);
 }
 
@@ -287,7 +287,7 @@ static void agent_drain_end(void *context)
 
 	node_drain_end(&a->node);
 	for (struct peer *p = a->peers; p; p = p->next)
-		if (p->tenant && p->tenant->job.books)
+		if (p->tenant && p->tenant->job.view.books)
 			job_drain_end(&p->tenant->job);
 }
 
@@ -372,8 +372,8 @@ static void job_greet(void *context, struct node_job *j)
 		return;
 	stream_put_meta(&g->agent->stream, &j->subject, g->listener);
 	if (g->with_samples)
-		stream_put_sample(&g->agent->stream, &j->subject, &j->job.held.smp, g->listener);
-	stream_put_stall(&g->agent->stream, &j->subject, &j->job.stall, j->job.held.smp.elapsed_ns,
+		stream_put_sample(&g->agent->stream, &j->subject, &j->view.smp, g->listener);
+	stream_put_stall(&g->agent->stream, &j->subject, &j->view.stall, j->view.smp.elapsed_ns,
 			 g->listener);
 }
 
@@ -385,9 +385,9 @@ static void run_greet(const struct greeting *g, const struct peer *p)
 		return;
 	stream_put_meta(s, &p->subject, g->listener);
 	if (g->with_samples)
-		stream_put_sample(s, &p->subject, &p->tenant->job.held.smp, g->listener);
-	stream_put_stall(s, &p->subject, &p->tenant->job.stall, p->tenant->job.held.smp.elapsed_ns,
-			 g->listener);
+		stream_put_sample(s, &p->subject, &p->tenant->job.view.smp, g->listener);
+	stream_put_stall(s, &p->subject, &p->tenant->job.view.stall,
+			 p->tenant->job.view.smp.elapsed_ns, g->listener);
 }
 
 void agent_greet(struct agent *a, struct listener *l, bool with_samples)

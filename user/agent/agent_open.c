@@ -375,7 +375,7 @@ int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t
 
 void agent_close(struct agent *a)
 {
-	if (a->node.whole.job.books)
+	if (a->node.whole.view.books)
 		node_end(&a->node);
 	archive_close(&a->archive);
 	node_done(&a->node);

@@ -109,7 +109,7 @@ static void subject_summary(void *context, const struct summary *sum)
 	line_put(s, subject, NULL);
 }
 
-const struct job_observer stream_observer = {
+const struct view_observer stream_observer = {
 	.sample = subject_sample,
 	.stall = subject_stall,
 	.summary = subject_summary,

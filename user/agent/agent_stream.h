@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "measure/feed.h"
-#include "measure/job.h"
+#include "measure/tally_view.h"
 #include "run/run.h"
 #include "run/sample.h"
 
@@ -53,7 +53,7 @@ void stream_put_sample(struct stream *s, const struct subject *subject, const st
 void stream_put_stall(struct stream *s, const struct subject *subject, const struct stall *stall,
 		      uint64_t elapsed_ns, struct listener *l);
 /* Writes samples, stalls and the summary of a job; its context is the subject. */
-extern const struct job_observer stream_observer;
+extern const struct view_observer stream_observer;
 /* Writes the line in @j, which is about the whole node, to @l or to all that see all; empties @j.
  */
 void stream_put_own(struct stream *s, struct jsonw *j, struct listener *l);

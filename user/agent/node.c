@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/node.h"
+#include "measure/live_processes.h"
+#include "measure/needed_watch.h"
+#include "measure/record.h"
 
 #include "agent/agent_stream.h"
 #include "base/clock.h"
@@ -21,7 +24,7 @@ static struct node_job *node_job_of(const struct node *n, uint64_t id)
 static void block_begin(void *context, struct node_job *j)
 {
 	(void)context;
-	block_io_begin(&j->job.block_io);
+	block_io_begin(&j->view.block_io);
 }
 
 /* Of a cgroup that is not known any more, as of late writeback, the node has it alone. */
@@ -35,7 +38,7 @@ static struct node_job *job_of_block(struct node *n, const struct block_key *key
 static void block_share(void *context, const struct block_key *key, const struct block_count *count)
 {
 	for (struct node_job *j = job_of_block(context, key); j; j = j->above)
-		block_io_add(&j->job.block_io, key, count);
+		block_io_add(&j->view.block_io, key, count);
 }
 
 /* Reads what there is for all jobs, which their samples then have. */
@@ -55,7 +58,7 @@ static void block_end(void *context, const struct block_key *key, const struct b
 	if (!one || !one->is_over)
 		return;
 	for (struct node_job *j = one->job; j; j = j->above)
-		block_io_add_ended(&j->job.block_io, key, count);
+		block_io_add_ended(&j->view.block_io, key, count);
 	tracker_block_remove(&n->books->tracker, key);
 }
 
@@ -98,7 +101,7 @@ static void metrics_of_view(const struct node *n, struct metric_set *set)
 		enum metric_source source = metric_get((enum metric_id)i)->source;
 
 		if (metric_has(usable, (enum metric_id)i) && source != SOURCE_PROCFS &&
-		    source != SOURCE_CGROUP && source != SOURCE_HOST)
+		    source != SOURCE_CGROUP && source != SOURCE_HOST && i != M_net_sockets)
 			metric_put(set, (enum metric_id)i);
 	}
 }
@@ -130,17 +133,53 @@ static void node_job_describe(struct node *n, struct node_job *j)
 	run->of_node = &subject->label;
 }
 
-/* Where the memory of the job is: only a hierarchy with that controller has it. */
-static const struct cgroup *folder_of_job(const struct node *n, struct node_job *j)
+/* Only a hierarchy with the controller of memory has that of the job. */
+static bool hierarchy_has_memory(const struct node *n)
 {
-	struct cgroup *cg = &j->folder;
+	return !strcmp(n->hierarchy, "unified") || !strcmp(n->hierarchy, "memory");
+}
+
+static bool node_job_find_folder(const struct node *n, const struct node_job *j, struct cgroup *cg)
+{
 	int length;
 
+	if (!j->is_one_cgroup)
+		return false;
 	cg->is_v2 = !strcmp(n->hierarchy, "unified");
-	if (!j->cgroup || (!cg->is_v2 && strcmp(n->hierarchy, "memory") != 0))
-		return NULL;
 	length = snprintf(cg->path, sizeof(cg->path), "%s%s", n->cgroups.point, j->cgroup);
-	return length < (int)sizeof(cg->path) ? cg : NULL;
+	return length < (int)sizeof(cg->path);
+}
+
+/*
+ * Sees how much memory the job needs by its cgroup, where something has run since the last look;
+ * PSS of its processes would be too much work for an agent.
+ */
+static void node_job_watch_needed(const struct node *n, struct node_job *j)
+{
+	struct needed_seen *seen = &j->view.tally.summary.seen;
+	const uint64_t cpu_ns = j->view.tally.totals.cpu;
+	uint64_t bytes, most;
+	struct cgroup cg;
+
+	if ((j->has_looked && cpu_ns == j->looked_cpu_ns) || !node_job_find_folder(n, j, &cg))
+		return;
+	j->looked_cpu_ns = cpu_ns;
+	j->has_looked = cgroup_glance(&cg, seen->cgroup_bytes, &bytes, &most);
+	if (!j->has_looked)
+		return;
+	needed_see_cgroup(seen, bytes, j->view.smp.elapsed_ns);
+	seen->has_cgroup_most = most;
+	seen->cgroup_most_bytes = most;
+}
+
+static void node_job_sample(const struct node *n, struct node_job *j, uint64_t now_ns)
+{
+	j->view.has_block_io = n->counts_blocks;
+	tally_view_make_sample(&j->view, now_ns);
+	node_job_watch_needed(n, j);
+	tally_view_put_sample(&j->view);
+	live_processes_publish(&j->view);
+	tally_view_note_stall(&j->view, j->view.smp.elapsed_ns);
 }
 
 /* The cgroup @path, of @depth components or more, belongs to it, too: the memory of a job that is
@@ -150,8 +189,8 @@ static void node_job_extend(struct node_job *j, const char *path, unsigned depth
 	char *own = cgroup_of_job(path, depth);
 
 	if (own && j->cgroup && strcmp(own, j->cgroup) != 0) {
-		j->spec.cgroup = NULL;
-		j->job.summary.seen.has_cgroup = false;
+		j->is_one_cgroup = false;
+		j->view.tally.summary.seen.has_cgroup = false;
 	}
 	free(own);
 }
@@ -163,44 +202,43 @@ static void node_job_extend(struct node_job *j, const char *path, unsigned depth
 static void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule,
 			   const char *path, struct node_job *above)
 {
-	char why[256];
-
 	memset(j, 0, sizeof(*j));
 	j->above = above;
 	j->rule = rule;
 	j->cgroup = path ? cgroup_of_job(path, rule.depth) : NULL;
-	j->spec = (struct job_spec){
-		.run = &j->subject.run,
-		.is_view = true,
-		.stream_fd = -1,
-		.span_fd = -1,
-		.is_idle = processes_are_idle,
-		.stalled_after_ns = n->stalled_after_ns,
-		.stalled_below_ppm = n->stalled_below_ppm,
-		.hides_others = true,
-		.shown_to = rule.uid >= 0 ? (uid_t)rule.uid : 0,
-		.cgroup = folder_of_job(n, j),
-	};
+	j->is_one_cgroup = j->cgroup && hierarchy_has_memory(n);
 	node_job_describe(n, j);
-	job_init(&j->job);
-	job_open(&j->job, &j->spec, n->books, why, sizeof(why)); /* of a view it cannot fail */
-	j->job.observer = &stream_observer;
-	j->job.observer_context = &j->subject;
-	job_write_begin(&j->job, clock_ns(CLOCK_MONOTONIC));
+	tally_view_init(&j->view);
+	tally_view_open(&j->view, &j->subject.run, n->books);
+	tally_view_choose_metrics(&j->view);
+	j->view.tally.summary.is_attached = j->subject.run.is_attached = true;
+	j->view.is_idle = processes_are_idle;
+	j->view.stall.after_ns = n->stalled_after_ns;
+	j->view.stall.below_ppm = n->stalled_below_ppm;
+	j->view.hides_others = true;
+	j->view.shown_to = rule.uid >= 0 ? (uid_t)rule.uid : 0;
+	j->view.observer = &stream_observer;
+	j->view.observer_context = &j->subject;
+	tally_view_begin(&j->view, clock_ns(CLOCK_MONOTONIC));
 	stream_put_meta(n->stream, &j->subject, NULL);
 }
 
 /* It is over: its summary is written, and all that it has is released but @j itself. */
-static void node_job_end(struct node_job *j)
+static void node_job_end(const struct node *n, struct node_job *j)
 {
-	job_close(&j->job);
-	job_close_step(&j->job); /* a view has nothing to wait for */
-	feeds_flush(&j->job.feeds);
-	while (j->job.feeds.first) {
-		j->job.feeds.first->is_ended = true;
-		feeds_remove(&j->job.feeds, j->job.feeds.first);
+	struct feed *f;
+
+	/* its totals are those of the last drain, or of accounts that are gone */
+	node_job_sample(n, j, clock_ns(CLOCK_MONOTONIC));
+	tally_view_note_losses(&j->view);
+	tally_view_note_costs(&j->view);
+	tally_view_put_summary(&j->view);
+	feeds_flush(&j->view.feeds);
+	while ((f = j->view.feeds.first)) {
+		f->is_ended = true;
+		feeds_remove(&j->view.feeds, f);
 	}
-	job_done(&j->job);
+	tally_view_done(&j->view);
 	free(j->cgroup);
 }
 
@@ -343,15 +381,15 @@ void node_cgroup(struct node *n, const struct cgroup_name_event *e)
 		cgroups_forget(&n->cgroups, one);
 }
 
-static void view_drain_begin(void *context, struct node_job *j)
+static void job_begin_drain(void *context, struct node_job *j)
 {
 	(void)context;
-	job_drain_begin(&j->job);
+	tally_drain_begin(&j->view.tally);
 }
 
 void node_drain_begin(struct node *n)
 {
-	node_each(n, view_drain_begin, NULL);
+	node_each(n, job_begin_drain, NULL);
 	for (size_t i = 0; i < n->cgroups.nr; i++) {
 		n->cgroups.all[i]->nr_accounts = 0;
 		n->cgroups.all[i]->is_busy = false;
@@ -369,24 +407,24 @@ void node_total(struct node *n, const struct account_key *key, const struct acco
 		one->is_busy |= whole.processes > 0;
 	}
 	for (struct node_job *j = one ? one->job : &n->other; j; j = j->above)
-		job_total(&j->job, key, total);
+		tally_total(&j->view.tally, total);
 }
 
 void node_slice(struct node *n, const struct slice *slice)
 {
 	for (struct node_job *j = job_of_account(n, &slice->account); j; j = j->above)
-		job_slice(&j->job, slice);
+		tally_slice(&j->view.tally, slice);
 }
 
-static void view_drain_end(void *context, struct node_job *j)
+static void job_end_drain(void *context, struct node_job *j)
 {
 	(void)context;
-	job_drain_end(&j->job);
+	tally_view_drain_end(&j->view);
 }
 
 void node_drain_end(struct node *n)
 {
-	node_each(n, view_drain_end, NULL);
+	node_each(n, job_end_drain, NULL);
 	for (size_t i = 0; i < n->cgroups.nr; i++) {
 		struct known_cgroup *one = n->cgroups.all[i];
 
@@ -397,14 +435,16 @@ void node_drain_end(struct node *n)
 
 void node_oom(struct node *n, const struct oom_event *e)
 {
+	const struct oom_kill k = oom_kill_read(e, 0);
+
 	for (struct node_job *j = job_of_account(n, &e->account); j; j = j->above)
-		job_oom(&j->job, e);
+		tally_view_oom(&j->view, &k, e->time_ns);
 }
 
 void node_removed(struct node *n, const struct account_key *key, const struct account *total)
 {
 	for (struct node_job *j = job_of_account(n, key); j; j = j->above)
-		account_add(&j->job.removed, total);
+		account_add(&j->view.tally.removed, total);
 }
 
 /* Of the cgroup and of no run: the run that has the others removes those. */
@@ -453,7 +493,7 @@ static void node_job_remove(struct node *n, struct node_job **at)
 	*at = j->next;
 	j->above->nr_within--;
 	n->nr_jobs--;
-	node_job_end(j);
+	node_job_end(n, j);
 	free(j);
 }
 
@@ -492,20 +532,21 @@ void node_settle(struct node *n)
 			at = &(*at)->next;
 }
 
-static void view_publish(void *context, struct node_job *j)
+static void job_put_sample(void *context, struct node_job *j)
 {
 	const struct node *n = context;
 
-	if (j->job.start_ns > n->books->tracker.began_ns) /* the first drain of it is the next */
+	if (j->view.start_ns > n->books->tracker.began_ns) /* the first drain of it is the next */
 		return;
-	job_publish(&j->job);
-	feeds_flush(&j->job.feeds);
+	node_job_sample(n, j, n->books->tracker.began_ns);
+	feeds_flush(&j->view.feeds);
 }
 
 void node_publish(struct node *n)
 {
+	books_consume(n->books);
 	node_block_read(n);
-	node_each(n, view_publish, n);
+	node_each(n, job_put_sample, n);
 }
 
 void node_start(struct node *n)
@@ -519,14 +560,14 @@ void node_end(struct node *n)
 		struct node_job *j = n->jobs;
 
 		n->jobs = j->next;
-		j->job.summary.complete = false;
-		snprintf(j->job.summary.reason, sizeof(j->job.summary.reason),
+		j->view.tally.summary.complete = false;
+		snprintf(j->view.tally.summary.reason, sizeof(j->view.tally.summary.reason),
 			 "the agent was stopped");
-		node_job_end(j);
+		node_job_end(n, j);
 		free(j);
 	}
-	node_job_end(&n->other);
-	node_job_end(&n->whole);
+	node_job_end(n, &n->other);
+	node_job_end(n, &n->whole);
 }
 
 void node_done(struct node *n)

@@ -9,16 +9,17 @@
 #include "agent/agent_stream.h"
 #include "agent/cgroups.h"
 #include "agent/rules.h"
-#include "measure/job.h"
+#include "measure/tally_view.h"
 
 struct node_job {
 	struct node_job *next;  /* in the list, not owned */
 	struct node_job *above; /* the job around it; NULL: it is the node */
 	struct rules_job rule;
-	char *cgroup;         /* owned; its path */
-	struct cgroup folder; /* of it */
-	struct job job;
-	struct job_spec spec;
+	char *cgroup;       /* owned; its path */
+	bool is_one_cgroup; /* its memory is that of @cgroup */
+	bool has_looked;    /* at that, when it had used so much: */
+	uint64_t looked_cpu_ns;
+	struct tally_view view;
 	struct subject subject;
 	size_t nr_cgroups, nr_within; /* known cgroups and jobs directly in it */
 };

@@ -115,13 +115,13 @@ static void peer_start(struct peer *p, uint64_t when_ns)
 	p->until_ns = 0;
 	p->may_be_empty = true;
 	job_start(&t->job, when_ns);
-	p->due_ns = t->job.start_ns + t->job.run->interval_ns;
+	p->due_ns = t->job.view.start_ns + t->job.view.run->interval_ns;
 	if (t->assignment.spec.duration_ns)
-		p->end_ns = t->job.start_ns + t->assignment.spec.duration_ns;
+		p->end_ns = t->job.view.start_ns + t->assignment.spec.duration_ns;
 	subject_describe(p);
 	description_forget(&t->assignment);
-	t->job.observer = &stream_observer;
-	t->job.observer_context = &p->subject;
+	t->job.view.observer = &stream_observer;
+	t->job.view.observer_context = &p->subject;
 	stream_put_meta(&p->agent->stream, &p->subject, NULL);
 	if (tenant_open_desk(t))
 		log_info("a run has no spans: out of memory");
@@ -297,14 +297,14 @@ void peer_accept(struct agent *a, int fd)
 void peer_publish(struct peer *p)
 {
 	struct tenant *t = p->tenant;
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), interval_ns = t->job.run->interval_ns;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), interval_ns = t->job.view.run->interval_ns;
 	uint64_t passed = now_ns >= p->due_ns ? (now_ns - p->due_ns) / interval_ns + 1 : 1;
 
 	tenant_note_ticks(t, passed);
 	p->due_ns += passed * interval_ns;
 	p->may_be_empty = true;
 	job_publish(&t->job);
-	feeds_flush(&t->job.feeds);
+	feeds_flush(&t->job.view.feeds);
 }
 
 /* From here on only what has been queued is sent. */
@@ -321,8 +321,8 @@ void peer_stop(struct peer *p, const char *reason)
 		p->tenant->progress = OVER;
 	} else if (p->state == PEER_LISTENS) {
 		if (p->follows && !p->listener.feed.is_ended) {
-			job_report_so_far(&p->follows->job, &p->listener.feed);
-			feeds_remove(&p->follows->job.feeds, &p->listener.feed);
+			tally_view_report_so_far(&p->follows->view, &p->listener.feed);
+			feeds_remove(&p->follows->view.feeds, &p->listener.feed);
 		}
 		p->follows = NULL;
 		peer_finish(p);
@@ -450,7 +450,7 @@ void peer_remove(struct peer *p)
 	*at = p->next;
 	a->nr_peers--;
 	if (p->follows && !p->listener.feed.is_ended) /* else that job is gone */
-		feeds_remove(&p->follows->job.feeds, &p->listener.feed);
+		feeds_remove(&p->follows->view.feeds, &p->listener.feed);
 	stream_remove(&a->stream, &p->listener);
 	if (p->tenant)
 		tenant_remove(p);

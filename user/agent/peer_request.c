@@ -185,10 +185,10 @@ static int run_open(struct peer *p, struct request *r, char *why, size_t size)
 	assignment_set_rights(p, &t->assignment, r);
 	feed_init(&t->feed, t->assignment.spec.stream_fd);
 	feed_limit(&t->feed, p->agent->config.queue_bytes);
-	t->feed.budget = t->job.feeds.budget = &p->budget;
+	t->feed.budget = t->job.view.feeds.budget = &p->budget;
 	err = job_open(&t->job, &t->assignment.spec, &p->agent->books, why, size);
 	if (!err) {
-		feeds_add(&t->job.feeds, &t->feed);
+		feeds_add(&t->job.view.feeds, &t->feed);
 		err = targets_check_owner(p, r, why, size);
 	}
 	if (!err)
@@ -243,7 +243,7 @@ static void node_listen(struct peer *p, bool once)
 }
 
 /* To the samples and, with each, to all live processes; those of the last sample come at once. */
-static void job_listen_to_processes(struct peer *p, struct job *job)
+static void job_listen_to_processes(struct peer *p, struct tally_view *v)
 {
 	struct feed *f = &p->listener.feed;
 
@@ -251,7 +251,7 @@ static void job_listen_to_processes(struct peer *p, struct job *job)
 	f->shows_all = p->is_admin;
 	if (p->is_admin && f->most < ADMIN_QUEUE_BYTES)
 		feed_limit(f, ADMIN_QUEUE_BYTES);
-	job_put_latest(job, f);
+	tally_view_put_latest(v, f);
 }
 
 static int job_listen(struct peer *p, const struct request *r, char *why, size_t size)
@@ -264,8 +264,8 @@ static int job_listen(struct peer *p, const struct request *r, char *why, size_t
 		p->follows = j;
 		stream_put_meta(&p->agent->stream, &j->subject, &p->listener);
 		if (r->processes)
-			job_listen_to_processes(p, &j->job);
-		feeds_add(&j->job.feeds, &p->listener.feed);
+			job_listen_to_processes(p, &j->view);
+		feeds_add(&j->view.feeds, &p->listener.feed);
 		return 0;
 	}
 	snprintf(shown, sizeof(shown), "%s", r->job);

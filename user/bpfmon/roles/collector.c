@@ -108,7 +108,7 @@ static void collector_finish_pss(struct collector *c)
 {
 	struct pollfd p = { .fd = job_pss_fd(&c->tenant.job), .events = POLLIN };
 
-	while (c->tenant.job.held.is_waiting) {
+	while (c->tenant.job.view.is_held) {
 		if (poll(&p, 1, job_pss_wait(&c->tenant.job, -1)) > 0)
 			job_take_pss(&c->tenant.job);
 		job_release_overdue(&c->tenant.job);
@@ -298,10 +298,10 @@ static int collector_wait_ms(struct collector *c, uint64_t end_ns)
 static void collector_watch(struct collector *c)
 {
 	struct tenant *t = &c->tenant;
-	__cleanup(closep) int timer = ticks_start(t->job.start_ns, t->job.run->interval_ns);
+	__cleanup(closep) int timer = ticks_start(t->job.view.start_ns, t->job.view.run->interval_ns);
 	__cleanup(closep) int looks = -1;
 	uint64_t duration_ns = c->spec->duration_ns;
-	uint64_t end_ns = duration_ns ? t->job.start_ns + duration_ns : UINT64_MAX;
+	uint64_t end_ns = duration_ns ? t->job.view.start_ns + duration_ns : UINT64_MAX;
 
 	source_add(c, TICKS, timer, handle_ticks);
 	if (tracker_needs_looks(&c->books.tracker)) {
@@ -340,7 +340,7 @@ static void collector_follow(struct collector *c)
 	if (!c->tenant.feed.is_broken)
 		return;
 	tenant_set_killed(&c->tenant, "recorder", ": its files end there");
-	collector_send_summary(c->spec->control_fd, &c->tenant.job.summary);
+	collector_send_summary(c->spec->control_fd, &c->tenant.job.view.tally.summary);
 }
 
 /* Without BPF: from /proc, if that may stand in for it, and shows what is to be followed. */
@@ -463,7 +463,7 @@ static int collector_open(struct collector *c, const struct collector_options *o
 	err = job_open(&c->tenant.job, spec, &c->books, why, size);
 	if (err)
 		return err;
-	feeds_add(&c->tenant.job.feeds, &c->tenant.feed);
+	feeds_add(&c->tenant.job.view.feeds, &c->tenant.feed);
 	log_what_is_there(c, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	privilege_drop(c);
 	err = tenant_start_threads(&c->tenant, why, size);

@@ -7,100 +7,59 @@
 #ifndef MEASURE_JOB_H
 #define MEASURE_JOB_H
 
-#include "measure/feed.h"
-#include "measure/block_io.h"
-#include "measure/peak.h"
 #include "measure/cgroup_stat.h"
-#include "measure/heaviest.h"
-#include "measure/limit_watch.h"
-#include "measure/needed_watch.h"
-#include "measure/pss.h"
-#include "measure/spans.h"
 #include "measure/job_spec.h"
-#include "measure/stall.h"
-#include "measure/target.h"
-#include "run/process.h"
-#include "measure/pushed.h"
-#include "measure/books.h"
-#include "run/writer.h"
+#include "measure/limit_watch.h"
+#include "measure/live_processes.h"
+#include "measure/needed_watch.h"
 #include "measure/pressure.h"
-#include "measure/task_rows.h"
+#include "measure/pss.h"
+#include "measure/pushed.h"
+#include "measure/spans.h"
+#include "measure/target.h"
+#include "measure/tally_view.h"
 
 /* The end is a state: the last lines are written as fast as the listeners take them. */
 enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
 
-/* Losses and repairs of the machine, in no account, when the job began: they are not the job's. */
-struct job_base {
-	uint64_t loss[NR_LOSSES];
-	uint64_t repaired, unrepaired, unnamed, rows_lost, memory_failures, socket_misses,
-		blocks_lost, peers_lost, sockets_lost;
-	uint64_t drains, drain_ns_total;
-};
-
-/* Called with what a job publishes beside the lines of its feeds. */
-struct job_observer {
-	void (*sample)(void *context, const struct sample *smp);
-	void (*stall)(void *context, const struct stall_event *e);
-	void (*summary)(void *context, const struct summary *sum);
-};
-
 /*
- * The last sample, while its PSS is read: its line is written when that is done, or when the next
- * drain begins, or when it has waited for long.
+ * The last sample, that of the view, while its PSS is read: its line is written when that is done,
+ * or when the next drain begins, or when it has waited for long.
  */
 struct held_sample {
-	struct sample smp;
 	struct jsonw heaviest; /* the lines of --process-samples */
-	bool is_waiting;
-	bool has_spaces;   /* for which PSS is known, or not */
-	bool wants_list;   /* its own, once what is being read for an earlier sample is done */
-	uint64_t until_ns; /* CLOCK_MONOTONIC */
+	bool has_spaces;       /* for which PSS is known, or not */
+	bool wants_list;       /* its own, once what is being read for an earlier sample is done */
+	uint64_t until_ns;     /* CLOCK_MONOTONIC */
 };
 
 struct job {
-	const struct job_spec *spec; /* not owned, nor are the next two */
-	struct run *run;
-	struct books *books;
-	struct account_key account; /* its own; of a whole node the tree is a new one */
-	uint64_t heir;              /* the tree that its processes were in before */
-	struct job *above;          /* the run that it began in, not owned; NULL: none */
-	struct feeds feeds;
-	const struct job_observer *observer; /* not owned; NULL: none */
-	void *observer_context;
+	struct tally_view view;
+	const struct job_spec *spec; /* not owned */
+	struct account_key account;  /* its own; of a whole node the tree is a new one */
+	uint64_t heir;               /* the tree that its processes were in before */
+	struct job *above;           /* the run that it began in, not owned; NULL: none */
 	enum job_state state;
-	struct summary summary;
-	struct jsonw json;           /* the line that is being written */
-	uint64_t start_ns;           /* CLOCK_MONOTONIC */
-	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
-	struct job_base base;
 	/* Of the last drain: */
-	struct account totals;           /* of its accounts */
-	struct account removed;          /* the sum of those that are not in the books any more */
-	struct row_list rows;            /* by address space */
 	uint64_t sockets[NR_TCP_STATES]; /* live ones, by the kernel's number of the state */
 	uint64_t nr_unread;              /* processes without memory in it */
 	uint64_t unread;                 /* the same, of all samples */
-	struct memory_bound bound;
-	struct heaviest heaviest; /* --process-samples */
+	struct heaviest heaviest;        /* --process-samples */
 	struct exact_peak exact;
 	struct pss pss;
 	struct pss_reader *pss_reader; /* owned; NULL: none is read */
 	struct needed_watch needed;
 	struct held_sample held;
 	struct cgroup_stat cgroup;
-	struct block_io block_io;
 	struct cgroup_target own_cgroup; /* --own-cgroup */
 	struct target target;            /* if a cgroup was attached to */
 	struct pressure host_pressure;
 	struct pushed pushed;
 	struct spans spans;
-	struct cores cores;
-	struct stall stall;
 	struct limit_watch limits;
 	uint64_t unrepaired, repaired; /* at its end; losses of births, and what was made good */
 	uint64_t seeded_roots;         /* processes that were attached to */
 	struct account baseline;       /* what these had used before, in the books of a node */
-	uint64_t forgone;              /* details left out for lack of memory */
 	/* of a command that has ended before the run was said to begin; owned */
 	struct early_report *early;
 	size_t nr_early;
@@ -118,16 +77,11 @@ void job_init(struct job *job);
 int job_open(struct job *job, const struct job_spec *spec, struct books *books, char *why,
 	     size_t size);
 void job_done(struct job *job);
-/* It begins now, at @start_ns: writes meta. */
-void job_write_begin(struct job *job, uint64_t start_ns);
 /* The command has just been executed: writes meta and the first sample. */
 void job_start(struct job *job, uint64_t start_ns);
 
 /* It has published a sample of the last drain: another one would have the same time. */
 bool job_has_sample(const struct job *job);
-
-/* Writes to @feed alone what a summary would be now. */
-void job_report_so_far(struct job *job, struct feed *feed);
 
 /* What the books report of a job; see struct books_ops. */
 void job_drain_begin(struct job *job);
@@ -145,7 +99,8 @@ void job_oom(struct job *job, const struct oom_event *e);
 void job_open_block_io(struct job *job, const struct cgroup_target *target);
 /* The same of the cgroup that has taken its place. */
 void job_reopen_block_io(struct job *job);
-void job_read_block_io(struct job *job, struct sample *smp);
+/* Reads it for the next sample. */
+void job_read_block_io(struct job *job);
 
 /* Ends an interval of the upper bound of its peak, with the last drain. */
 void job_bound_interval(struct job *job);
@@ -154,17 +109,6 @@ void job_sample(struct job *job);
 /* Makes the sample of the last drain; its line is written at once, or once its PSS has been read.
  */
 void job_publish(struct job *job);
-/*
- * Whether path and arguments of that process may be shown. If others are hidden, those are which
- * /proc shows to the calling user: of processes that are that user's since their exec.
- */
-bool job_shows(const struct job *job, const struct process_record *r);
-/* Sets what the process of @row holds, at the sample of @elapsed_ns. */
-void process_sample_take(struct process_sample *p, const struct job *job,
-			 const struct drain_row *row, uint64_t elapsed_ns);
-/* With process_samples: appends to @lines the processes that held the most at the sample @smp. */
-void job_write_heaviest(struct job *job, const struct sample *smp, struct jsonw *lines);
-
 /* Sets how much time may be spent with reading PSS. */
 void job_init_pss(struct job *job);
 /* Makes what reads PSS, if that may be wanted; with --pss its thread is started now, else for the
@@ -194,16 +138,10 @@ struct pss_cost job_pss_cost(const struct job *job);
  * been freed. */
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
 	      bool is_left);
-/* Sets what is usable of @totals in @smp. */
-void job_put_totals(const struct job *job, struct sample *smp, const struct account *totals);
-/* The name of a loss, as in "losses" of the summary. */
-const char *job_loss_name(int loss);
 /* The sum of its accounts, read now. */
 struct account job_totals(struct job *job);
 /* True if that account is the job's, or of a run that began in it. */
 bool job_has(const struct job *job, const struct account_key *key);
-/* Processes that there have been in the accounts with that sum. */
-uint64_t processes_born(const struct account *sum);
 /*
  * In the books of a whole node: moves the command's process, or those that are attached to with
  * their descendants, to an account of the job's own. What is in another run stays there. 0; or a

@@ -6,28 +6,28 @@
 
 static void block_io_refuse(struct job *job, const char *why)
 {
-	struct run *run = job->run;
+	struct run *run = job->view.run;
 
-	snprintf(job->block_io.why, sizeof(job->block_io.why), "%s", why);
+	snprintf(job->view.block_io.why, sizeof(job->view.block_io.why), "%s", why);
 	for (int i = 0; i < NR_METRICS; i++) {
 		enum metric_id id = (enum metric_id)i;
 
 		if (metric_get(id)->source != SOURCE_BLOCK || !metric_has(&run->usable, id))
 			continue;
-		run->unusable[i] = job->block_io.why;
+		run->unusable[i] = job->view.block_io.why;
 		metric_drop(&run->usable, id);
 	}
 }
 
 void job_open_block_io(struct job *job, const struct cgroup_target *target)
 {
-	struct tracker *t = &job->books->tracker;
+	struct tracker *t = &job->view.books->tracker;
 	char why[200];
 	uint64_t id;
 
-	if (!metric_set_has_source(&job->run->usable, SOURCE_BLOCK))
+	if (!metric_set_has_source(&job->view.run->usable, SOURCE_BLOCK))
 		return;
-	if (job->books->whole_node) {
+	if (job->view.books->whole_node) {
 		block_io_refuse(job, "the agent counts it for the jobs of the node alone");
 		return;
 	}
@@ -43,11 +43,12 @@ void job_reopen_block_io(struct job *job)
 	char why[200];
 	uint64_t id;
 
-	if (job->books->whole_node || !metric_set_has_source(&job->run->usable, SOURCE_BLOCK))
+	if (job->view.books->whole_node ||
+	    !metric_set_has_source(&job->view.run->usable, SOURCE_BLOCK))
 		return;
 	id = block_target_id(job->cgroup.target, why, sizeof(why));
 	if (id)
-		tracker_block_follow(&job->books->tracker, id);
+		tracker_block_follow(&job->view.books->tracker, id);
 }
 
 static void block_take(void *context, const struct block_key *key, const struct block_count *count)
@@ -55,15 +56,12 @@ static void block_take(void *context, const struct block_key *key, const struct 
 	block_io_add(context, key, count);
 }
 
-void job_read_block_io(struct job *job, struct sample *smp)
+void job_read_block_io(struct job *job)
 {
-	if (!metric_set_has_source(&job->run->usable, SOURCE_BLOCK))
+	struct tally_view *v = &job->view;
+
+	if (!metric_set_has_source(&v->run->usable, SOURCE_BLOCK))
 		return;
-	if (!job->books->whole_node) { /* else the node has shared it out among its jobs */
-		block_io_begin(&job->block_io);
-		if (tracker_each_block(&job->books->tracker, block_take, &job->block_io))
-			return;
-	}
-	block_io_put(&job->block_io, &job->run->usable, smp);
-	block_io_put_latencies(&job->block_io, &job->summary.latencies);
+	block_io_begin(&v->block_io);
+	v->has_block_io = !tracker_each_block(&v->books->tracker, block_take, &v->block_io);
 }

@@ -8,38 +8,30 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a program with set-user-ID executes is not the user's: it may have chosen the arguments. */
-bool job_shows(const struct job *job, const struct process_record *r)
-{
-	const struct image *image = images_find(&job->books->images, r->image);
-	const uid_t user = job->spec->shown_to;
-
-	return !job->spec->hides_others ||
-	       (r->uid == user && (!image || (image->uid == user && !image->has_mixed_ids)));
-}
-
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
 	      bool is_left)
 {
 	struct process p;
 
-	record_read(&p, r, row, &job->books->images, &job->run->usable, job->epoch_less_boot_ns);
-	if (!job_shows(job, r))
+	record_read(&p, r, row, &job->view.books->images, &job->view.run->usable,
+		    job->view.epoch_less_boot_ns);
+	if (!tally_view_shows(&job->view, r))
 		p.exe = NULL;
-	if (!job_shows(job, r) || job->spec->tracker.no_args) {
+	if (!tally_view_shows(&job->view, r) || job->spec->tracker.no_args) {
 		p.args = NULL;
 		p.args_length = 0;
 		p.args_cut = false;
 	}
-	spans_process(job, r, &p, is_left);
-	if (summary_add_process(&job->summary, &p))
-		job->forgone++;
-	write_process(&job->json, &p);
-	feeds_put(&job->feeds, &job->json);
+	tally_record(&job->view.tally, r, is_left);
+	spans_process(&job->spans, r, &p, is_left);
+	if (summary_add_process(&job->view.tally.summary, &p))
+		job->view.tally.forgone++;
+	write_process(&job->view.json, &p);
+	feeds_put(&job->view.feeds, &job->view.json);
 	if (job->spec->tracker.exact_peak &&
 	    (is_left ? exact_peak_left(&job->exact, r, &p, row ? row->mm : 0)
 		     : exact_peak_ended(&job->exact, r, &p)))
-		job->forgone++;
+		job->view.tally.forgone++;
 	if (job->pushed.is_on)
 		senders_add_ended(&job->pushed.senders, r);
 }
@@ -66,7 +58,7 @@ static bool job_is_early(struct job *job, struct early_report **report)
 		return false;
 	all = reallocarray(job->early, job->nr_early + 1, sizeof(*all));
 	if (!all) {
-		job->forgone++;
+		job->view.tally.forgone++;
 		return true;
 	}
 	job->early = all;
@@ -95,20 +87,12 @@ void job_process(struct job *job, const struct process_record *r)
 			*early = (struct early_report){ .process = *r };
 		return;
 	}
-	memory_bound_ended(&job->bound, r);
 	job_emit(job, r, NULL, false);
 }
 
 void job_oom(struct job *job, const struct oom_event *e)
 {
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	struct oom_kill k = {
-		.pid = (int32_t)e->pid,
-		.is_command = (pid_t)e->pid == job->spec->command,
-		.has_rss = e->rss_pages > 0,
-		.rss_bytes = e->rss_pages * page,
-		.limit_bytes = e->limit_pages * page,
-	};
+	const struct oom_kill k = oom_kill_read(e, job->spec->command);
 	struct early_report *early;
 
 	if (job_is_early(job, &early)) {
@@ -116,11 +100,6 @@ void job_oom(struct job *job, const struct oom_event *e)
 			*early = (struct early_report){ .is_oom = true, .oom = *e };
 		return;
 	}
-	comm_copy(k.comm, e->comm, sizeof(e->comm));
-	memcpy(k.cgroup, e->cgroup, sizeof(k.cgroup));
-	summary_add_oom(&job->summary, &k);
-	spans_oom(job, &e->account, &k);
-	write_oom(&job->json, job->run, e->time_ns > job->start_ns ? e->time_ns - job->start_ns : 0,
-		  &k);
-	feeds_put(&job->feeds, &job->json);
+	spans_oom(&job->spans, &e->account, &k);
+	tally_view_oom(&job->view, &k, e->time_ns);
 }

@@ -20,7 +20,7 @@ void job_init_pss(struct job *job)
 	const struct job_spec *spec = job->spec;
 	struct pss *p = &job->pss;
 
-	pss_init(p, spec->pss_ppm ? spec->pss_ppm : NEEDED_PPM, job->run->interval_ns);
+	pss_init(p, spec->pss_ppm ? spec->pss_ppm : NEEDED_PPM, job->view.run->interval_ns);
 	if (spec->pss_ppm)
 		return;
 	p->budget_ns = NEEDED_AT_ONCE_NS;
@@ -30,14 +30,14 @@ void job_init_pss(struct job *job)
 /* It is asked for, in samples. */
 static bool job_puts_pss(const struct job *job)
 {
-	return metric_set_has_source(&job->run->usable, SOURCE_PROCFS);
+	return metric_set_has_source(&job->view.run->usable, SOURCE_PROCFS);
 }
 
 int job_start_pss(struct job *job)
 {
 	int err;
 
-	if (!job_puts_pss(job) && (!metric_has(&job->run->usable, M_rss) || job->spec->is_view))
+	if (!job_puts_pss(job) && !metric_has(&job->view.run->usable, M_rss))
 		return 0;
 	err = pss_reader_make(&job->pss_reader, smaps_read, job->spec->pss_delay_ns);
 	return err || !job_puts_pss(job) ? err : pss_reader_start(job->pss_reader);
@@ -64,7 +64,7 @@ static bool reading_begin(struct job *job)
 	struct pss_list list;
 
 	if (pss_plan(&job->pss, &list))
-		job->forgone++;
+		job->view.tally.forgone++;
 	if (!list.nr)
 		return false;
 	pss_reader_hand(job->pss_reader, &list);
@@ -80,9 +80,9 @@ static bool sample_begin_pss(struct job *job)
 	struct held_sample *held = &job->held;
 	bool is_idle = reading_take(job);
 
-	held->has_spaces =
-		!pss_begin(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns);
-	job->forgone += !held->has_spaces;
+	held->has_spaces = !pss_begin(&job->pss, job->view.tally.rows.all, job->view.tally.rows.nr,
+				      job->view.books->drained_ns);
+	job->view.tally.forgone += !held->has_spaces;
 	held->wants_list = !is_idle && job->state == JOB_LEAVES && job->pss.nr_spaces;
 	return held->wants_list || (is_idle && held->has_spaces && reading_begin(job));
 }
@@ -91,8 +91,8 @@ bool job_read_all_pss(struct job *job, bool is_urgent)
 {
 	struct pss_list list;
 
-	if (!reading_take(job) ||
-	    pss_begin(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns))
+	if (!reading_take(job) || pss_begin(&job->pss, job->view.tally.rows.all,
+					    job->view.tally.rows.nr, job->view.books->drained_ns))
 		return false;
 	if (pss_reader_start(job->pss_reader) || !pss_plan_all(&job->pss, &list, is_urgent))
 		return false;
@@ -108,37 +108,31 @@ static void sample_put_pss(struct job *job)
 	reading_take(job);
 	if (!held->has_spaces)
 		return;
-	pss_sum(&job->pss, &job->run->usable, &held->smp);
-	if (sample_has(&held->smp, M_rss) && pss_sum_whole(&job->pss, &pss))
-		needed_see_pss(&job->summary.seen, pss, held->smp.value[M_rss],
-			       held->smp.elapsed_ns);
+	pss_sum(&job->pss, &job->view.run->usable, &job->view.smp);
+	if (sample_has(&job->view.smp, M_rss) && pss_sum_whole(&job->pss, &pss))
+		needed_see_pss(&job->view.tally.summary.seen, pss, job->view.smp.value[M_rss],
+			       job->view.smp.elapsed_ns);
 }
 
 /* Writes the sample that is held, if there is one, with the PSS that is known now. */
 static void job_release_sample(struct job *job)
 {
 	struct held_sample *held = &job->held;
-	const uint64_t processes_total = job->summary.processes_total;
 
-	if (!held->is_waiting)
+	if (!job->view.is_held)
 		return;
-	held->is_waiting = false;
+	job->view.is_held = false;
 	if (job->pss_reader && job_puts_pss(job))
 		sample_put_pss(job);
-	summary_add_sample(&job->summary, &held->smp);
-	job->summary.processes_total = processes_total; /* not the forks alone */
-	write_sample(&job->json, job->run, &held->smp);
-	feeds_put(&job->feeds, &job->json);
-	if (job->observer)
-		job->observer->sample(job->observer_context, &held->smp);
+	tally_view_put_sample(&job->view);
 	if (job->spec->process_samples && job->heaviest.nr)
-		feeds_put_spare(&job->feeds, &held->heaviest, job->heaviest.nr);
-	job_put_processes(job);
+		feeds_put_spare(&job->view.feeds, &held->heaviest, job->heaviest.nr);
+	live_processes_publish(&job->view);
 }
 
 void job_hold_sample(struct job *job)
 {
-	job->held.is_waiting = true;
+	job->view.is_held = true;
 	job->held.until_ns = clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
 	if (!job->pss_reader || !job_puts_pss(job) || !sample_begin_pss(job))
 		job_release_sample(job);
@@ -147,7 +141,7 @@ void job_hold_sample(struct job *job)
 /* Limits of PSS have waited for it. */
 void job_release_held(struct job *job)
 {
-	if (!job->held.is_waiting)
+	if (!job->view.is_held)
 		return;
 	job_release_sample(job);
 	limit_watch_check(job);
@@ -160,26 +154,26 @@ void job_take_pss(struct job *job)
 	if (!reading_take(job))
 		return;
 	needed_watch_take(job);
-	if (held->is_waiting && held->wants_list) {
+	if (job->view.is_held && held->wants_list) {
 		held->wants_list = false;
 		if (reading_begin(job))
 			return;
 	}
 	job_release_held(job);
-	feeds_flush(&job->feeds);
+	feeds_flush(&job->view.feeds);
 }
 
 uint64_t job_samples_made(const struct job *job)
 {
-	return job->summary.samples + job->held.is_waiting;
+	return job->view.tally.summary.samples + job->view.is_held;
 }
 
 void job_release_overdue(struct job *job)
 {
-	if (!job->held.is_waiting || clock_ns(CLOCK_MONOTONIC) < job->held.until_ns)
+	if (!job->view.is_held || clock_ns(CLOCK_MONOTONIC) < job->held.until_ns)
 		return;
 	job_release_held(job);
-	feeds_flush(&job->feeds);
+	feeds_flush(&job->view.feeds);
 }
 
 int job_pss_wait(const struct job *job, int wait_ms)
@@ -187,7 +181,7 @@ int job_pss_wait(const struct job *job, int wait_ms)
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), until_ns = job->held.until_ns;
 	int left_ms = now_ns < until_ns ? (int)((until_ns - now_ns) / NSEC_PER_MSEC) + 1 : 0;
 
-	if (!job->held.is_waiting || (wait_ms >= 0 && wait_ms < left_ms))
+	if (!job->view.is_held || (wait_ms >= 0 && wait_ms < left_ms))
 		return wait_ms;
 	return left_ms;
 }

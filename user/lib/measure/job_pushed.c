@@ -20,17 +20,17 @@
 
 static uint64_t elapsed_of(const struct job *job, const struct datagram *l)
 {
-	return l->sent_ns > job->start_ns ? l->sent_ns - job->start_ns : 0;
+	return l->sent_ns > job->view.start_ns ? l->sent_ns - job->view.start_ns : 0;
 }
 
 /* Offers the line that has been written to the feeds, and counts it in @taken or as dropped: bytes
  * are limited by time, and by the room that the run's own lines need in the queues. */
 static void pushed_line_put(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
 {
-	struct jsonw *j = &job->json;
+	struct jsonw *j = &job->view.json;
 
 	if (rate_take(&a->bytes, now_ns, BYTE_NS * j->used, BYTES_NS) &&
-	    feeds_offer(&job->feeds, j, a->queue_bytes))
+	    feeds_offer(&job->view.feeds, j, a->queue_bytes))
 		++*taken;
 	else
 		job->pushed.counts.dropped++;
@@ -50,7 +50,8 @@ static void mark_take(struct job *job, const struct datagram *l, uint64_t now_ns
 	} else if (!rate_take(&job->pushed.marks.lines, now_ns, LINE_NS, LINES_NS)) {
 		counts->dropped++;
 	} else {
-		write_mark(&job->json, job->run, elapsed_of(job, l), (int32_t)l->pid, text, length);
+		write_mark(&job->view.json, job->view.run, elapsed_of(job, l), (int32_t)l->pid,
+			   text, length);
 		pushed_line_put(job, &job->pushed.marks, now_ns, &counts->marks);
 	}
 }
@@ -76,7 +77,8 @@ static void metrics_take(struct job *job, struct datagram *l, uint64_t now_ns)
 			counts->malformed++;
 			continue;
 		}
-		write_point(&job->json, job->run, elapsed_of(job, l), (int32_t)l->pid, &point);
+		write_point(&job->view.json, job->view.run, elapsed_of(job, l), (int32_t)l->pid,
+			    &point);
 		pushed_line_put(job, &job->pushed.metrics, now_ns, &counts->metrics);
 	}
 }
@@ -97,7 +99,7 @@ static bool lacks_a_sample(const struct job *job, const struct datagram *l)
 /* None of these has been written yet. */
 static bool lacks_a_line(const struct job *job, const struct datagram *l)
 {
-	return l->samples >= job->summary.samples;
+	return l->samples >= job->view.tally.summary.samples;
 }
 
 static bool was_looked_for(const struct job *job, const struct datagram *l)
@@ -148,12 +150,12 @@ static void sample_for_datagrams(struct job *job)
 
 static void senders_refresh(struct job *job)
 {
-	const struct rows *rows = &job->books->rows;
+	const struct rows *rows = &job->view.books->rows;
 	struct pushed *p = &job->pushed;
 
-	if (p->is_on && p->drains != job->books->tracker.drains)
-		job->forgone += senders_set_alive(&p->senders, rows->all, rows->nr) != 0;
-	p->drains = job->books->tracker.drains;
+	if (p->is_on && p->drains != job->view.books->tracker.drains)
+		job->view.tally.forgone += senders_set_alive(&p->senders, rows->all, rows->nr) != 0;
+	p->drains = job->view.books->tracker.drains;
 }
 
 /* False: the feeds are not empty yet, call it again. */
@@ -171,7 +173,7 @@ static bool datagrams_settle(struct job *job, bool is_last)
 			at = &l->next;
 			continue;
 		}
-		if (is_last && !feeds_are_empty(&job->feeds)) /* listeners first catch up */
+		if (is_last && !feeds_are_empty(&job->view.feeds)) /* listeners first catch up */
 			return false;
 		if (verdict == REFUSE)
 			p->counts.refused += datagram_count_lines(l);
@@ -181,7 +183,7 @@ static bool datagrams_settle(struct job *job, bool is_last)
 			metrics_take(job, l, now_ns);
 		pushed_remove(p, at);
 		if (is_last)
-			feeds_flush(&job->feeds);
+			feeds_flush(&job->view.feeds);
 	}
 	return true;
 }
@@ -206,10 +208,10 @@ void job_take_pushed(struct job *job)
 		return;
 	senders_refresh(job);
 	pushed_put(&job->pushed, came, job_samples_made(job));
-	books_consume(job->books);
+	books_consume(job->view.books);
 	sample_for_datagrams(job);
 	datagrams_settle(job, false);
-	feeds_flush(&job->feeds);
+	feeds_flush(&job->view.feeds);
 }
 
 int job_pushed_wait(const struct job *job, int wait_ms)
@@ -225,7 +227,7 @@ bool job_close_pushed(struct job *job)
 		return true;
 	if (!datagrams_settle(job, true))
 		return false;
-	job->summary.has_pushed = true;
-	job->summary.pushed = job->pushed.counts;
+	job->view.tally.summary.has_pushed = true;
+	job->view.tally.summary.pushed = job->pushed.counts;
 	return true;
 }

@@ -24,7 +24,7 @@ struct job_spec {
 	uid_t shown_to;
 	bool hides_others;
 	pid_t recorder;
-	/* The command's own, or of a view the one that it is; NULL: it has none. */
+	/* The command's own; NULL: it has none. */
 	const struct cgroup *cgroup;
 	const struct intake *intake; /* of what programs push, not owned; NULL: nothing is taken */
 	int control_fd;              /* to the launcher */
@@ -41,7 +41,6 @@ struct job_spec {
 	uint64_t stalled_below_ppm; /* millionths of a CPU: less is no work */
 	uint64_t stalled_after_ns;  /* without work a run is stalled; 0: not asked for */
 	uint64_t pss_delay_ns;      /* that each read takes longer, for tests */
-	bool is_view;               /* it sums accounts that it does not own, of a node */
 	bool wait_tree;             /* go on until the last descendant has ended */
 	bool wait_start;            /* the run begins when the cgroup has its first process */
 };

@@ -24,16 +24,9 @@ struct census {
 	uint64_t forgone;
 };
 
-uint64_t processes_born(const struct account *sum)
-{
-	const uint64_t came = sum->forks + sum->roots + sum->moved_in;
-
-	return came > sum->moved_out ? came - sum->moved_out : 0;
-}
-
 bool job_has(const struct job *job, const struct account_key *key)
 {
-	const struct job *owner = books_owner(job->books, key);
+	const struct job *owner = books_owner(job->view.books, key);
 
 	while (owner && owner != job)
 		owner = owner->above;
@@ -42,7 +35,7 @@ bool job_has(const struct job *job, const struct account_key *key)
 
 static int joiner_find(struct job *job, uint32_t pid, struct process_record *r)
 {
-	struct tracker *t = &job->books->tracker;
+	struct tracker *t = &job->view.books->tracker;
 	int err = tracker_find(t, (pid_t)pid, r);
 
 	if (err == -ESRCH && !tracker_adopt(t))
@@ -68,11 +61,11 @@ static int joiner_move(struct job *job, uint32_t pid, uint32_t flags)
 	if (err || r.account.tree == to.tree)
 		return err;
 	to.cgroup = r.account.cgroup;
-	err = tracker_move_anew(&job->books->tracker, (pid_t)pid, &to, flags);
+	err = tracker_move_anew(&job->view.books->tracker, (pid_t)pid, &to, flags);
 	if (err || !(flags & PROCESS_SEEDED))
 		return err;
 	baseline_note(job, &r);
-	books_name_process(job->books, r.pid, r.serial);
+	books_name_process(job->view.books, r.pid, r.serial);
 	return 0;
 }
 
@@ -141,12 +134,12 @@ static bool census_spread(struct census *c)
 /* A run that has begun before keeps its processes, or it would be wrong from now on. */
 static bool process_is_free(struct job *job, const struct there *t)
 {
-	const struct job *owner = books_owner(job->books, &t->account);
+	const struct job *owner = books_owner(job->view.books, &t->account);
 
 	if (owner == job || owner == job->above)
 		return true;
-	job->summary.complete = false;
-	snprintf(job->summary.reason, sizeof(job->summary.reason),
+	job->view.tally.summary.complete = false;
+	snprintf(job->view.tally.summary.reason, sizeof(job->view.tally.summary.reason),
 		 "some of the descendants are in runs of their own, and are counted there alone");
 	return false;
 }
@@ -158,7 +151,7 @@ static size_t descendants_move(struct job *job)
 	uint64_t before = job->baseline.threads;
 	struct census c = { 0 };
 
-	tracker_each_process(&job->books->tracker, process_note, &c);
+	tracker_each_process(&job->view.books->tracker, process_note, &c);
 	if (c.nr)
 		qsort(c.all, c.nr, sizeof(*c.all), there_compare);
 	for (size_t i = 0; i < job->spec->nr_targets; i++) {
@@ -172,7 +165,7 @@ static size_t descendants_move(struct job *job)
 	for (size_t i = 0; i < c.nr; i++)
 		if (c.all[i].is_member && process_is_free(job, &c.all[i]))
 			joiner_move(job, c.all[i].pid, flags);
-	job->forgone += c.forgone;
+	job->view.tally.forgone += c.forgone;
 	free(c.all);
 	return job->baseline.threads - before;
 }
@@ -185,7 +178,7 @@ static int targets_check(struct job *job, char *why, size_t size)
 
 	for (size_t i = 1; i < spec->nr_targets; i++) {
 		if (joiner_find(job, (uint32_t)spec->targets[i], &r) ||
-		    books_owner(job->books, &r.account) == job->above)
+		    books_owner(job->view.books, &r.account) == job->above)
 			continue;
 		snprintf(why, size,
 			 "processes %d and %d are in different runs already; attach to "
@@ -219,15 +212,15 @@ int job_join(struct job *job, char *why, size_t size)
 
 	if (err)
 		return err;
-	job->account = (struct account_key){ books_new_tree(job->books), r.account.cgroup };
+	job->account = (struct account_key){ books_new_tree(job->view.books), r.account.cgroup };
 	job->heir = r.account.tree;
-	job->above = books_owner(job->books, &r.account);
+	job->above = books_owner(job->view.books, &r.account);
 	err = targets_check(job, why, size);
 	if (err) {
 		job->account.tree = 0;
 		return err;
 	}
-	err = books_own(job->books, &job->account, job);
+	err = books_own(job->view.books, &job->account, job);
 	if (err)
 		return err;
 	if (!spec->command)
@@ -238,7 +231,7 @@ int job_join(struct job *job, char *why, size_t size)
 /* Runs that have begun in @job, which is over, are from now on in the one around it. */
 static void runs_pass_on(struct job *job)
 {
-	const struct books *b = job->books;
+	const struct books *b = job->view.books;
 
 	for (size_t i = 0; b->whole_node && i < b->nr_owners; i++) {
 		struct job *inner = b->owners[i].owner;
@@ -260,13 +253,13 @@ void job_leave_books(struct job *job)
 	if (!job->account.tree)
 		return;
 	runs_pass_on(job);
-	tracker_read_accounts(&job->books->tracker);
-	while (books_find_owned(job->books, job, &key)) { /* its own, and those of its spans */
-		if (!books_remove(job->books, &key, &total))
-			account_add(&job->removed, &total);
-		books_disown(job->books, &key);
+	tracker_read_accounts(&job->view.books->tracker);
+	while (books_find_owned(job->view.books, job, &key)) { /* its own, and those of its spans */
+		if (!books_remove(job->view.books, &key, &total))
+			account_add(&job->view.tally.removed, &total);
+		books_disown(job->view.books, &key);
 	}
 	job->account.tree = 0;
 	if (job->above) /* what its processes use from here on is counted there */
-		account_add(&job->above->removed, &job->removed);
+		account_add(&job->above->view.tally.removed, &job->view.tally.removed);
 }

@@ -5,7 +5,7 @@
 #include "base/message.h"
 #include "base/text.h"
 #include "measure/job.h"
-#include "measure/job_memory.h"
+#include "measure/tally.h"
 #include "measure/record.h"
 #include "run/sample.h"
 #include "run/limit.h"
@@ -25,7 +25,8 @@
 
 static uint64_t limit_watch_ended(const struct job *job)
 {
-	const uint64_t born = processes_born(&job->totals), live = job->totals.processes;
+	const uint64_t born = processes_born(&job->view.tally.totals),
+		       live = job->view.tally.totals.processes;
 	const uint64_t ended = born > live ? born - live : 0;
 
 	return ended > job->limits.ended_before ? ended - job->limits.ended_before : 0;
@@ -36,21 +37,22 @@ static void limit_watch_send_ended(const struct job *job, int what)
 	char ended[24];
 
 	snprintf(ended, sizeof(ended), "%" PRIu64, limit_watch_ended(job));
-	control_send(job->spec->control_fd, CONTROL_LIVING, what, job->books->drain_boot_ns, ended);
+	control_send(job->spec->control_fd, CONTROL_LIVING, what, job->view.books->drain_boot_ns,
+		     ended);
 }
 
 /* As many as there is room for; the rest of a run of thousands is sent when these have ended. */
 static void limit_watch_send(struct job *job)
 {
-	const uint64_t at_ns = job->books->drain_boot_ns;
+	const uint64_t at_ns = job->view.books->drain_boot_ns;
 	char text[sizeof(((struct control *)0)->text)];
 	size_t n = 0, nr = 0;
 
 	if (!control_has_room(
 		    job->spec->control_fd)) /* the launcher still acts on the last round */
 		return;
-	for (size_t i = 0; i < job->rows.nr && nr < ROUND_PACKETS; i++) {
-		const struct drain_row *row = job->rows.all[i];
+	for (size_t i = 0; i < job->view.tally.rows.nr && nr < ROUND_PACKETS; i++) {
+		const struct drain_row *row = job->view.tally.rows.all[i];
 
 		if (row->end_boot_ns)
 			continue;
@@ -75,7 +77,7 @@ static void limit_watch_guard(struct job *job)
 {
 	const struct job_spec *spec = job->spec;
 	const uint32_t uid = spec->hides_others && spec->shown_to ? spec->shown_to : END_ANY;
-	struct books *b = job->books;
+	struct books *b = job->view.books;
 
 	if (!b->whole_node)
 		tracker_end(&b->tracker, 0, uid);
@@ -86,7 +88,7 @@ static void limit_watch_guard(struct job *job)
 
 void limit_watch_leave(struct job *job)
 {
-	struct books *b = job->books;
+	struct books *b = job->view.books;
 
 	if (!job->limits.is_ending)
 		return;
@@ -115,9 +117,9 @@ static void limit_watch_round(struct job *job)
 
 	if (l->is_killing)
 		limit_watch_guard(job); /* each time: spans and runs within may have begun */
-	books_drain(job->books, false);
+	books_drain(job->view.books, false);
 	limit_watch_send(job);
-	feeds_flush(&job->feeds);
+	feeds_flush(&job->view.feeds);
 	l->pause_ns = l->pause_ns < LONGEST_PAUSE_NS ? l->pause_ns * 2 : LONGEST_PAUSE_NS;
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + l->pause_ns;
 }
@@ -149,12 +151,12 @@ static void limit_watch_look(struct job *job)
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
 	if (!cgroup_stat_usage(&job->cgroup, &held) || held <= l->memory_at)
 		return;
-	books_drain(job->books, false);
-	memory_sum(job->rows.all, job->rows.nr, &job->run->usable, &smp);
+	books_drain(job->view.books, false);
+	memory_sum(job->view.tally.rows.all, job->view.tally.rows.nr, &job->view.run->usable, &smp);
 	if ((sample_has(&smp, M_rss) && smp.value[M_rss] > l->memory_at) ||
 	    (needed_watch_look(job) && job->needed.now_bytes > l->memory_at))
 		job_publish(job);
-	feeds_flush(&job->feeds);
+	feeds_flush(&job->view.feeds);
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_SLOWLY_NS;
 }
 
@@ -165,7 +167,7 @@ static void limit_watch_take_report(struct job *job)
 	struct tree_peak peak;
 
 	l->is_reported = false;
-	if (!tracker_peak(&job->books->tracker, &peak))
+	if (!tracker_peak(&job->view.books->tracker, &peak))
 		l->reported_bytes = peak.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	job_sample(job);
 }
@@ -173,7 +175,7 @@ static void limit_watch_take_report(struct job *job)
 /* When the run, or what is to be looked at, has lasted for too long; 0: never. */
 static uint64_t limit_watch_due_ns(const struct job *job)
 {
-	uint64_t due_ns = job->limits.wall_at ? job->start_ns + job->limits.wall_at : 0;
+	uint64_t due_ns = job->limits.wall_at ? job->view.start_ns + job->limits.wall_at : 0;
 
 	if (job->limits.is_ending)
 		return job->limits.next_ns;
@@ -196,7 +198,7 @@ void limit_watch_attend(struct job *job)
 		return;
 	if (job->limits.is_ending)
 		limit_watch_round(job);
-	else if (job->limits.wall_at && due_ns == job->start_ns + job->limits.wall_at)
+	else if (job->limits.wall_at && due_ns == job->view.start_ns + job->limits.wall_at)
 		job_sample(job);
 	else
 		limit_watch_look(job);
@@ -238,7 +240,7 @@ static void limit_watch_aim(struct job *job)
 			*at = limit->most;
 	}
 	if (job->spec->tracker.exact_peak)
-		tracker_watch_memory(&job->books->tracker, l->memory_at);
+		tracker_watch_memory(&job->view.books->tracker, l->memory_at);
 }
 
 void limit_watch_open(struct job *job)
@@ -289,11 +291,11 @@ static void hit_set_process(struct limit_hit *hit, struct job *job, const struct
 
 	hit->has_process = true;
 	hit->pid = (int32_t)row->pid;
-	if (!tracker_process(&job->books->tracker, row, &r, NULL))
+	if (!tracker_process(&job->view.books->tracker, row, &r, NULL))
 		comm_copy(hit->comm, r.comm, sizeof(r.comm));
 }
 
-static void hit_set_span(struct limit_hit *hit, const struct span *s)
+static void hit_set_span(struct limit_hit *hit, const struct live_span *s)
 {
 	hit->span = s->id;
 	memcpy(hit->span_name, s->label.name,
@@ -303,18 +305,18 @@ static void hit_set_span(struct limit_hit *hit, const struct span *s)
 /* What one live process has of it; 0: nothing, or that is not known. */
 static uint64_t process_value(struct job *job, const struct limit *l, const struct drain_row *row)
 {
-	const uint64_t now_ns = job->books->drain_boot_ns;
+	const uint64_t now_ns = job->view.books->drain_boot_ns;
 	struct process_record r;
 	struct process_sample p;
 	uint64_t sum = 0;
 
 	if (l->is_wall) /* the command is older than its run: it has waited for that */
 		return number_least(now_ns > row->start_boot_ns ? now_ns - row->start_boot_ns : 0,
-				    job->held.smp.elapsed_ns);
-	process_sample_take(&p, job, row, 0);
+				    job->view.smp.elapsed_ns);
+	process_sample_take(&p, &job->view, row, 0);
 	if (metric_is_of_process(l->parts[0]) &&
-	    !tracker_process(&job->books->tracker, row, &r, NULL))
-		record_read_counters(&r, &job->run->usable, p.value, &p.have);
+	    !tracker_process(&job->view.books->tracker, row, &r, NULL))
+		record_read_counters(&r, &job->view.run->usable, p.value, &p.have);
 	for (unsigned i = 0; i < l->nr_parts; i++)
 		if (metric_has(&p.have, l->parts[i]))
 			sum += part_value(l->parts[i], p.value, &p.have);
@@ -365,7 +367,7 @@ static bool memory_exceeds(struct job *job, const struct limit *l, struct limit_
 
 static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit)
 {
-	const struct sample *smp = &job->held.smp;
+	const struct sample *smp = &job->view.smp;
 	const bool is_of_rss = !l->is_wall && l->parts[0] == M_rss;
 	const struct drain_row *row;
 	uint64_t most, needed;
@@ -383,7 +385,7 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 		hit->value = needed;
 	if (hit->value <= l->most)
 		return false;
-	row = l->is_wall ? NULL : rows_find_most(job, l, &job->rows, &most);
+	row = l->is_wall ? NULL : rows_find_most(job, l, &job->view.tally.rows, &most);
 	if (is_of_rss && !memory_exceeds(job, l, hit, row ? most : 0))
 		return false;
 	if (row)
@@ -393,7 +395,7 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 
 static bool process_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit)
 {
-	const struct drain_row *row = rows_find_most(job, l, &job->rows, &hit->value);
+	const struct drain_row *row = rows_find_most(job, l, &job->view.tally.rows, &hit->value);
 
 	if (!row || hit->value <= l->most)
 		return false;
@@ -409,16 +411,16 @@ static bool span_exceeds(struct job *job, const struct limit *l, struct limit_hi
 		struct sample smp = { 0 };
 		uint64_t most;
 
-		span_take_sample(job, s, &smp);
-		hit->value = job->books->drain_boot_ns > s->start_boot_ns
-				     ? job->books->drain_boot_ns - s->start_boot_ns
+		span_take_sample(s, &smp);
+		hit->value = job->view.books->drain_boot_ns > s->start_boot_ns
+				     ? job->view.books->drain_boot_ns - s->start_boot_ns
 				     : 0;
 		if ((!l->is_wall && !limit_value(l, &smp, &hit->value)) || hit->value <= l->most)
 			continue;
-		row = rows_find_most(job, l, &s->rows, &most);
+		row = rows_find_most(job, l, &s->tally.rows, &most);
 		if (row)
 			hit_set_process(hit, job, row);
-		hit_set_span(hit, &s->span);
+		hit_set_span(hit, s);
 		return true;
 	}
 	return false;
@@ -432,11 +434,11 @@ static void limit_note_hit(struct job *job, const struct limit *l, struct limit_
 	memcpy(hit->text, l->text, sizeof(hit->text));
 	hit->is_end = !l->is_soft && !hit->is_contradicted && job->state == JOB_RUNS;
 	hit->unit = limit_unit(l);
-	hit->elapsed_ns = job->held.smp.elapsed_ns;
-	if (!job->summary.limit.is_end)
-		job->summary.limit = *hit;
-	write_limit(&job->json, job->run, hit);
-	feeds_put(&job->feeds, &job->json);
+	hit->elapsed_ns = job->view.smp.elapsed_ns;
+	if (!job->view.tally.summary.limit.is_end)
+		job->view.tally.summary.limit = *hit;
+	write_limit(&job->view.json, job->view.run, hit);
+	feeds_put(&job->view.feeds, &job->view.json);
 	jsonw_object(&j, NULL);
 	limit_hit_write(&j, hit);
 	jsonw_object_end(&j);

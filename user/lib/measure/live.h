@@ -14,7 +14,7 @@
 
 #define LIVE_LISTENERS 8 /* at once; further ones are refused */
 
-struct job;
+struct tally_view;
 struct live;
 
 struct live_listener {
@@ -26,11 +26,11 @@ struct live_listener {
 
 struct live {
 	struct loop *loop; /* not owned, nor is the next one */
-	struct job *job;
+	struct tally_view *view;
 	struct live_listener all[LIVE_LISTENERS];
 };
 
-void live_init(struct live *l, struct loop *loop, struct job *job);
+void live_init(struct live *l, struct loop *loop, struct tally_view *view);
 /*
  * Takes the connection @fd, which it owns from then on: it gets the meta line and the last sample;
  * with @processes also all live processes, now and at each sample. -EPERM: it is neither of the
@@ -44,11 +44,5 @@ void live_watch(struct live *l);
 size_t live_held(const struct live *l);
 /* Sends what can be sent at once, and closes all. */
 void live_close(struct live *l);
-
-/* Writes to each feed that wants them the live processes of the last drain, for its sample. */
-void job_put_processes(struct job *job);
-/* Writes to @feed alone the last sample, if there is one, and the live processes if it wants them.
- */
-void job_put_latest(struct job *job, struct feed *feed);
 
 #endif

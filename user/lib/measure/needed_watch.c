@@ -159,29 +159,25 @@ static bool run_cgroup_most(const struct run_cgroup *g, uint64_t *bytes)
 	return true;
 }
 
-/*
- * Of @cg, which holds the job alone: the same two; 0 where the first cannot exceed @known_bytes,
- * and where the second is not known. Nothing stays open, as an agent has many jobs. False: the
- * first is not known.
- */
-static bool run_cgroup_glance(struct run_cgroup *g, const struct cgroup *cg, uint64_t known_bytes,
-			      uint64_t *bytes, uint64_t *most_bytes)
+bool cgroup_glance(const struct cgroup *cg, uint64_t known_bytes, uint64_t *bytes,
+		   uint64_t *most_bytes)
 {
+	struct run_cgroup g = { .target.cg = *cg };
 	uint64_t all = 0;
 	bool is_known;
 
-	g->target.cg = *cg;
-	snprintf(g->target.controller, sizeof(g->target.controller), "%s",
+	cgroup_stat_init(&g.stat);
+	snprintf(g.target.controller, sizeof(g.target.controller), "%s",
 		 cg->is_v2 ? "" : CONTROLLER);
 	*bytes = 0;
-	is_known = cgroup_stat_watch(&g->stat, &g->target) && cgroup_stat_usage(&g->stat, &all);
+	is_known = cgroup_stat_watch(&g.stat, &g.target) && cgroup_stat_usage(&g.stat, &all);
 	if (is_known)
-		cgroup_stat_open_memory(&g->stat, &g->target);
+		cgroup_stat_open_memory(&g.stat, &g.target);
 	if (all > known_bytes)
-		is_known = undroppable_read(g, bytes);
-	if (!cgroup_stat_peak(&g->stat, most_bytes))
+		is_known = undroppable_read(&g, bytes);
+	if (!cgroup_stat_peak(&g.stat, most_bytes))
 		*most_bytes = 0;
-	cgroup_stat_done(&g->stat);
+	cgroup_stat_done(&g.stat);
 	return is_known;
 }
 
@@ -215,7 +211,7 @@ void needed_watch_open(struct job *job, const struct cgroup_target *own)
 static bool reading_is_wanted(const struct job *job, uint64_t rss, uint64_t faults)
 {
 	const struct needed_watch *w = &job->needed;
-	const struct needed_seen *seen = &job->summary.seen;
+	const struct needed_seen *seen = &job->view.tally.summary.seen;
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 
 	if (rss < LEAST_BYTES || (seen->has_pss && rss <= seen->pss_bytes))
@@ -241,8 +237,8 @@ static bool rows_are_one(const struct job *job, uint64_t rss)
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t largest = 0;
 
-	for (size_t i = 0; i < job->rows.nr; i++) {
-		uint64_t bytes = row_resident_pages(job->rows.all[i]) * page;
+	for (size_t i = 0; i < job->view.tally.rows.nr; i++) {
+		uint64_t bytes = row_resident_pages(job->view.tally.rows.all[i]) * page;
 
 		if (bytes > largest)
 			largest = bytes;
@@ -252,8 +248,8 @@ static bool rows_are_one(const struct job *job, uint64_t rss)
 
 static void reading_forgo(struct job *job, uint64_t rss)
 {
-	if (rss > job->summary.seen.unread_rss_bytes)
-		job->summary.seen.unread_rss_bytes = rss;
+	if (rss > job->view.tally.summary.seen.unread_rss_bytes)
+		job->view.tally.summary.seen.unread_rss_bytes = rss;
 }
 
 /* False: it cannot be read, or not within the budget unless @is_urgent. */
@@ -264,18 +260,18 @@ static bool reading_begin_all(struct job *job, bool is_urgent)
 	if (w->is_reading || !job_read_all_pss(job, is_urgent))
 		return w->is_reading;
 	w->is_reading = true;
-	w->rss_bytes = job->held.smp.value[M_rss];
-	w->elapsed_ns = job->held.smp.elapsed_ns;
-	w->faults = job->totals.minflt;
-	w->births = processes_born(&job->totals);
+	w->rss_bytes = job->view.smp.value[M_rss];
+	w->elapsed_ns = job->view.smp.elapsed_ns;
+	w->faults = job->view.tally.totals.minflt;
+	w->births = processes_born(&job->view.tally.totals);
 	return true;
 }
 
 static void pss_watch(struct job *job)
 {
-	const struct sample *smp = &job->held.smp;
+	const struct sample *smp = &job->view.smp;
 	struct needed_watch *w = &job->needed;
-	const uint64_t rss = smp->value[M_rss], faults = job->totals.minflt;
+	const uint64_t rss = smp->value[M_rss], faults = job->view.tally.totals.minflt;
 	bool is_due;
 
 	/* with --pss each sample has it */
@@ -293,18 +289,18 @@ static void pss_watch(struct job *job)
 /* What the run may have of them: what the machine has more, and the run has written or mapped. */
 static void files_watch(struct job *job)
 {
-	const struct sample *smp = &job->held.smp;
+	const struct sample *smp = &job->view.smp;
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), now = machine_shared();
 	const enum metric_id calls = sample_has(smp, M_wchar_files) ? M_wchar_files : M_wchar;
-	struct needed_seen *seen = &job->summary.seen;
+	struct needed_seen *seen = &job->view.tally.summary.seen;
 	struct needed_watch *w = &job->needed;
 	uint64_t mapped = 0, by_run, unmapped;
 
 	if (!sample_has(smp, calls) || !w->machine_shared_bytes)
 		return;
-	for (size_t i = 0; i < job->rows.nr; i++)
-		if (job->rows.all[i]->pages[RSS_SHMEM] * page > mapped)
-			mapped = job->rows.all[i]->pages[RSS_SHMEM] * page;
+	for (size_t i = 0; i < job->view.tally.rows.nr; i++)
+		if (job->view.tally.rows.all[i]->pages[RSS_SHMEM] * page > mapped)
+			mapped = job->view.tally.rows.all[i]->pages[RSS_SHMEM] * page;
 	if (sample_has(smp, M_rss_shmem) && smp->value[M_rss_shmem] > w->mapped_bytes)
 		w->mapped_bytes = smp->value[M_rss_shmem];
 	if (now < w->machine_shared_bytes)
@@ -330,40 +326,18 @@ bool needed_watch_look(struct job *job)
 {
 	uint64_t bytes;
 
-	if (!run_cgroup_read(&job->needed.cgroup, &job->rows, &bytes))
+	if (!run_cgroup_read(&job->needed.cgroup, &job->view.tally.rows, &bytes))
 		return false;
-	figure_set(&job->needed, bytes, job->held.smp.value[M_rss], false);
+	figure_set(&job->needed, bytes, job->view.smp.value[M_rss], false);
 	return true;
-}
-
-/* Of a job that is a cgroup, where something has run since; PSS of its processes would be too much
- * work for an agent. */
-static void view_watch(struct job *job)
-{
-	struct needed_watch *w = &job->needed;
-	struct needed_seen *seen = &job->summary.seen;
-	const struct cgroup *cg = job->spec->cgroup;
-	uint64_t bytes, most;
-
-	if (!cg || (w->has_read && job->totals.cpu == w->read_cpu_ns))
-		return;
-	w->read_cpu_ns = job->totals.cpu;
-	w->has_read = run_cgroup_glance(&w->cgroup, cg, seen->cgroup_bytes, &bytes, &most);
-	if (!w->has_read)
-		return;
-	needed_see_cgroup(seen, bytes, job->held.smp.elapsed_ns);
-	seen->has_cgroup_most = most;
-	seen->cgroup_most_bytes = most;
 }
 
 void needed_watch_sample(struct job *job)
 {
-	struct needed_seen *seen = &job->summary.seen;
+	struct needed_seen *seen = &job->view.tally.summary.seen;
 
-	if (job->spec->is_view) {
-		view_watch(job);
-	} else if (needed_watch_look(job)) {
-		needed_see_cgroup(seen, job->needed.now_bytes, job->held.smp.elapsed_ns);
+	if (needed_watch_look(job)) {
+		needed_see_cgroup(seen, job->needed.now_bytes, job->view.smp.elapsed_ns);
 	} else {
 		if (!seen->has_cgroup) /* which would have shown them */
 			files_watch(job);
@@ -374,7 +348,7 @@ void needed_watch_sample(struct job *job)
 bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most)
 {
 	const struct needed_watch *w = &job->needed;
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), rss = job->held.smp.value[M_rss];
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), rss = job->view.smp.value[M_rss];
 
 	*bytes = w->now_bytes;
 	*most = w->now_bytes + (rss > w->now_rss_bytes ? rss - w->now_rss_bytes : 0);
@@ -386,7 +360,7 @@ bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most)
 bool needed_watch_ask(struct job *job)
 {
 	const struct needed_watch *w = &job->needed;
-	const uint64_t rss = job->held.smp.value[M_rss];
+	const uint64_t rss = job->view.smp.value[M_rss];
 	const bool is_urgent = !w->has_read || rss > w->read_rss_bytes + w->read_rss_bytes / 10;
 
 	if (!job->pss_reader || pss_is_refused(&job->pss))
@@ -397,7 +371,7 @@ bool needed_watch_ask(struct job *job)
 /* What was born meanwhile has a share of what was read. */
 static bool none_was_born(struct job *job)
 {
-	struct tracker *t = &job->books->tracker;
+	struct tracker *t = &job->view.books->tracker;
 	struct account totals;
 
 	if (tracker_needs_looks(t))
@@ -420,7 +394,7 @@ void needed_watch_take(struct job *job)
 		w->has_read = true;
 		w->read_rss_bytes = w->rss_bytes;
 		w->read_faults = w->faults;
-		needed_see_pss(&job->summary.seen, pss, w->rss_bytes, w->elapsed_ns);
+		needed_see_pss(&job->view.tally.summary.seen, pss, w->rss_bytes, w->elapsed_ns);
 	} else {
 		reading_forgo(job, w->rss_bytes);
 	}
@@ -433,9 +407,7 @@ void needed_watch_take(struct job *job)
 
 void needed_watch_finish(struct job *job)
 {
-	struct needed_seen *seen = &job->summary.seen;
+	struct needed_seen *seen = &job->view.tally.summary.seen;
 
-	if (job->spec->is_view) /* its cgroup is gone: what was seen at samples remains */
-		return;
 	seen->has_cgroup_most = run_cgroup_most(&job->needed.cgroup, &seen->cgroup_most_bytes);
 }

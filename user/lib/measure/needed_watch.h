@@ -31,6 +31,14 @@ struct run_cgroup {
 void run_cgroup_init(struct run_cgroup *g);
 void run_cgroup_done(struct run_cgroup *g);
 
+/*
+ * Of @cg, which holds a job alone: the memory that cannot be dropped, 0 where it cannot exceed
+ * @known_bytes; and what it cannot have exceeded, by the kernel's high-water mark, 0 where that is
+ * not known. Nothing stays open. Returns false if the first is not known.
+ */
+bool cgroup_glance(const struct cgroup *cg, uint64_t known_bytes, uint64_t *bytes,
+		   uint64_t *most_bytes);
+
 struct job;
 
 struct needed_watch {
@@ -44,7 +52,6 @@ struct needed_watch {
 	/* As of the last reading: */
 	bool has_read;
 	uint64_t read_rss_bytes, read_faults;
-	uint64_t read_cpu_ns; /* of a view: what it has used by then */
 	/* Files in memory and shared memory of the machine: the least since the run began; and what
 	 * the run has mapped of it, the most at a sample, as counted for each process. */
 	uint64_t machine_shared_bytes, mapped_bytes;

@@ -135,3 +135,19 @@ void record_read(struct process *p, const struct process_record *r, const struct
 		record_read_peak(p, r, row);
 	record_read_counters(r, usable, p->value, &p->have);
 }
+
+struct oom_kill oom_kill_read(const struct oom_event *e, pid_t command)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct oom_kill k = {
+		.pid = (int32_t)e->pid,
+		.is_command = (pid_t)e->pid == command,
+		.has_rss = e->rss_pages > 0,
+		.rss_bytes = e->rss_pages * page,
+		.limit_bytes = e->limit_pages * page,
+	};
+
+	comm_copy(k.comm, e->comm, sizeof(e->comm));
+	memcpy(k.cgroup, e->cgroup, sizeof(k.cgroup));
+	return k;
+}

@@ -62,7 +62,7 @@ static int push_obey(struct span_desk *d, const struct span_caller *c, const cha
 	if (!err)
 		err = sender_find(c, &sender, why, size);
 	if (!err)
-		err = sender_check(d->job, &sender, why, size);
+		err = sender_check(&d->job->spans, &sender, why, size);
 	if (!err && length > SPAN_MESSAGE_BYTES) {
 		snprintf(why, size, "it has more than %d bytes", SPAN_MESSAGE_BYTES);
 		err = -EMSGSIZE;
@@ -97,9 +97,9 @@ static int object_obey(struct span_desk *d, const struct span_caller *c, const c
 		if (!err)
 			err = sender_find(c, &sender, why, size);
 		if (!err)
-			err = span_obey(d->job, &m, &sender, &answer->id, why, size);
+			err = span_obey(&d->job->spans, &m, &sender, &answer->id, why, size);
 		/* without BPF the end of a process is known to its parent only */
-		answer->is_to_stay = !m.is_end && !m.in_place && d->job->run->is_from_proc;
+		answer->is_to_stay = !m.is_end && !m.in_place && d->job->view.run->is_from_proc;
 	}
 	span_message_done(&m);
 	return err;

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "measure/job.h"
-#include "measure/job_memory.h"
+#include "measure/tally_view.h"
+#include "measure/tally.h"
 #include "run/span.h"
 #include "run/writer.h"
 
@@ -42,9 +42,7 @@ static void live_span_free(struct live_span *s)
 	if (!s)
 		return;
 	free(s->text);
-	row_list_done(&s->rows);
-	memory_bound_done(&s->bound);
-	summary_done(&s->span.used);
+	tally_done(&s->tally);
 	free(s);
 }
 
@@ -58,6 +56,11 @@ static void span_remove(struct spans *s, struct live_span *one)
 	s->nr--;
 	memmove(&s->all[i], &s->all[i + 1], (s->nr - i) * sizeof(*s->all));
 	live_span_free(one);
+}
+
+void spans_init(struct spans *s, struct tally_view *v, void *owner)
+{
+	*s = (struct spans){ .view = v, .owner = owner };
 }
 
 void spans_done(struct spans *s)
@@ -84,60 +87,59 @@ static bool spans_make_room(struct spans *s)
 }
 
 /* A new one at the end of the list, begun now by the process of @r. NULL without memory. */
-static struct live_span *span_append(struct job *job, struct span_message *m,
+static struct live_span *span_append(struct spans *all, struct span_message *m,
 				     const struct process_record *r, struct live_span *above)
 {
-	struct live_span *s = spans_make_room(&job->spans) ? calloc(1, sizeof(*s)) : NULL;
+	struct live_span *s = spans_make_room(all) ? calloc(1, sizeof(*s)) : NULL;
 
 	if (!s)
 		return NULL;
+	tally_init(&s->tally, all->view->tally.usable);
+	s->tally.summary.has_oom_kills = all->view->tally.summary.has_oom_kills;
 	s->above = above;
 	s->depth = above ? above->depth + 1 : 0;
-	s->is_kept = m->in_place || job->run->is_from_proc;
+	s->is_kept = m->in_place || all->view->run->is_from_proc;
 	s->before = r->account;
-	s->account = (struct account_key){ books_new_tree(job->books), r->account.cgroup };
+	s->account = (struct account_key){ books_new_tree(all->view->books), r->account.cgroup };
 	s->serial = r->serial;
 	s->start_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	/* what began since the last drain cannot have been met by it */
-	s->bound.since_ns = s->bound.before_ns = job->books->drain_boot_ns;
-	s->span = (struct span){
-		.id = ++job->spans.last_id,
-		.parent = above ? above->span.id : 0,
-		.pid = (int32_t)r->pid,
-		.in_place = m->in_place,
-		.label = m->label,
-		.start_epoch_ns = s->start_boot_ns + job->epoch_less_boot_ns,
-		.used = { .complete = true, .has_oom_kills = job->summary.has_oom_kills },
-	};
+	s->tally.bound.since_ns = s->tally.bound.before_ns = all->view->books->drain_boot_ns;
+	s->id = ++all->last_id;
+	s->parent = above ? above->id : 0;
+	s->pid = (int32_t)r->pid;
+	s->in_place = m->in_place;
+	s->label = m->label;
+	s->start_epoch_ns = s->start_boot_ns + all->view->epoch_less_boot_ns;
 	s->text = m->text; /* taken over */
 	m->text = NULL;
-	job->spans.all[job->spans.nr++] = s;
+	all->all[all->nr++] = s;
 	return s;
 }
 
-static int span_begin(struct job *job, struct span_message *m, const struct process_record *r,
+static int span_begin(struct spans *all, struct span_message *m, const struct process_record *r,
 		      uint64_t *id, char *why, size_t size)
 {
-	struct live_span *above = span_find(&job->spans, r->account.tree), *s;
+	struct live_span *above = span_find(all, r->account.tree), *s;
 	int err;
 
 	if (above && above->depth + 1 >= MAX_SPAN_DEPTH) {
 		snprintf(why, size, "spans are nested %d deep already", MAX_SPAN_DEPTH);
 		return -ELOOP;
 	}
-	s = span_append(job, m, r, above);
-	err = s ? books_own(job->books, &s->account, job) : -ENOMEM;
+	s = span_append(all, m, r, above);
+	err = s ? books_own(all->view->books, &s->account, all->owner) : -ENOMEM;
 	if (!err)
-		err = tracker_move(&job->books->tracker, (pid_t)r->pid, &s->account);
+		err = tracker_move(&all->view->books->tracker, (pid_t)r->pid, &s->account);
 	if (!err) {
 		if (above)
 			above->nr_within++;
-		*id = s->span.id;
+		*id = s->id;
 		return 0;
 	}
 	if (s) {
-		books_disown(job->books, &s->account);
-		span_remove(&job->spans, s);
+		books_disown(all->view->books, &s->account);
+		span_remove(all, s);
 	}
 	snprintf(why, size, err == -ENOSPC ? "there are too many spans at once" : "%s",
 		 strerror(-err));
@@ -148,24 +150,24 @@ static int span_begin(struct job *job, struct span_message *m, const struct proc
 static struct live_span *span_find_begun(struct live_span *s, uint64_t serial, const char *name)
 {
 	while (s && (s->serial != serial || s->has_ended || !s->is_kept ||
-		     strcmp(s->span.label.name, name) != 0))
+		     strcmp(s->label.name, name) != 0))
 		s = s->above;
 	return s;
 }
 
 static void span_note_wait_status(struct live_span *s, int status)
 {
-	s->span.used.has_status = true;
+	s->tally.summary.has_status = true;
 	if (WIFSIGNALED(status))
-		s->span.used.signal = WTERMSIG(status);
+		s->tally.summary.signal = WTERMSIG(status);
 	else
-		s->span.used.exit_code = WEXITSTATUS(status);
+		s->tally.summary.exit_code = WEXITSTATUS(status);
 }
 
-static int span_end(struct job *job, const struct span_message *m, const struct process_record *r,
+static int span_end(struct spans *all, const struct span_message *m, const struct process_record *r,
 		    uint64_t *id, char *why, size_t size)
 {
-	struct live_span *inner = span_find(&job->spans, r->account.tree);
+	struct live_span *inner = span_find(all, r->account.tree);
 	struct live_span *s = span_find_begun(inner, r->serial, m->label.name);
 	struct account_key to;
 	int err;
@@ -176,12 +178,12 @@ static int span_end(struct job *job, const struct span_message *m, const struct 
 		return -ENOENT;
 	}
 	if (s != inner) {
-		snprintf(why, size, "'%s' began within '%s' and has not ended",
-			 inner->span.label.name, s->span.label.name);
+		snprintf(why, size, "'%s' began within '%s' and has not ended", inner->label.name,
+			 s->label.name);
 		return -EBUSY;
 	}
 	to = (struct account_key){ s->before.tree, r->account.cgroup };
-	err = tracker_move(&job->books->tracker, (pid_t)r->pid, &to);
+	err = tracker_move(&all->view->books->tracker, (pid_t)r->pid, &to);
 	if (err) {
 		snprintf(why, size, "%s", strerror(-err));
 		return err;
@@ -191,19 +193,20 @@ static int span_end(struct job *job, const struct span_message *m, const struct 
 	s->has_ended = true;
 	s->left_serial = r->serial;
 	s->end_boot_ns = clock_ns(CLOCK_BOOTTIME);
-	*id = s->span.id;
+	*id = s->id;
 	return 0;
 }
 
 /* Reads the record of a process of this job; one whose birth was missed is looked for. */
-static int process_of_job(struct job *job, pid_t pid, struct process_record *r)
+static int process_of_job(struct spans *all, pid_t pid, struct process_record *r)
 {
-	struct tracker *t = &job->books->tracker;
+	struct tracker *t = &all->view->books->tracker;
 	int err = tracker_find(t, pid, r);
 
 	if (err == -ESRCH && !tracker_adopt(t))
 		err = tracker_find(t, pid, r);
-	if (!err && (books_owner(job->books, &r->account) != job || r->flags & PROCESS_ENDED))
+	if (!err &&
+	    (books_owner(all->view->books, &r->account) != all->owner || r->flags & PROCESS_ENDED))
 		err = -ESRCH;
 	return err;
 }
@@ -217,29 +220,29 @@ static int process_refuse(int err, char *why, size_t size)
 }
 
 /* That of the process which has made the connection. */
-static int sender_of_job(struct job *job, const struct peer_process *sender,
+static int sender_of_job(struct spans *all, const struct peer_process *sender,
 			 struct process_record *r)
 {
-	int err = process_of_job(job, sender->pid, r);
+	int err = process_of_job(all, sender->pid, r);
 
-	if (!err && !peer_process_may_be(sender, r->start_boot_ns, r->uid, job->run->uid))
+	if (!err && !peer_process_may_be(sender, r->start_boot_ns, r->uid, all->view->run->uid))
 		err = -ESRCH;
 	return err;
 }
 
-int sender_check(struct job *job, const struct peer_process *sender, char *why, size_t size)
+int sender_check(struct spans *all, const struct peer_process *sender, char *why, size_t size)
 {
 	struct process_record r;
 
-	return process_refuse(sender_of_job(job, sender, &r), why, size);
+	return process_refuse(sender_of_job(all, sender, &r), why, size);
 }
 
 /* A process may ask for itself, or for the one that started it, as a shell does. */
-static int process_asked_for(struct job *job, const struct span_message *m,
+static int process_asked_for(struct spans *all, const struct span_message *m,
 			     const struct peer_process *sender, struct process_record *r, char *why,
 			     size_t size)
 {
-	int err = sender_of_job(job, sender, r);
+	int err = sender_of_job(all, sender, r);
 	const uint64_t born_ns = err ? 0 : r->start_boot_ns;
 
 	if (!err && m->pid && m->pid != sender->pid) {
@@ -247,26 +250,26 @@ static int process_asked_for(struct job *job, const struct span_message *m,
 			snprintf(why, size, "process %d did not start the one that asks", m->pid);
 			return -EPERM;
 		}
-		err = process_of_job(job, m->pid, r);
+		err = process_of_job(all, m->pid, r);
 		if (!err && r->start_boot_ns > born_ns) /* another one has that PID by now */
 			err = -ESRCH;
 	}
 	return process_refuse(err, why, size);
 }
 
-int span_obey(struct job *job, struct span_message *m, const struct peer_process *sender,
+int span_obey(struct spans *all, struct span_message *m, const struct peer_process *sender,
 	      uint64_t *id, char *why, size_t size)
 {
 	struct process_record r;
-	int err = process_asked_for(job, m, sender, &r, why, size);
+	int err = process_asked_for(all, m, sender, &r, why, size);
 
 	if (err)
 		return err;
 	if (m->is_end)
-		return span_end(job, m, &r, id, why, size);
-	if (job->spans.nr >= job->spans.nr_left + SPANS_BEFORE_DRAIN)
-		books_drain(job->books, false);
-	return span_begin(job, m, &r, id, why, size);
+		return span_end(all, m, &r, id, why, size);
+	if (all->nr >= all->nr_left + SPANS_BEFORE_DRAIN)
+		books_drain(all->view->books, false);
+	return span_begin(all, m, &r, id, why, size);
 }
 
 /* What spans use: totals, memory and records, until their lines are written. */
@@ -274,16 +277,13 @@ int span_obey(struct job *job, struct span_message *m, const struct peer_process
 void spans_forget_totals(struct spans *s)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		memset(&s->all[i]->own, 0, sizeof(s->all[i]->own));
+		memset(&s->all[i]->tally.totals, 0, sizeof(s->all[i]->tally.totals));
 }
 
 void spans_drain_begin(struct spans *s)
 {
-	spans_forget_totals(s);
-	for (size_t i = 0; i < s->nr; i++) {
-		memory_bound_drain(&s->all[i]->bound);
-		row_list_clear(&s->all[i]->rows);
-	}
+	for (size_t i = 0; i < s->nr; i++)
+		tally_drain_begin(&s->all[i]->tally);
 }
 
 void spans_total(struct spans *s, const struct account_key *key, const struct account *total)
@@ -292,31 +292,30 @@ void spans_total(struct spans *s, const struct account_key *key, const struct ac
 
 	if (!one)
 		return;
-	account_add(&one->own, total);
-	account_untear(&one->own);
+	account_add(&one->tally.totals, total);
+	account_untear(&one->tally.totals);
 }
 
-void spans_slice(struct job *job, const struct slice *slice)
+void spans_slice(struct spans *all, const struct slice *slice)
 {
-	struct live_span *s = span_find(&job->spans, slice->account.tree);
+	struct live_span *s = span_find(all, slice->account.tree);
 
 	for (; s; s = s->above)
-		if (row_list_add(&s->rows, slice))
-			job->forgone += slice->nr;
+		tally_slice(&s->tally, slice);
 }
 
-void spans_drain_end(struct job *job)
+void spans_drain_end(struct spans *all, uint64_t elapsed_ns)
 {
-	const uint64_t began_ns = job->books->tracker.began_ns;
+	for (size_t i = 0; i < all->nr; i++) {
+		struct tally *t = &all->all[i]->tally;
+		struct sample smp = { .elapsed_ns = elapsed_ns };
 
-	for (size_t i = 0; i < job->spans.nr; i++) {
-		struct live_span *s = job->spans.all[i];
-		struct sample smp = { .elapsed_ns = began_ns - job->start_ns };
-
-		row_list_sort(&s->rows);
-		memory_sum(s->rows.all, s->rows.nr, &job->run->usable, &smp);
-		if (s->rows.nr)
-			summary_add_sample(&s->span.used, &smp);
+		tally_drain_end(t);
+		tally_put_memory(t, &smp);
+		if (t->rows.nr)
+			summary_add_sample(&t->summary, &smp);
+		all->view->tally.forgone += t->forgone;
+		t->forgone = 0;
 	}
 }
 
@@ -324,185 +323,202 @@ void spans_drain_end(struct job *job)
 void spans_add_up(struct spans *s)
 {
 	for (size_t i = 0; i < s->nr; i++) {
-		s->all[i]->now = s->all[i]->own;
-		account_add(&s->all[i]->now, &s->all[i]->ended);
+		s->all[i]->now = s->all[i]->tally.totals;
+		account_add(&s->all[i]->now, &s->all[i]->tally.removed);
 	}
 	for (size_t i = s->nr; i-- > 0;)
 		if (s->all[i]->above)
 			account_add(&s->all[i]->above->now, &s->all[i]->now);
 }
 
-void span_take_sample(const struct job *job, const struct live_span *s, struct sample *smp)
+void span_take_sample(const struct live_span *s, struct sample *smp)
 {
-	job_put_totals(job, smp, &s->now);
-	memory_sum(s->rows.all, s->rows.nr, &job->run->usable, smp);
+	tally_put_totals(&s->tally, smp, &s->now);
+	tally_put_memory(&s->tally, smp);
 }
 
-void spans_put_sample(struct job *job, struct sample *smp)
+void spans_put_sample(struct spans *all, struct sample *smp)
 {
-	spans_add_up(&job->spans);
-	for (size_t i = 0; i < job->spans.nr; i++) {
-		const struct live_span *s = job->spans.all[i];
+	spans_add_up(all);
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct live_span *s = all->all[i];
 		struct sample of_span = { 0 };
 		struct instance *at;
 		char number[32];
 
-		snprintf(number, sizeof(number), "%" PRIu64, s->span.id);
+		snprintf(number, sizeof(number), "%" PRIu64, s->id);
 		at = sample_add_instance(smp, SPAN_DIMENSION, number);
 		if (!at) {
-			job->forgone++;
+			all->view->tally.forgone++;
 			continue;
 		}
-		span_take_sample(job, s, &of_span);
+		span_take_sample(s, &of_span);
 		memcpy(at->value, of_span.value, sizeof(at->value));
 		at->have = of_span.have;
 	}
 }
 
 /* A process that has left a span was in it until then: what it has ever held bounds that. */
-static void span_bound_interval(struct job *job, struct live_span *s)
+static void span_bound_interval(struct spans *all, struct live_span *s)
 {
 	const struct drain_row *left = NULL;
 	struct slice slice = { .rows = &left, .nr = 1 };
 
 	if (s->left_serial)
-		left = rows_find(&job->books->rows, s->left_serial);
-	if (left && row_list_add(&s->rows, &slice))
-		s->bound.is_unknown = true;
+		left = rows_find(&all->view->books->rows, s->left_serial);
+	if (left && row_list_add(&s->tally.rows, &slice))
+		s->tally.bound.is_unknown = true;
 	s->left_serial = 0;
-	memory_bound_interval(&s->bound, s->rows.all, s->rows.nr, &job->books->rows,
-			      job->books->drain_boot_ns);
+	tally_end_interval(&s->tally, &all->view->books->rows, all->view->books->drain_boot_ns);
 }
 
-void spans_bound_interval(struct job *job)
+void spans_bound_interval(struct spans *all)
 {
-	for (size_t i = 0; i < job->spans.nr; i++)
-		span_bound_interval(job, job->spans.all[i]);
+	for (size_t i = 0; i < all->nr; i++)
+		span_bound_interval(all, all->all[i]);
 }
 
 static void span_note_status(struct live_span *s, const struct process *p)
 {
 	if (!p->has_ended)
 		return;
-	s->span.used.has_status = true;
-	s->span.used.exit_code = p->exit_code;
-	s->span.used.signal = p->signal;
+	s->tally.summary.has_status = true;
+	s->tally.summary.exit_code = p->exit_code;
+	s->tally.summary.signal = p->signal;
 }
 
-void spans_process(struct job *job, const struct process_record *r, struct process *p, bool is_left)
+void spans_process(struct spans *all, const struct process_record *r, struct process *p,
+		   bool is_left)
 {
-	struct live_span *s = span_find(&job->spans, r->account.tree);
+	struct live_span *s = span_find(all, r->account.tree);
 
 	if (!s)
 		return;
-	p->span = s->span.id;
+	p->span = s->id;
 	s->nr_records++;
 	for (; s; s = s->above) {
-		if (!is_left)
-			memory_bound_ended(&s->bound, r);
+		tally_record(&s->tally, r, is_left);
 		if (r->end_boot_ns > s->end_boot_ns)
 			s->end_boot_ns = r->end_boot_ns;
-		if (r->serial == s->serial && !s->span.in_place)
+		if (r->serial == s->serial && !s->in_place)
 			span_note_status(s, p);
 		if (!(r->flags & (PROCESS_ENDED | PROCESS_LEFT)))
-			s->span.used.outlived++;
-		summary_add_process_peak(&s->span.used, p);
+			s->tally.summary.outlived++;
+		summary_add_process_peak(&s->tally.summary, p);
 	}
 }
 
-void spans_oom(struct job *job, const struct account_key *key, const struct oom_kill *k)
+void spans_oom(struct spans *all, const struct account_key *key, const struct oom_kill *k)
 {
-	for (struct live_span *s = span_find(&job->spans, key->tree); s; s = s->above)
-		summary_add_oom(&s->span.used, k);
+	for (struct live_span *s = span_find(all, key->tree); s; s = s->above)
+		summary_add_oom(&s->tally.summary, k);
 }
 
 /* True if no process of it is left, and each has its record, so that its account is final. */
 static bool span_is_over(const struct live_span *s)
 {
-	const struct account *a = &s->own;
+	const struct account *a = &s->tally.totals;
 	uint64_t ended = a->forks + a->roots + a->moved_in - a->moved_out;
 
 	return !s->nr_within && !a->processes && ended <= s->nr_records + a->loss[LOSS_RECORDS];
 }
 
 /* Counters and losses of @total: all that it and the spans in it used. */
-static void span_set_totals(struct job *job, struct live_span *s, const struct account *total)
+static void span_set_totals(struct live_span *s, const struct account *total)
 {
-	struct summary *used = &s->span.used;
+	struct summary *used = &s->tally.summary;
 
-	job_put_totals(job, &used->total, total);
+	tally_put_totals(&s->tally, &used->total, total);
 	used->blkio_wrong = total->blkio_wrong > 0;
 	used->processes_total = total->forks + total->roots + 1; /* the one that began it */
 	for (int i = 0; i < NR_LOSSES; i++)
-		summary_add_loss(used, job_loss_name(i), total->loss[i]);
+		summary_add_loss(used, loss_name(i), total->loss[i]);
 }
 
-static void span_set_times(struct job *job, struct live_span *s, bool is_over)
+static void span_set_times(struct spans *all, struct live_span *s, bool is_over)
 {
 	uint64_t end_boot_ns =
-		is_over && s->end_boot_ns ? s->end_boot_ns : job->books->drain_boot_ns;
+		is_over && s->end_boot_ns ? s->end_boot_ns : all->view->books->drain_boot_ns;
 
-	s->span.used.wall_ns = end_boot_ns > s->start_boot_ns ? end_boot_ns - s->start_boot_ns : 0;
-	s->span.end_epoch_ns = is_over ? end_boot_ns + job->epoch_less_boot_ns : 0;
+	s->tally.summary.wall_ns =
+		end_boot_ns > s->start_boot_ns ? end_boot_ns - s->start_boot_ns : 0;
+	s->end_epoch_ns = is_over ? end_boot_ns + all->view->epoch_less_boot_ns : 0;
+}
+
+static void span_write(struct jsonw *j, const struct live_span *s)
+{
+	const struct span line = {
+		.id = s->id,
+		.parent = s->parent,
+		.pid = s->pid,
+		.in_place = s->in_place,
+		.label = s->label,
+		.start_epoch_ns = s->start_epoch_ns,
+		.end_epoch_ns = s->end_epoch_ns,
+		.used = s->tally.summary, /* not owned by it */
+	};
+
+	write_span(j, &line);
 }
 
 /* Writes its line, adds what it used to the span above it, and frees it. */
-static void span_finish(struct job *job, struct live_span *s, bool is_over)
+static void span_finish(struct spans *all, struct live_span *s, bool is_over)
 {
-	struct account total = s->own;
+	struct account total = s->tally.totals;
 
 	account_untear(&total);
-	account_add(&total, &s->ended);
-	span_set_totals(job, s, &total);
-	span_set_times(job, s, is_over);
-	memory_bound_report(&s->bound, metric_has(&job->run->usable, M_rss), &s->span.used);
-	summary_finish(&s->span.used);
-	write_span(&job->json, &s->span);
-	feeds_put(&job->feeds, &job->json);
+	account_add(&total, &s->tally.removed);
+	span_set_totals(s, &total);
+	span_set_times(all, s, is_over);
+	memory_bound_report(&s->tally.bound, metric_has(&all->view->run->usable, M_rss),
+			    &s->tally.summary);
+	summary_finish(&s->tally.summary);
+	span_write(&all->view->json, s);
+	feeds_put(&all->view->feeds, &all->view->json);
 	if (s->above) {
-		account_add(&s->above->ended, &total);
+		account_add(&s->above->tally.removed, &total);
 		s->above->nr_within--;
 	}
-	span_remove(&job->spans, s);
+	span_remove(all, s);
 }
 
 /* In the order in which they began. False: there was none. */
-static bool spans_write_innermost(struct job *job)
+static bool spans_write_innermost(struct spans *all)
 {
-	size_t nr = job->spans.nr;
+	size_t nr = all->nr;
 
-	for (size_t i = 0; i < job->spans.nr;) {
-		struct live_span *s = job->spans.all[i];
+	for (size_t i = 0; i < all->nr;) {
+		struct live_span *s = all->all[i];
 
 		if (!span_is_over(s)) {
 			i++;
 			continue;
 		}
-		if (!books_remove(job->books, &s->account, &s->own))
-			account_add(&job->removed, &s->own);
-		books_disown(job->books, &s->account);
-		span_finish(job, s, true);
+		if (!books_remove(all->view->books, &s->account, &s->tally.totals))
+			account_add(&all->view->tally.removed, &s->tally.totals);
+		books_disown(all->view->books, &s->account);
+		span_finish(all, s, true);
 	}
-	return job->spans.nr < nr;
+	return all->nr < nr;
 }
 
-void spans_write_ended(struct job *job)
+void spans_write_ended(struct spans *all)
 {
-	while (spans_write_innermost(job)) /* then a span that they were in may be over */
+	while (spans_write_innermost(all)) /* then a span that they were in may be over */
 		;
-	job->spans.nr_left = job->spans.nr;
+	all->nr_left = all->nr;
 }
 
-bool spans_write_left(struct job *job)
+bool spans_write_left(struct spans *all)
 {
 	struct live_span *s;
 	size_t i = 0;
 
-	if (!job->spans.nr)
+	if (!all->nr)
 		return false;
-	while (job->spans.all[i]->nr_within)
+	while (all->all[i]->nr_within)
 		i++;
-	s = job->spans.all[i];
-	span_finish(job, s, !s->span.used.outlived && (s->end_boot_ns || s->has_ended));
+	s = all->all[i];
+	span_finish(all, s, !s->tally.summary.outlived && (s->end_boot_ns || s->has_ended));
 	return true;
 }

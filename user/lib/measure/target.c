@@ -24,17 +24,17 @@ int target_seed(struct job *job)
 {
 	const pid_t own[] = { getpid(), getppid(), job->spec->recorder, 0 };
 
-	return tracker_seed_cgroup(&job->books->tracker, job->target.id,
+	return tracker_seed_cgroup(&job->view.books->tracker, job->target.id,
 				   cgroup_target_depth(target_named(job)), own);
 }
 
 static void target_report(struct job *job, uint64_t time_ns, const char *event)
 {
-	if (!job->start_ns || time_ns < job->start_ns) /* still waiting for it */
+	if (!job->view.start_ns || time_ns < job->view.start_ns) /* still waiting for it */
 		return;
-	write_cgroup_event(&job->json, job->run, time_ns - job->start_ns, event,
+	write_cgroup_event(&job->view.json, job->view.run, time_ns - job->view.start_ns, event,
 			   target_named(job)->cg.path);
-	feeds_put(&job->feeds, &job->json);
+	feeds_put(&job->view.feeds, &job->view.json);
 }
 
 static void target_note_removed(struct job *job, uint64_t time_ns)
@@ -60,15 +60,15 @@ void target_event(struct job *job, const struct cgroup_event *e)
 	else if (e->news == CGROUP_REMOVED && e->id == job->target.id)
 		target_note_removed(job, e->time_ns);
 	else if (e->news == CGROUP_MOVES && job->state != JOB_ENDED)
-		tracker_drain(&job->books->tracker, NULL, NULL);
+		tracker_drain(&job->view.books->tracker, NULL, NULL);
 }
 
 void target_look(struct job *job)
 {
 	uint64_t id = cgroup_target_id(target_named(job)), now = clock_ns(CLOCK_MONOTONIC);
 
-	if (job->start_ns)                 /* before the run begins no event can be written */
-		books_consume(job->books); /* events first: they have the exact times */
+	if (job->view.start_ns)                 /* before the run begins no event can be written */
+		books_consume(job->view.books); /* events first: they have the exact times */
 	if (id == job->target.id || (!id && job->target.gone_ns))
 		return;
 	if (!id) {
@@ -84,15 +84,16 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 	uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - since_ns + 2 * TICK_NS;
 	uint64_t ours = smp->value[M_cpu], its = smp->value[M_cgroup_cpu];
 	int64_t more = (int64_t)(its - ours), step = more - job->target.told_ns;
-	uint64_t tolerated = job->run->cpus * took_ns + TICK_NS;
+	uint64_t tolerated = job->view.run->cpus * took_ns + TICK_NS;
 
 	job->target.has_differed = sample_has(smp, M_cpu) && sample_has(smp, M_cgroup_cpu);
 	if (!job->target.has_differed)
 		return;
 	/* live processes have gone on between the two readings; an exit takes a little, too */
 	job->target.differed_ns =
-		(uint64_t)llabs(more) +
-		(job->totals.processes ? job->run->cpus * (took_ns - TICK_NS) : TICK_NS);
+		(uint64_t)llabs(more) + (job->view.tally.totals.processes
+						 ? job->view.run->cpus * (took_ns - TICK_NS)
+						 : TICK_NS);
 	if (tolerated < its / 100)
 		tolerated = its / 100;
 	if ((uint64_t)llabs(step) <= tolerated && !job->target.is_new)
@@ -102,8 +103,8 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 		job->target.is_new = false;
 		return;
 	}
-	write_cgroup_difference(&job->json, job->run, smp, target_named(job)->cg.path);
-	feeds_put(&job->feeds, &job->json);
+	write_cgroup_difference(&job->view.json, job->view.run, smp, target_named(job)->cg.path);
+	feeds_put(&job->view.feeds, &job->view.json);
 }
 
 /* The kernel adds up CPU time at ticks. */
@@ -118,11 +119,12 @@ static uint64_t tick_ns(void)
 
 uint64_t target_unsure_ns(const struct job *job)
 {
-	const struct tracking *t = tracker_tracking(&job->books->tracker);
-	uint64_t all = t->seeded - job->run->seeded_tasks + t->moved_out;
+	const struct tracking *t = tracker_tracking(&job->view.books->tracker);
+	uint64_t all = t->seeded - job->view.run->seeded_tasks + t->moved_out;
 	uint64_t late = all > t->moves_seen ? all - t->moves_seen : 0;
 
-	uint64_t most = t->moves_running * tick_ns() + late * (job->books->longest_ns + tick_ns());
+	uint64_t most =
+		t->moves_running * tick_ns() + late * (job->view.books->longest_ns + tick_ns());
 
 	if (job->target.was_remade || !job->target.has_differed || most < job->target.differed_ns)
 		return most;

@@ -27,7 +27,7 @@ void tenant_init(struct tenant *t, struct loop *loop)
 		t->sources[i].fd = -1;
 	job_init(&t->job);
 	span_desk_init(&t->desk);
-	live_init(&t->live, loop, &t->job);
+	live_init(&t->live, loop, &t->job.view);
 }
 
 int tenant_start_threads(struct tenant *t, char *why, size_t size)
@@ -108,7 +108,7 @@ static void summary_set_status(struct summary *sum, int status)
 
 void tenant_set_incomplete(struct tenant *t, const char *reason)
 {
-	struct summary *sum = &t->job.summary;
+	struct summary *sum = &t->job.view.tally.summary;
 
 	sum->complete = false;
 	snprintf(sum->reason, sizeof(sum->reason), "%s", reason);
@@ -116,7 +116,7 @@ void tenant_set_incomplete(struct tenant *t, const char *reason)
 
 void tenant_set_killed(struct tenant *t, const char *role, const char *effect)
 {
-	char reason[sizeof(t->job.summary.reason)];
+	char reason[sizeof(t->job.view.tally.summary.reason)];
 
 	snprintf(reason, sizeof(reason), "the %s was killed%s%s", role, oom_count_text(), effect);
 	tenant_set_incomplete(t, reason);
@@ -129,7 +129,7 @@ static enum progress progress_after(struct tenant *t, const struct control *c)
 	if (c->type == CONTROL_STOP && !spec->command)
 		return OVER; /* the regular end of an attachment */
 	if (c->type == CONTROL_ENDED) {
-		summary_set_status(&t->job.summary, c->value);
+		summary_set_status(&t->job.view.tally.summary, c->value);
 		return spec->wait_tree || t->job.limits.is_ending ? COMMAND_ENDED : OVER;
 	}
 	tenant_set_incomplete(t, t->progress == RUNNING
@@ -156,10 +156,10 @@ void tenant_note_ticks(struct tenant *t, uint64_t passed)
 
 	if (passed <= 1)
 		return;
-	job->summary.late_ticks += passed - 1; /* a slow sample, or a loaded machine */
-	write_event(&job->json, job->run, clock_ns(CLOCK_MONOTONIC) - job->start_ns, "late_ticks",
-		    passed - 1);
-	feeds_put(&job->feeds, &job->json);
+	job->view.tally.summary.late_ticks += passed - 1; /* a slow sample, or a loaded machine */
+	write_event(&job->view.json, job->view.run, clock_ns(CLOCK_MONOTONIC) - job->view.start_ns,
+		    "late_ticks", passed - 1);
+	feeds_put(&job->view.feeds, &job->view.json);
 }
 
 void tenant_watch_feed(struct tenant *t)
