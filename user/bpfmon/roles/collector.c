@@ -298,7 +298,8 @@ static int collector_wait_ms(struct collector *c, uint64_t end_ns)
 static void collector_watch(struct collector *c)
 {
 	struct tenant *t = &c->tenant;
-	__cleanup(closep) int timer = ticks_start(t->job.view.start_ns, t->job.view.run->interval_ns);
+	__cleanup(closep) int timer =
+		ticks_start(t->job.view.start_ns, t->job.view.run->interval_ns);
 	__cleanup(closep) int looks = -1;
 	uint64_t duration_ns = c->spec->duration_ns;
 	uint64_t end_ns = duration_ns ? t->job.view.start_ns + duration_ns : UINT64_MAX;
