@@ -37,12 +37,7 @@ HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITI
 	   $(HARDEN_$(ARCH))
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) $(FRAME) -MMD -MP \
 	      -Iinclude -Iuser/lib -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
-# calls that go through user/lib/base/memory.c, which notices failures
-WRAPPED := malloc calloc realloc reallocarray strdup strndup asprintf vasprintf __asprintf_chk __vasprintf_chk \
-	   getline __getdelim localtime_r mktime scandir realpath fopen fdopen fmemopen tmpfile opendir open_memstream \
-	   json_loadb json_loads
-WRAP    := $(WRAPPED:%=-Wl,--wrap=%)
-LIBS    := $(WRAP) -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
+LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
 # what tests are linked with: the parts of all programs, and what these share, which reads the tables of a program
 TEST_ARCHIVES = $(BUILD)/programs.a $(BUILD)/libbpfmon.a
 TEST_LIBS = -Wl,--start-group $(TEST_ARCHIVES) -Wl,--end-group $(LIBS) -lcrypt
@@ -240,12 +235,12 @@ $(BUILD)/bpfmon: $(BPFMON_OBJ) $(BUILD)/libbpfmon.a
 # never static: the libraries of TLS are only shared
 $(BUILD)/bpfmon-exporter: $(EXPORTER_OBJ) $(BUILD)/libbpfmon.a
 	$(call say,LINK)
-	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ $(WRAP) -lmicrohttpd -ljansson -linih -lcrypt -lm -o $@
+	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ -lmicrohttpd -ljansson -linih -lcrypt -lm -o $@
 
 # never static: ncurses reads the descriptions of terminals that the machine has
 $(BUILD)/bpfmon-top: $(TOP_OBJ) $(BUILD)/libbpfmon.a
 	$(call say,LINK)
-	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ $(WRAP) -lncursesw -ltinfo -ljansson -lsqlite3 -linih -lm -o $@
+	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ -lncursesw -ltinfo -ljansson -lsqlite3 -linih -lm -o $@
 
 # all of bpfmon's libraries, too: it reads stores
 $(BUILD)/bpfmon-web: $(WEB_OBJ) $(BUILD)/libbpfmon.a

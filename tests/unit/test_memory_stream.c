@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@ static void what_was_written_is_counted_at_once_and_later(void **state)
 {
 	size_t length = 0;
 	char *text = NULL;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	(void)state;
 	assert_non_null(f);
@@ -37,7 +39,7 @@ static void it_goes_nowhere_else(void **state)
 {
 	size_t length = 0;
 	char *text = NULL;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	(void)state;
 	assert_non_null(f);

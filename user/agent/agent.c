@@ -5,6 +5,7 @@
 #include "agent/agent_open.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/notify.h"
 #include "measure/reports.h"
 #include "run/metric.h"
@@ -204,7 +205,7 @@ static uint64_t lines_dropped(const struct agent *a)
 /* Resident memory now, bytes; 0: it cannot be read. */
 static uint64_t own_rss_read(void)
 {
-	FILE *f = fopen("/proc/self/statm", "re");
+	FILE *f = memory_fopen("/proc/self/statm", "re");
 	unsigned long pages = 0;
 
 	if (f && fscanf(f, "%*u %lu", &pages) != 1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/agent_stream.h"
 
+#include "base/memory.h"
 #include "run/writer.h"
 
 #include <inttypes.h>
@@ -125,7 +126,7 @@ void stream_put_own(struct stream *s, struct jsonw *j, struct listener *only)
 
 void user_name_of(int64_t uid, char *name, size_t size)
 {
-	FILE *f = uid >= 0 ? fopen("/etc/passwd", "re") : NULL;
+	FILE *f = uid >= 0 ? memory_fopen("/etc/passwd", "re") : NULL;
 	const struct passwd *p = NULL;
 
 	*name = '\0';

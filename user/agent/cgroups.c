@@ -2,6 +2,7 @@
 #include "agent/cgroups.h"
 
 #include "base/cgroup.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,7 +135,7 @@ static char *cgroup_path_by_id(const struct cgroups *c, uint64_t id)
 	/* one above what is mounted is elsewhere */
 	if (strncmp(path, c->point, skipped) != 0 || (path[skipped] && path[skipped] != '/'))
 		return NULL;
-	return strdup(path[skipped] ? path + skipped : "/");
+	return memory_strdup(path[skipped] ? path + skipped : "/");
 }
 
 static bool cgroups_make_room(struct cgroups *c)
@@ -144,7 +145,7 @@ static bool cgroups_make_room(struct cgroups *c)
 
 	if (c->nr < c->room)
 		return true;
-	all = reallocarray(c->all, room, sizeof(*all));
+	all = memory_reallocarray(c->all, room, sizeof(*all));
 	if (!all)
 		return false;
 	c->all = all;
@@ -159,11 +160,11 @@ struct known_cgroup *cgroups_learn(struct cgroups *c, uint64_t id, const char *p
 
 	if (at < c->nr && c->all[at]->id == id)
 		return c->all[at];
-	one = cgroups_make_room(c) ? calloc(1, sizeof(*one)) : NULL;
+	one = cgroups_make_room(c) ? memory_calloc(1, sizeof(*one)) : NULL;
 	if (!one)
 		return NULL;
 	one->id = id;
-	one->path = path ? strdup(path) : cgroup_path_by_id(c, id);
+	one->path = path ? memory_strdup(path) : cgroup_path_by_id(c, id);
 	memmove(&c->all[at + 1], &c->all[at], (c->nr - at) * sizeof(*c->all));
 	c->all[at] = one;
 	c->nr++;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/node.h"
+#include "base/memory.h"
 #include "measure/live_processes.h"
 #include "measure/needed_watch.h"
 #include "measure/record.h"
@@ -89,7 +90,7 @@ static char *cgroup_of_job(const char *path, unsigned depth)
 
 	for (unsigned i = 0; i < depth && *end; i++)
 		end = strchrnul(end + 1, '/');
-	return depth ? strndup(path, (size_t)(end - path)) : strdup(path);
+	return depth ? memory_strndup(path, (size_t)(end - path)) : memory_strdup(path);
 }
 
 /* Those that the accounts and the drain have: for others each job would read files. */
@@ -311,7 +312,7 @@ static struct node_job *node_job_get(struct node *n, const struct rules_job *rul
 		node_job_extend(j, path, rule->depth);
 		return j;
 	}
-	j = calloc(1, sizeof(*j));
+	j = memory_calloc(1, sizeof(*j));
 	if (!j) {
 		n->forgone++;
 		return above;

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/procstat.h"
 #include "base/text.h"
 
@@ -28,7 +29,7 @@ static int compare_pids(const void *a, const void *b)
 /* The PIDs of the last drain, sorted; owned by the caller. NULL: out of memory. */
 static pid_t *drained_pids(const struct rows *rows)
 {
-	pid_t *pids = calloc(rows->nr + 1, sizeof(*pids));
+	pid_t *pids = memory_calloc(rows->nr + 1, sizeof(*pids));
 
 	for (size_t i = 0; pids && i < rows->nr; i++)
 		pids[i] = (pid_t)rows->all[i].pid;
@@ -46,7 +47,7 @@ static bool was_there(pid_t pid, uint64_t drain_boot_ns, struct proc_stat *stat)
 
 static void unseen_compare(struct unseen *u, const struct books *b)
 {
-	__cleanup(closedirp) DIR *proc = opendir("/proc");
+	__cleanup(closedirp) DIR *proc = memory_opendir("/proc");
 	pid_t *pids = drained_pids(&b->rows), pid;
 	struct dirent *entry;
 	struct proc_stat stat;

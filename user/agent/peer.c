@@ -7,6 +7,7 @@
 #include "agent/agent_stream.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -269,7 +270,7 @@ void peer_take_packet(struct peer *p, int err, const struct control *c)
 
 void peer_accept(struct agent *a, int fd)
 {
-	struct peer *p = calloc(1, sizeof(*p));
+	struct peer *p = memory_calloc(1, sizeof(*p));
 	const char *why;
 
 	if (!p) {

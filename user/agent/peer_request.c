@@ -4,6 +4,7 @@
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/memory.h"
 #include "base/user.h"
 #include "base/text.h"
 #include "measure/live.h"
@@ -204,7 +205,7 @@ static int run_begin(struct peer *p, struct request *r, char *why, size_t size)
 		err = targets_check_owner(p, r, why, size);
 	if (err)
 		return err;
-	p->tenant = calloc(1, sizeof(*p->tenant));
+	p->tenant = memory_calloc(1, sizeof(*p->tenant));
 	if (!p->tenant)
 		return -ENOMEM;
 	tenant_init(p->tenant, &p->agent->loop);

@@ -2,6 +2,7 @@
 #include "agent/reading.h"
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/patience.h"
 #include "store/database_open.h"
 #include "store/source.h"
@@ -165,13 +166,13 @@ static void answer_send(int fd, const char *text, size_t n)
 void reading_run(const struct history_options *o, const struct reader *who, const char *text,
 		 int fd)
 {
-	struct answer *a = calloc(1, sizeof(*a));
+	struct answer *a = memory_calloc(1, sizeof(*a));
 
 	if (!a)
 		return;
 	a->o = o;
 	a->who = who;
-	a->f = open_memstream(&a->text, &a->bytes);
+	a->f = memory_open_memstream(&a->text, &a->bytes);
 	if (a->f) {
 		answer_make(a, text);
 		end_write(a->f, a->why);
@@ -186,7 +187,7 @@ void reading_run(const struct history_options *o, const struct reader *who, cons
 void reading_refuse(int fd, const char *why)
 {
 	char text[300];
-	FILE *f = fmemopen(text, sizeof(text), "w");
+	FILE *f = memory_fmemopen(text, sizeof(text), "w");
 	long n;
 
 	if (!f)

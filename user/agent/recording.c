@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/recording.h"
+#include "base/memory.h"
 #include "run/rewriter.h"
 
 #include "base/clock.h"
@@ -59,7 +60,8 @@ static char *line_of_run(const struct line *line)
 
 	json_object_del(line->tree, "run");
 	rewrite_line(&j, line);
-	text = j.failed || !j.text ? NULL : strndup(j.text, j.used - 1); /* without its newline */
+	text = j.failed || !j.text ? NULL
+				   : memory_strndup(j.text, j.used - 1); /* without its newline */
 	jsonw_done(&j);
 	return text;
 }
@@ -71,7 +73,7 @@ static void history_keep_meta(struct recording *r, const char *text, size_t n)
 
 	if (!run || run->meta)
 		return;
-	run->meta = strndup(text, n);
+	run->meta = memory_strndup(text, n);
 	run->interval_ns = (uint64_t)(json_number_value(interval) * NSEC_PER_SEC);
 	run->is_looked_for = false;
 }
@@ -300,7 +302,7 @@ static void history_record(struct recording *r)
 
 int recording_run(const struct history_options *o, int stream_fd, int control_fd, bool is_again)
 {
-	struct recording *r = calloc(1, sizeof(*r)); /* large for a stack */
+	struct recording *r = memory_calloc(1, sizeof(*r)); /* large for a stack */
 
 	if (!r)
 		return -ENOMEM;
@@ -350,8 +352,9 @@ struct open_run *open_runs_find(const struct open_runs *all, const char *uuid)
 struct open_run *open_runs_add(struct open_runs *all, const char *uuid)
 {
 	struct open_run **bucket = &all->buckets[bucket_of(uuid)];
-	struct open_run *run =
-		all->nr < MOST_RUNS && strlen(uuid) < UUID_BYTES ? calloc(1, sizeof(*run)) : NULL;
+	struct open_run *run = all->nr < MOST_RUNS && strlen(uuid) < UUID_BYTES
+				       ? memory_calloc(1, sizeof(*run))
+				       : NULL;
 
 	if (!run)
 		return NULL;

@@ -4,6 +4,7 @@
 #include "agent/pattern.h"
 #include "agent/rules_table.h"
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -177,7 +178,7 @@ static int rule_compile(struct rule *r, const char *kind, const char *pattern, c
 int rules_open(const struct agent_config *c, struct rules **rules, char *why, size_t size)
 {
 	size_t nr = c->nr_rules + nr_rule_rows;
-	struct rules *all = calloc(1, sizeof(*all) + nr * sizeof(*all->rules));
+	struct rules *all = memory_calloc(1, sizeof(*all) + nr * sizeof(*all->rules));
 	char wrong[256];
 
 	*rules = NULL;

@@ -3,6 +3,7 @@
 #include "agent/private.h"
 #include "base/exit_status.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "bpfmon/cmd_bench.h"
 #include "bpfmon/prepare.h"
@@ -80,7 +81,7 @@ static void tag_add(struct tag_texts *t, const char *key, const char *value)
 {
 	char *text;
 
-	if (t->nr < MAX_TAGS && asprintf(&text, "%s=%s", key, value) >= 0)
+	if (t->nr < MAX_TAGS && memory_asprintf(&text, "%s=%s", key, value) >= 0)
 		t->list[t->nr++] = text;
 }
 
@@ -232,7 +233,7 @@ static int execution_open(struct execution *x)
 	do /* what is closed of 0 to 2 is taken, too: a command's own are moved there */
 		x->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (x->null_fd >= 0 && x->null_fd <= STDERR_FILENO);
-	x->record->is_measured = calloc(x->p->nr * x->p->runs, sizeof(bool));
+	x->record->is_measured = memory_calloc(x->p->nr * x->p->runs, sizeof(bool));
 	if (x->outcome == MAP_FAILED || x->null_fd < 0 || !x->record->is_measured) {
 		log_error("cannot prepare the runs: %s", strerror(errno));
 		return -ENOMEM;

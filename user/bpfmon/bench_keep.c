@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The runs of a benchmark on their way into the store: several at once, and between runs only, so
  * that no run is disturbed. */
+#include "base/memory.h"
 #include "bpfmon/cmd_bench.h"
 
 #include "base/clock.h"
@@ -41,7 +42,7 @@ static int lines_import(const struct bench_keep *k)
 	struct store_writer w = { 0 };
 	struct merged merged = { 0 };
 	struct import i = { .w = &w, .merged = &merged };
-	FILE *f = fdopen(k->fd, "r");
+	FILE *f = memory_fdopen(k->fd, "r");
 	int err = k->as ? user_become(k->as) : 0;
 	struct stat st;
 

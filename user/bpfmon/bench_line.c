@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Options of bpfmon bench that take several words, as in -L threads 1,2,4. */
+#include "base/memory.h"
 #include "bpfmon/cmd_bench.h"
 
 #include "bpfmon/subcommands.h"
@@ -39,7 +40,7 @@ static char *words_put_together(char **words, int nr)
 {
 	char *text = NULL;
 	size_t room;
-	FILE *f = open_memstream(&text, &room);
+	FILE *f = memory_open_memstream(&text, &room);
 
 	for (int i = 0; f && i < nr; i++)
 		fprintf(f, "%s%s", i ? " " : "", words[i]);
@@ -73,8 +74,8 @@ int bench_line_read(struct bench_line *l, int argc, char **argv)
 {
 	int at = 0;
 
-	*l = (struct bench_line){ .argv = calloc((size_t)argc + 1, sizeof(*argv)),
-				  .joined = calloc((size_t)argc + 1, sizeof(*argv)) };
+	*l = (struct bench_line){ .argv = memory_calloc((size_t)argc + 1, sizeof(*argv)),
+				  .joined = memory_calloc((size_t)argc + 1, sizeof(*argv)) };
 	if (!l->argv || !l->joined)
 		return -ENOMEM;
 	while (at >= 0 && at < argc && !l->command) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon advise: what to request for the next run, from those that were kept. */
+#include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "store/stores.h"
@@ -163,7 +164,7 @@ static int advise_read(const struct advise_options *o, const struct stores *s,
 
 	stored_runs_sort(all, BY_START);
 	from.nr_requests = all->nr < MOST_READ ? all->nr : MOST_READ;
-	r.requests = calloc(from.nr_requests + 1, sizeof(*r.requests));
+	r.requests = memory_calloc(from.nr_requests + 1, sizeof(*r.requests));
 	if (!r.requests || uname(&r.host)) {
 		log_error("out of memory for the requests of %zu runs", from.nr_requests);
 		free(r.requests);

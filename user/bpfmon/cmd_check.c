@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon check: whether bpfmon can run on this machine, capability by capability, and its files of
  * options. */
+#include "base/memory.h"
 #include "options/common_options.h"
 #include "bpfmon/recording_values.h"
 #include "options/settings.h"
@@ -81,8 +82,8 @@ struct found {
 static int found_open(struct found *x, enum print_format as)
 {
 	*x = (struct found){ .as = as };
-	x->rows = open_memstream(&x->rows_text, &x->rows_length);
-	x->without = open_memstream(&x->without_text, &x->without_length);
+	x->rows = memory_open_memstream(&x->rows_text, &x->rows_length);
+	x->without = memory_open_memstream(&x->without_text, &x->without_length);
 	return x->rows && x->without ? 0 : -1;
 }
 

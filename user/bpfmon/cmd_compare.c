@@ -5,6 +5,7 @@
 #include "base/exit_status.h"
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "bpfmon/compare_runs.h"
 #include "store/named_run.h"
@@ -79,7 +80,7 @@ static int page_render(const struct overlay *curves, const struct comparison *c,
 {
 	size_t left_out = groups_count_runs(c->groups) - curves->nr;
 	struct jsonw data = { 0 }, document = { 0 }, brief = { 0 };
-	FILE *f = open_memstream(page, length);
+	FILE *f = memory_open_memstream(page, length);
 	int err = f ? 0 : -ENOMEM;
 
 	comparison_document(&document, c, NULL, NULL, diff, NULL, 0);
@@ -104,7 +105,7 @@ static int page_render(const struct overlay *curves, const struct comparison *c,
 static int compare_page_write(const struct comparison *c, const struct steps *steps,
 			      const json_t *diff, const struct compare_options *o)
 {
-	struct overlay *curves = calloc(1, sizeof(*curves));
+	struct overlay *curves = memory_calloc(1, sizeof(*curves));
 	char *page = NULL;
 	size_t length = 0;
 	int err;
@@ -226,7 +227,7 @@ static int outcomes_evaluate(struct outcomes *x, const struct compare_options *o
 	size_t others = c->groups->nr - 1, of_each = steps ? steps->nr : 1;
 	int err = 0;
 
-	x->list = calloc(o->nr_fail_if * others * of_each + 1, sizeof(*x->list));
+	x->list = memory_calloc(o->nr_fail_if * others * of_each + 1, sizeof(*x->list));
 	if (!x->list) {
 		log_error("out of memory for %zu groups", c->groups->nr);
 		return -ENOMEM;
@@ -413,7 +414,7 @@ static void outcomes_print_markdown(const struct outcomes *x, const struct compa
 {
 	__cleanup(freep) char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (!f)
 		return;

@@ -2,6 +2,7 @@
 /* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
 #include "bpfmon/cmd_export.h"
 
+#include "base/memory.h"
 #include "options/common_options.h"
 #include "bpfmon/export_outputs.h"
 #include "store/named_run.h"
@@ -230,7 +231,7 @@ static int export_runs_find(struct export_runs *r, const struct export_options *
 	if (err)
 		return err;
 	r->batch.is_many = words_mean_many(o->common.words);
-	r->list = calloc(r->named.nr, sizeof(*r->list));
+	r->list = memory_calloc(r->named.nr, sizeof(*r->list));
 	if (!r->list) {
 		log_error("out of memory for %zu runs", r->named.nr);
 		return -ENOMEM;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon help [COMMAND]: the manual page, at the section of a subcommand. */
+#include "base/memory.h"
 #include "options/common_options.h"
 #include "options/mistakes.h"
 
@@ -62,7 +63,7 @@ static bool manual_find(char page[PATH_MAX])
 	slash = strrchr(program, '/');
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
 		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - program), program, places[i]);
-		if (!access(path, R_OK) && realpath(path, page))
+		if (!access(path, R_OK) && memory_realpath(path, page))
 			return true;
 	}
 	return false;

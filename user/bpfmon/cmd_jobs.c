@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon jobs: the jobs of this node now, as its agent knows them. */
+#include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 
@@ -113,7 +114,7 @@ static int cmd_jobs(int argc, char **argv)
 		log_error("%s", why);
 		return EXIT_USAGE;
 	}
-	f = fdopen(call.stream_fd, "r");
+	f = memory_fdopen(call.stream_fd, "r");
 	if (f) {
 		call.stream_fd = -1;
 		status = jobs_print(&o, f);

@@ -2,6 +2,7 @@
 /* bpfmon like RUN: the known runs that it is most like. */
 #include "base/exit_status.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "options/common_options.h"
 #include "store/database_open.h"
@@ -49,7 +50,7 @@ static char *kind_from_command(const char *command)
 	for (size_t i = 0; i + 1 < length; i++)
 		if (command[i] == '/')
 			from = command + i + 1;
-	return strndup(from, length - (size_t)(from - command));
+	return memory_strndup(from, length - (size_t)(from - command));
 }
 
 /* What a run is a run of; a run that has neither name nor command is of no kind. */
@@ -89,8 +90,8 @@ static int id_order(const void *x, const void *y, void *context)
 static int joining_begin(struct joining *j, struct like_runs *r, size_t source)
 {
 	*j = (struct joining){ .runs = r };
-	j->order = calloc(r->all.nr + 1, sizeof(*j->order));
-	j->missing = calloc(r->all.nr + 1, sizeof(*j->missing));
+	j->order = memory_calloc(r->all.nr + 1, sizeof(*j->order));
+	j->missing = memory_calloc(r->all.nr + 1, sizeof(*j->missing));
 	if (!j->order || !j->missing)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->all.nr; i++)
@@ -174,7 +175,7 @@ static int signatures_read(struct joining *j, struct database *d, struct made **
 	while (!err && j->at < j->nr)
 		j->missing[j->nr_missing++] = j->order[j->at++];
 	if (!err && j->nr_missing)
-		*made = calloc(j->nr_missing, sizeof(**made));
+		*made = memory_calloc(j->nr_missing, sizeof(**made));
 	if (!err && j->nr_missing && !*made)
 		err = -ENOMEM;
 	if (err || !j->nr_missing)
@@ -265,7 +266,7 @@ static int like_runs_read(struct like_runs *r, const struct stores *s, const str
 	err = stores_query(s, &ended, &r->all);
 	if (err)
 		return err; /* reported already */
-	r->kinds = calloc(r->all.nr + 1, sizeof(*r->kinds));
+	r->kinds = memory_calloc(r->all.nr + 1, sizeof(*r->kinds));
 	if (!r->kinds) {
 		log_error("out of memory for %zu runs", r->all.nr);
 		return -ENOMEM;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon mark [OPTIONS] TEXT: reports to the run around it that a phase begins. */
+#include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 
@@ -71,7 +72,7 @@ static char *words_join(const char *before, char **words)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;
@@ -86,7 +87,7 @@ static char *words_join(const char *before, char **words)
 
 static bool text_is_metric(const char *text)
 {
-	char *copy = strdup(text), *at = copy;
+	char *copy = memory_strdup(text), *at = copy;
 	struct point p;
 	bool is = copy && point_parse(&p, &at, copy + strlen(copy)) == 1 && !*at;
 

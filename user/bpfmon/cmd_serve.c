@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon serve: the runs as pages for a browser, by bpfmon-web, which it becomes. */
+#include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 
@@ -124,7 +125,7 @@ static int serve_leave_rights(void)
 /* The server is in another folder. What may come later is named by its whole path. */
 static int path_resolve(const char *path, const char *what, char whole[PATH_MAX])
 {
-	if (realpath(path, whole))
+	if (memory_realpath(path, whole))
 		return 0;
 	log_error("cannot read the %s '%s': %s", what, path, strerror(errno));
 	return -errno;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "bpfmon/changed_runs.h"
 #include "options/common_options.h"
@@ -198,7 +199,7 @@ static bool file_is_store(FILE *f, const char *path)
 static int store_merge_file(struct store_writer *w, const char *store, const char *path,
 			    struct merged *m)
 {
-	__cleanup(fclosep) FILE *f = fopen(path, "re");
+	__cleanup(fclosep) FILE *f = memory_fopen(path, "re");
 
 	if (!f || fseek(f, 0, SEEK_SET)) {
 		log_error("cannot read '%s': %s", path, strerror(errno));

@@ -7,6 +7,7 @@
 #include "base/agent_socket.h"
 #include "base/cgroup.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "options/common_options.h"
 #include "bpfmon/named_feed.h"
 #include "store/named_run.h"
@@ -179,10 +180,10 @@ static int jobs_match_process(const struct node_job_rows *jobs, pid_t pid,
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	if (!f)
 		return -errno;
-	while ((n = getline(&line, &room, f)) > 0) {
+	while ((n = memory_getline(&line, &room, f)) > 0) {
 		char *cgroup = strchr(line, ':');
 
 		if (line[n - 1] == '\n')
@@ -198,7 +199,7 @@ static int jobs_match_process(const struct node_job_rows *jobs, pid_t pid,
 
 static int jobs_read_now(struct agent_call *call, struct node_job_rows *jobs)
 {
-	FILE *f = fdopen(call->stream_fd, "r");
+	FILE *f = memory_fdopen(call->stream_fd, "r");
 	int err = f ? 0 : -errno;
 
 	if (f) {
@@ -236,7 +237,7 @@ static int followed_find_job(const struct followed *f, const char *agent, char *
 		jobs_match(&jobs, path, &best);
 	}
 	if (best) {
-		*id = strdup(best->id);
+		*id = memory_strdup(best->id);
 		err = *id ? 0 : -ENOMEM;
 		snprintf(why, size, "%s", strerror(ENOMEM));
 	}

@@ -31,8 +31,8 @@ int export_outputs_open(struct export_outputs *all, const struct export_format *
 		struct output *out = &all->out[all->nr];
 		int err = 0;
 
-		if (asprintf(&all->path[all->nr], "%s%s", path, as->documents[all->nr].suffix) <
-		    0) {
+		if (memory_asprintf(&all->path[all->nr], "%s%s", path,
+				    as->documents[all->nr].suffix) < 0) {
 			all->path[all->nr] = NULL;
 			err = -ENOMEM;
 		}

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "bpfmon/stop_signals.h"
 
 #include <errno.h>
@@ -142,7 +143,7 @@ static int drawers_try(const struct workplace *at, const struct picture *p)
 
 static int file_write(const char *path, const char *before, const char *text, size_t length)
 {
-	__cleanup(fclosep) FILE *f = fopen(path, "wxe");
+	__cleanup(fclosep) FILE *f = memory_fopen(path, "wxe");
 
 	if (!f)
 		return -errno;
@@ -187,13 +188,13 @@ static int workplace_make(struct workplace *at, const char *format)
 
 static int workplace_read(const struct workplace *at, char **out, size_t *length)
 {
-	__cleanup(fclosep) FILE *f = fopen(at->out, "re");
+	__cleanup(fclosep) FILE *f = memory_fopen(at->out, "re");
 	long size;
 
 	if (!f || fseek(f, 0, SEEK_END) || (size = ftell(f)) <= 0 || size > MOST_BYTES)
 		return -EIO;
 	rewind(f);
-	*out = malloc((size_t)size);
+	*out = memory_malloc((size_t)size);
 	if (!*out)
 		return -ENOMEM;
 	*length = fread(*out, 1, (size_t)size, f);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/report_make.h"
 
+#include "base/memory.h"
 #include "store/named_run.h"
 #include "options/option_values.h"
 #include "bpfmon/picture.h"
@@ -102,9 +103,9 @@ static char *report_choose_path(const struct report_options *o, const struct rep
 	char *path = NULL;
 
 	if (o->path)
-		path = strdup(o->path);
-	else if (asprintf(&path, "%.*s.%s", (int)(path_ends_in(run, "jsonl") ? n - 6 : n), run,
-			  format->name) < 0)
+		path = memory_strdup(o->path);
+	else if (memory_asprintf(&path, "%.*s.%s", (int)(path_ends_in(run, "jsonl") ? n - 6 : n),
+				 run, format->name) < 0)
 		path = NULL;
 	if (!path)
 		log_error("out of memory for the report's name");
@@ -150,7 +151,7 @@ static int report_render(struct report_run *r, const struct report_format *forma
 			 const struct report_options *o, const char *label, char **text,
 			 size_t *length)
 {
-	FILE *f = open_memstream(text, length);
+	FILE *f = memory_open_memstream(text, length);
 	int err = f ? format->write(f, r, o, label) : -ENOMEM;
 
 	if (f && fclose(f) && !err)

@@ -2,6 +2,7 @@
 #include "bpfmon/report_many.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "bpfmon/list_many.h"
 #include "page/many_page.h"
 #include "text/format.h"
@@ -72,7 +73,7 @@ static int many_render(const struct report_many_options *o, const struct many_va
 		       const struct stored_runs *all, char **text, size_t *length)
 {
 	const struct run_filter filter = filter_get(&o->filter);
-	FILE *f = open_memstream(text, length);
+	FILE *f = memory_open_memstream(text, length);
 	char what[WHAT_BYTES];
 	int err = -ENOMEM;
 

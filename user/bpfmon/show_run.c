@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "bpfmon/show_phases.h"
 #include "bpfmon/show_spans.h"
@@ -115,7 +116,7 @@ static int run_show_stall(struct source *s)
 static int run_show_live(const json_t *meta)
 {
 	const char *socket = json_string_value(json_object_get(meta, "live_socket"));
-	struct live_heaviest *k = calloc(1, sizeof(*k)); /* large for a stack */
+	struct live_heaviest *k = memory_calloc(1, sizeof(*k)); /* large for a stack */
 	char why[256];
 	int err = k ? live_look(socket, heaviest_take, k, why, sizeof(why)) : -ENOMEM;
 

@@ -2,6 +2,7 @@
 #include "exporter/board.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "export/openmetrics.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static int name_index_add(struct name_index *x, struct name_entry *e, const char
 {
 	struct name_entry **place = &x->places[name_place(x, name, length)];
 
-	e->name = strndup(name, length);
+	e->name = memory_strndup(name, length);
 	if (!e->name)
 		return -ENOMEM;
 	e->next = *place;
@@ -108,7 +109,7 @@ static struct series *series_take_labels(struct name_index *x, struct series **f
 	if (!text->failed)
 		e = name_index_find(x, text->text, text->used);
 	if (!text->failed && !e)
-		s = calloc(1, sizeof(*s));
+		s = memory_calloc(1, sizeof(*s));
 	if (s && name_index_add(x, &s->entry, text->text, text->used)) {
 		free(s);
 		s = NULL;
@@ -255,7 +256,7 @@ static int board_decide(struct board *b, bool ended_to_rest)
 		nr += run_is_undecided(r, ended_to_rest);
 	if (!nr)
 		return 0;
-	runs = calloc(nr, sizeof(*runs));
+	runs = memory_calloc(nr, sizeof(*runs));
 	if (!runs)
 		return -ENOMEM;
 	nr = 0;
@@ -395,7 +396,7 @@ static void run_hear(struct shown_run *r, uint64_t now_ns)
 
 static struct shown_run *board_add_run(struct board *b, const struct run_begin *begin)
 {
-	struct shown_run *r = calloc(1, sizeof(*r));
+	struct shown_run *r = memory_calloc(1, sizeof(*r));
 
 	if (!r || name_index_add(&b->runs, &r->entry, begin->run, strlen(begin->run))) {
 		free(r);

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "config/user_files.h"
 #include "exporter/exposition.h"
 #include "http/http_door.h"
@@ -314,8 +315,8 @@ void http_done(struct http *h)
 static char *pem_read(const char *path, bool is_secret, char *why, size_t size)
 {
 	int fd = is_secret ? secret_open(path, why, size) : open(path, O_RDONLY | O_CLOEXEC);
-	__cleanup(fclosep) FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
-	char *text = f ? calloc(1, PEM_BYTES) : NULL;
+	__cleanup(fclosep) FILE *f = fd >= 0 ? memory_fdopen(fd, "r") : NULL;
+	char *text = f ? memory_calloc(1, PEM_BYTES) : NULL;
 
 	if (fd < 0 && is_secret)
 		return NULL;

@@ -2,6 +2,7 @@
 #include "exporter/passwords.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "config/user_files.h"
 
 #include <crypt.h>
@@ -14,13 +15,13 @@
 
 static int password_add(struct passwords *p, const char *user, const char *hash)
 {
-	struct password *list = realloc(p->list, (p->nr + 1) * sizeof(*list));
+	struct password *list = memory_realloc(p->list, (p->nr + 1) * sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
 	p->list = list;
-	list[p->nr].user = strdup(user);
-	list[p->nr].hash = strdup(hash);
+	list[p->nr].user = memory_strdup(user);
+	list[p->nr].hash = memory_strdup(hash);
 	p->nr++;
 	return list[p->nr - 1].user && list[p->nr - 1].hash ? 0 : -ENOMEM;
 }
@@ -48,7 +49,7 @@ static int passwords_take_line(struct passwords *p, char *line)
 int passwords_read(struct passwords *p, const char *path, char *why, size_t size)
 {
 	int fd = secret_open(path, why, size);
-	__cleanup(fclosep) FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	__cleanup(fclosep) FILE *f = fd >= 0 ? memory_fdopen(fd, "r") : NULL;
 	char line[1024];
 	int err = f ? 0 : -errno;
 
@@ -91,7 +92,7 @@ static bool text_is_same(const char *a, const char *b)
 
 bool passwords_check(const struct passwords *p, const char *user, const char *password)
 {
-	struct crypt_data *data = calloc(1, sizeof(*data));
+	struct crypt_data *data = memory_calloc(1, sizeof(*data));
 	const struct password *found = NULL;
 	const char *hash;
 	bool is_same;

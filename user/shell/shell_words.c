@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "shell/shell_words.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -356,8 +357,8 @@ static bool command_split(struct simple_command *c, const char *text)
 	size_t nr = 0;
 	char *rest;
 
-	c->text = rest = strdup(text);
-	c->words = calloc(strlen(text) / 2 + 2, sizeof(*c->words));
+	c->text = rest = memory_strdup(text);
+	c->words = memory_calloc(strlen(text) / 2 + 2, sizeof(*c->words));
 	if (!c->text || !c->words)
 		return false;
 	for (char *word; (word = strsep(&rest, BLANKS));)

@@ -2,6 +2,7 @@
 #define _XOPEN_SOURCE_EXTENDED 1
 #include "top/curses.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "top/view.h"
 #include "text/terminal.h"
@@ -70,7 +71,7 @@ int curses_open(int keys_fd, char *why, size_t size)
 	const char *kind = getenv("TERM");
 	int fd = dup(keys_fd);
 
-	keys = fd < 0 ? NULL : fdopen(fd, "re");
+	keys = fd < 0 ? NULL : memory_fdopen(fd, "re");
 	if (!keys) {
 		snprintf(why, size, "cannot read keys: %s", strerror(errno));
 		if (fd >= 0)

@@ -2,6 +2,7 @@
 /* Lines of a run become its processes, samples and spans. */
 #include "top/model.h"
 
+#include "base/memory.h"
 #include "run/limit.h"
 #include "text/summary_lines.h"
 
@@ -191,7 +192,7 @@ static struct moment *moments_append(struct model *m)
 		moments_thin(m);
 	if (m->nr_moments == m->room_moments) {
 		size_t room = m->room_moments ? 2 * m->room_moments : 256;
-		struct moment *moments = reallocarray(m->moments, room, sizeof(*moments));
+		struct moment *moments = memory_reallocarray(m->moments, room, sizeof(*moments));
 
 		if (!moments)
 			return NULL;
@@ -291,7 +292,7 @@ static int task_set_args(struct task *t, const struct process *p)
 
 	if (!p->args || !length || t->args)
 		return 0;
-	t->args = malloc(length + 1);
+	t->args = memory_malloc(length + 1);
 	if (!t->args)
 		return -ENOMEM;
 	memcpy(t->args, p->args, length);
@@ -366,7 +367,7 @@ static int model_take_span(struct model *m, const struct span *s)
 	if (m->nr_spans == m->room_spans) {
 		size_t room = m->room_spans ? 2 * m->room_spans : 64;
 
-		to = reallocarray(m->spans, room, sizeof(*to));
+		to = memory_reallocarray(m->spans, room, sizeof(*to));
 		if (!to)
 			return -ENOMEM;
 		m->spans = to;
@@ -377,7 +378,7 @@ static int model_take_span(struct model *m, const struct span *s)
 				   .parent = s->parent,
 				   .pid = s->pid,
 				   .in_place = s->in_place,
-				   .name = strdup(s->label.name ? s->label.name : ""),
+				   .name = memory_strdup(s->label.name ? s->label.name : ""),
 				   .start_ns = model_elapsed(m, s->start_epoch_ns),
 				   .end_ns = MODEL_NEVER };
 	if (!to->name)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "waits/waits.h"
 
 #include <ctype.h>
@@ -81,7 +82,7 @@ static int lines_add(struct proc_lines *p, const char *format, ...)
 
 	if (p->nr == p->room) {
 		size_t room = p->room ? 2 * p->room : 32;
-		char **lines = reallocarray(p->lines, room, sizeof(*lines));
+		char **lines = memory_reallocarray(p->lines, room, sizeof(*lines));
 
 		if (!lines)
 			return -ENOMEM;
@@ -89,7 +90,7 @@ static int lines_add(struct proc_lines *p, const char *format, ...)
 		p->room = room;
 	}
 	va_start(arguments, format);
-	n = vasprintf(&line, format, arguments);
+	n = memory_vasprintf(&line, format, arguments);
 	va_end(arguments);
 	if (n < 0)
 		return -ENOMEM;
@@ -140,7 +141,7 @@ static int files_read(struct proc_lines *p, int32_t pid)
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	d = opendir(path);
+	d = memory_opendir(path);
 	if (!d)
 		return lines_add(p, "open files: %s", strerror(errno));
 	err = lines_add(p, "open files");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "top/scene.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,7 @@ static int scene_make_room(struct scene *s, const struct model *m)
 {
 	if (m->nr_tasks > s->room_of_task) {
 		size_t room = m->nr_tasks * 2;
-		uint32_t *of_task = reallocarray(s->of_task, room, sizeof(*of_task));
+		uint32_t *of_task = memory_reallocarray(s->of_task, room, sizeof(*of_task));
 
 		if (!of_task)
 			return -ENOMEM;
@@ -18,7 +20,7 @@ static int scene_make_room(struct scene *s, const struct model *m)
 	}
 	if (m->nr_programs > s->room_ended) {
 		struct ended_program *ended =
-			reallocarray(s->ended, m->room_programs, sizeof(*ended));
+			memory_reallocarray(s->ended, m->room_programs, sizeof(*ended));
 
 		if (!ended)
 			return -ENOMEM;
@@ -34,7 +36,7 @@ static struct actor *actors_append(struct scene *s)
 {
 	if (s->nr_actors == s->room_actors) {
 		size_t room = s->room_actors ? 2 * s->room_actors : 64;
-		struct actor *actors = reallocarray(s->actors, room, sizeof(*actors));
+		struct actor *actors = memory_reallocarray(s->actors, room, sizeof(*actors));
 
 		if (!actors)
 			return NULL;

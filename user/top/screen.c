@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "top/screen.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ int screen_resize(struct screen *s, int width, int height)
 	free(s->cells);
 	s->width = size_bound(width, MAX_SCREEN_WIDTH);
 	s->height = size_bound(height, MAX_SCREEN_HEIGHT);
-	s->cells = calloc((size_t)s->width * (size_t)s->height, sizeof(*s->cells));
+	s->cells = memory_calloc((size_t)s->width * (size_t)s->height, sizeof(*s->cells));
 	if (!s->cells) {
 		s->width = s->height = 0;
 		return -ENOMEM;
@@ -190,7 +191,7 @@ static size_t character_encode(char *to, uint32_t c)
 
 char *screen_row_text(const struct screen *s, int y)
 {
-	char *text = malloc((size_t)s->width * 2 * UTF8_BYTES + 1);
+	char *text = memory_malloc((size_t)s->width * 2 * UTF8_BYTES + 1);
 	size_t used = 0;
 
 	if (!text)

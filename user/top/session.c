@@ -5,6 +5,7 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/loop.h"
+#include "base/memory.h"
 #include "top/curses.h"
 #include "text/terminal.h"
 #include "top/top_list.h"
@@ -474,7 +475,7 @@ static int session_show(struct session *s, const struct top_options *o)
 
 int session_run(const struct top_options *o)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	struct session *s = memory_calloc(1, sizeof(*s));
 	int err, by_signal;
 
 	if (!s || !isatty(STDOUT_FILENO)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The processes of a run: found by PID and start, their parents, and the bounds of what is kept. */
+#include "base/memory.h"
 #include "top/model.h"
 
 #include <errno.h>
@@ -83,13 +84,13 @@ static void tasks_rehash(struct model *m)
 static int tasks_grow(struct model *m)
 {
 	size_t room = m->room_tasks ? 2 * m->room_tasks : FIRST_TASKS;
-	struct task *tasks = reallocarray(m->tasks, room, sizeof(*tasks));
+	struct task *tasks = memory_reallocarray(m->tasks, room, sizeof(*tasks));
 	uint32_t *hash;
 
 	if (!tasks)
 		return -ENOMEM;
 	m->tasks = tasks;
-	hash = reallocarray(m->hash, room, sizeof(*hash));
+	hash = memory_reallocarray(m->hash, room, sizeof(*hash));
 	if (!hash)
 		return -ENOMEM;
 	m->hash = hash;
@@ -146,7 +147,7 @@ static int task_compare_ends(const void *a, const void *b)
 /* Before which half of those that have ended did so; MODEL_NEVER: none has. */
 static int64_t tasks_median_end(const struct model *m)
 {
-	int64_t *ends = malloc(m->nr_tasks * sizeof(*ends)), median = MODEL_NEVER;
+	int64_t *ends = memory_malloc(m->nr_tasks * sizeof(*ends)), median = MODEL_NEVER;
 	size_t nr = 0;
 
 	for (size_t i = 0; ends && i < m->nr_tasks; i++)
@@ -192,7 +193,7 @@ static void task_fold(struct model *m, struct task *t, uint32_t into)
 static int tasks_forget(struct model *m)
 {
 	int64_t before_ns = tasks_median_end(m);
-	uint32_t *moved = malloc(m->nr_tasks * sizeof(*moved));
+	uint32_t *moved = memory_malloc(m->nr_tasks * sizeof(*moved));
 	size_t nr = 0;
 
 	if (!moved || before_ns == MODEL_NEVER) {
@@ -285,7 +286,7 @@ int task_add_point(struct model *m, struct task *t, int64_t at_ns, const struct 
 		points_thin(m);
 	if (t->nr_points == t->room_points) {
 		uint32_t room = t->room_points ? 2 * t->room_points : 4;
-		struct point *points = reallocarray(t->points, room, sizeof(*points));
+		struct point *points = memory_reallocarray(t->points, room, sizeof(*points));
 
 		if (!points)
 			return -ENOMEM;
@@ -347,14 +348,14 @@ int programs_find(struct model *m, const char *name, uint32_t *index)
 	if (m->nr_programs == m->room_programs) {
 		size_t room = m->room_programs ? 2 * m->room_programs : 64;
 
-		p = reallocarray(m->programs, room, sizeof(*p));
+		p = memory_reallocarray(m->programs, room, sizeof(*p));
 		if (!p)
 			return -ENOMEM;
 		m->programs = p;
 		m->room_programs = room;
 	}
 	p = &m->programs[m->nr_programs];
-	*p = (struct program_name){ .name = strdup(name) };
+	*p = (struct program_name){ .name = memory_strdup(name) };
 	if (!p->name)
 		return -ENOMEM;
 	*index = (uint32_t)m->nr_programs++;

@@ -2,6 +2,7 @@
 #include "top/top_list.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "store/node_jobs.h"
 #include "text/jobs_text.h"
 #include "top/top_column.h"
@@ -150,7 +151,7 @@ static int items_make_room(struct list *l, size_t nr)
 
 	if (nr <= l->room)
 		return 0;
-	items = reallocarray(l->items, 2 * nr, sizeof(*items));
+	items = memory_reallocarray(l->items, 2 * nr, sizeof(*items));
 	if (!items)
 		return -ENOMEM;
 	l->items = items;

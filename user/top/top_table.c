@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "top/top_table.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ void row_choice_fold(struct row_choice *c, const struct row_key *key)
 
 static bool table_grow_array(void *array, size_t nr, size_t size)
 {
-	void **at = array, *grown = reallocarray(*at, nr, size);
+	void **at = array, *grown = memory_reallocarray(*at, nr, size);
 
 	if (grown)
 		*at = grown;
@@ -358,7 +359,7 @@ static int table_walk(struct tree_walk *w, uint32_t roots, int depth)
 	const struct scene *s = w->scene;
 	uint32_t at = roots;
 	/* the depth of a process's siblings, to go back to, is where its rows began */
-	int *depths = malloc((s->nr_actors + 1) * sizeof(*depths));
+	int *depths = memory_malloc((s->nr_actors + 1) * sizeof(*depths));
 	int err = depths ? 0 : -ENOMEM;
 
 	while (!err && at) {

@@ -2,6 +2,7 @@
 /* What `bpfmon` writes to a file is sent as it comes: exports, comparisons; and what edit says. */
 #include "base/buffer.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "export/export.h"
 #include "store/node_jobs.h"
@@ -164,7 +165,7 @@ static void flow_free(void *context)
 static struct MHD_Response *flow_open(struct web *w, char *const *words, bool as_file,
 				      unsigned *status)
 {
-	struct flow *f = w->flows < FLOWS ? calloc(1, sizeof(*f)) : NULL;
+	struct flow *f = w->flows < FLOWS ? memory_calloc(1, sizeof(*f)) : NULL;
 	struct MHD_Response *r;
 	ssize_t n;
 
@@ -398,7 +399,7 @@ static void words_put_option(struct words *w, const char *key, const char *value
 {
 	char *text;
 
-	if (w->nr_owned == CHILD_WORDS || asprintf(&text, "--%s=%s", key, value) < 0) {
+	if (w->nr_owned == CHILD_WORDS || memory_asprintf(&text, "--%s=%s", key, value) < 0) {
 		w->failed = true;
 		return;
 	}

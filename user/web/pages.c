@@ -3,6 +3,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/http_request.h"
 #include "page/page.h"
 #include "page/page_run.h"
@@ -81,7 +82,7 @@ struct MHD_Response *reply_list_page(struct web *w, unsigned *status)
 
 	(void)w;
 	*status = MHD_HTTP_OK;
-	f = err ? NULL : open_memstream(&text, &length);
+	f = err ? NULL : memory_open_memstream(&text, &length);
 	if (!f)
 		return NULL;
 	list_data_write(&j);
@@ -141,9 +142,9 @@ static int run_page_read(struct report_run *r, struct web *w, const struct run_r
 static int run_page_make(struct web *w, const struct run_ref *ref, const char *nonce, char **text,
 			 size_t *length)
 {
-	struct report_run *r = calloc(1, sizeof(*r));
+	struct report_run *r = memory_calloc(1, sizeof(*r));
 	int err = r ? run_page_read(r, w, ref) : -ENOMEM;
-	FILE *f = err ? NULL : open_memstream(text, length);
+	FILE *f = err ? NULL : memory_open_memstream(text, length);
 
 	if (!err)
 		err = f ? run_page_write(f, r, ref->text, nonce) : -ENOMEM;
@@ -244,7 +245,7 @@ static struct pulse_client *node_job_follow(struct web *w, const struct run_ref 
 static struct MHD_Response *stream_answer(struct web *w, struct pulse_client *client,
 					  struct MHD_Connection *c)
 {
-	struct stream *s = calloc(1, sizeof(*s));
+	struct stream *s = memory_calloc(1, sizeof(*s));
 	struct MHD_Response *r;
 
 	if (!s) {

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "run/reader.h"
 #include "store/database_open.h"
 #include "store/query.h"
@@ -71,7 +72,7 @@ static struct pulse_text *text_make(struct pulse_run *r, const struct sample *s)
 	jsonw_object_end(&j);
 	room = j.used + 64;
 	if (!j.failed)
-		t = malloc(sizeof(*t) + room);
+		t = memory_malloc(sizeof(*t) + room);
 	if (t) {
 		t->users = 1;
 		t->at_ns = s->elapsed_ns;
@@ -150,7 +151,7 @@ static void node_take_line(void *context, const char *text, size_t length)
 
 	if (in->err || !text || !memmem(text, head, in->run->uuid, strlen(in->run->uuid)))
 		return;
-	l = calloc(1, sizeof(*l)); /* large for a stack */
+	l = memory_calloc(1, sizeof(*l)); /* large for a stack */
 	in->err = l ? line_read(l, text, length) : -ENOMEM;
 	if (!in->err && l->kind == LINE_SAMPLE)
 		in->err = node_take_sample(in, &l->sample);
@@ -409,7 +410,7 @@ static bool pulse_run_is(const struct pulse_run *r, const struct pulse_subject *
 /* Takes its stream. -ENOMEM. */
 static int pulse_run_begin_with(struct pulse_run *r, struct pulse_subject *s)
 {
-	char *path = strdup(s->path);
+	char *path = memory_strdup(s->path);
 
 	if (!path)
 		return -ENOMEM;
@@ -441,7 +442,7 @@ static struct pulse_run *pulse_find(struct pulse *p, struct pulse_subject *s)
 struct pulse_client *pulse_open(struct pulse *p, const struct pulse_subject *subject,
 				uint64_t after_ns)
 {
-	struct pulse_client *c = calloc(1, sizeof(*c));
+	struct pulse_client *c = memory_calloc(1, sizeof(*c));
 	struct pulse_subject s = *subject;
 
 	pthread_mutex_lock(&p->lock);

@@ -5,6 +5,7 @@
  */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "http/http_request.h"
 #include "web/web.h"
 #include "store/database_open.h"
@@ -257,7 +258,7 @@ static bool request_is_ours(struct web *w, struct MHD_Connection *c, const char 
 /* What it says is read with it; request_complete() ends that. */
 static enum MHD_Result request_begin(struct MHD_Connection *c, bool is_post, void **state)
 {
-	struct form *form = calloc(1, sizeof(*form));
+	struct form *form = memory_calloc(1, sizeof(*form));
 
 	if (form && is_post)
 		form->reader = MHD_create_post_processor(c, 1024, form_take, form);
@@ -419,7 +420,7 @@ int run_find(const struct store_options *store, const char *ref, struct stored_r
 	err = stores_find(&s, store);
 	for (size_t i = 0; !err && !*path && i < s.nr; i++)
 		if (strlen(s.prefix[i]) == length && !strncmp(s.prefix[i], ref, length)) {
-			*path = strdup(s.path[i]);
+			*path = memory_strdup(s.path[i]);
 			err = *path ? 0 : -ENOMEM;
 		}
 	if (!err)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "run/agent_call.h"
 #include "store/node_jobs.h"
 #include "store/node_store.h"
@@ -39,7 +40,7 @@ static FILE *node_call(const char *socket, bool once, int *err)
 		return NULL;
 	}
 	setsockopt(call.stream_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	f = fdopen(call.stream_fd, "r");
+	f = memory_fdopen(call.stream_fd, "r");
 	*err = f ? 0 : -ENOMEM;
 	if (f)
 		call.stream_fd = -1;
@@ -58,7 +59,7 @@ int node_look(const char *socket, const char *uuid, struct node_job_rows *rows, 
 
 	*rows = (struct node_job_rows){ 0 };
 	f = node_call(socket, true, &err);
-	while (!err && !is_last && (n = getline(&line, &room, f)) > 0) {
+	while (!err && !is_last && (n = memory_getline(&line, &room, f)) > 0) {
 		size_t head = (size_t)n < NAMED_WITHIN ? (size_t)n : NAMED_WITHIN;
 
 		err = node_jobs_take(rows, line, (size_t)n, &is_last);
@@ -94,7 +95,7 @@ static int node_open_kept(const char *socket, const char *uuid, struct source *s
 
 int node_open_job(const char *socket, const char *uuid, struct source *s)
 {
-	__cleanup(fclosep) FILE *now = tmpfile();
+	__cleanup(fclosep) FILE *now = memory_tmpfile();
 	struct node_job_rows rows = { 0 };
 	char path[40];
 	int err = now ? node_look(socket, uuid, &rows, now) : -errno;

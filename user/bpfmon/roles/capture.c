@@ -2,6 +2,7 @@
 #include "bpfmon/roles/capture.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -239,8 +240,8 @@ int capture_run(const char *const *argv, const struct user *as, uint64_t limit_n
 	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
 	struct client_process g = {
 		.pidfd = -1,
-		.out = { .fd = -1, .text = malloc(MAX_TEXT + 1), .room = MAX_TEXT },
-		.err = { .fd = -1, .text = malloc(MAX_ERRORS), .room = MAX_ERRORS },
+		.out = { .fd = -1, .text = memory_malloc(MAX_TEXT + 1), .room = MAX_TEXT },
+		.err = { .fd = -1, .text = memory_malloc(MAX_ERRORS), .room = MAX_ERRORS },
 	};
 	int err = -ENOMEM;
 

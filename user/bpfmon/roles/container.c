@@ -4,6 +4,8 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/jansson_memory.h"
+#include "base/memory.h"
 #include "base/user.h"
 #include "bpfmon/roles/capture.h"
 
@@ -103,7 +105,7 @@ static int question_conclude(const struct question *q)
  */
 static int answer_read_container(struct question *q, const char *text)
 {
-	json_t *root = json_loads(text, 0, NULL);
+	json_t *root = jansson_loads(text, 0, NULL);
 	json_t *state = json_object_get(json_array_get(root, 0), "State");
 	const char *id = json_string_value(json_object_get(json_array_get(root, 0), "Id"));
 	const char *status = json_string_value(json_object_get(state, "Status"));
@@ -139,7 +141,7 @@ static int engine_inspect(const struct engine *e, struct question *q)
 /* [{"id": ..., "pid": ..., "status": ...}, ...], or null */
 static int answer_read_list(struct question *q, const char *text)
 {
-	json_t *root = json_loads(text, JSON_DECODE_ANY, NULL);
+	json_t *root = jansson_loads(text, JSON_DECODE_ANY, NULL);
 	bool is_understood = json_is_array(root) || json_is_null(root);
 	json_t *c;
 	size_t i;
@@ -442,7 +444,7 @@ int container_find(const char *name, const struct user *caller, struct container
 	struct container_search s = { .name = name };
 	int err;
 
-	s.why = fmemopen(why, size, "w");
+	s.why = memory_fmemopen(why, size, "w");
 	if (!s.why)
 		return -errno;
 	err = search_run(&s, caller, c);

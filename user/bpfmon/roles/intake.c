@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/span_call.h"
 #include "base/user.h"
 #include "base/seccomp.h"
@@ -274,7 +275,7 @@ static void left_folder_remove(int base, const char *name)
 /* Those of other keepers, where it is. */
 static void mark_folder_remove_left(const struct mark_folder *f)
 {
-	DIR *d = opendir("..");
+	DIR *d = memory_opendir("..");
 	const struct dirent *e;
 
 	while (d && (e = readdir(d)))

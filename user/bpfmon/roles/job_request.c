@@ -209,7 +209,7 @@ static void target_describe(struct meta *m, const struct launch_options *o)
 
 void description_begin(struct description *d, struct launch_options *o)
 {
-	struct meta *m = calloc(1, sizeof(*m));
+	struct meta *m = memory_calloc(1, sizeof(*m));
 
 	*d = (struct description){ .meta = m, .reader_fd = -1 };
 	o->run->meta = m;

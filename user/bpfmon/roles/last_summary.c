@@ -2,6 +2,7 @@
 #include "bpfmon/roles/last_summary.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/patience.h"
 #include "text/summary_text.h"
 #include "text/terminal.h"
@@ -26,7 +27,7 @@ void last_summary_init(struct last_summary *l, int fd, bool is_quiet)
 static char *last_summary_format(const struct message *m)
 {
 	static const struct summary_view view = { .has_styles = true };
-	struct line *line = calloc(1, sizeof(*line));
+	struct line *line = memory_calloc(1, sizeof(*line));
 	char *text = NULL;
 
 	if (line && !line_read(line, m->text, m->length) && line->kind == LINE_SUMMARY)

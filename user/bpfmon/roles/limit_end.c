@@ -2,7 +2,9 @@
 #include "bpfmon/roles/limit_end.h"
 
 #include "base/clock.h"
+#include "base/jansson_memory.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/reaped.h"
 #include "base/fd.h"
 #include "base/procstat.h"
@@ -48,7 +50,7 @@ static void limit_say_origin(const struct limit_end *e, const struct limit_hit *
 static void limit_say(const struct limit_end *e, const struct control *c)
 {
 	struct limit_hit hit = { .text = "a limit" };
-	json_t *o = json_loads(c->text, 0, NULL);
+	json_t *o = jansson_loads(c->text, 0, NULL);
 	char grace[FORMAT_BYTES], origin[4600], *text;
 	const char *beyond;
 
@@ -81,7 +83,7 @@ static struct limit_target *target_add(struct limit_end *e, pid_t pid, uint64_t 
 	int fd;
 
 	if (e->nr == e->room) {
-		all = reallocarray(all, e->room * 2 + 16, sizeof(*all));
+		all = memory_reallocarray(all, e->room * 2 + 16, sizeof(*all));
 		if (!all)
 			return NULL;
 		e->targets = all;
@@ -221,7 +223,7 @@ static bool sweep_put(struct sweep *s, pid_t pid, unsigned threads)
 	struct swept *all = s->all;
 
 	if (s->nr == s->room) {
-		all = reallocarray(all, room, sizeof(*all));
+		all = memory_reallocarray(all, room, sizeof(*all));
 		if (!all)
 			return false;
 		s->all = all;

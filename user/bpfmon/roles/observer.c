@@ -89,7 +89,7 @@ static int observer_open(struct observers *s, const struct observer_ops *ops, co
 	int err;
 
 	*o = (struct observer){ .ops = ops, .target = target, .patience = patience };
-	o->own = calloc(1, ops->own_bytes + 1);
+	o->own = memory_calloc(1, ops->own_bytes + 1);
 	if (!o->own)
 		return -ENOMEM;
 	err = ops->open ? ops->open(o, options) : 0;
@@ -107,7 +107,7 @@ int observers_open(struct observers *s, const struct recorder_options *options,
 	const struct observer_ops *ops;
 	int err = 0;
 
-	s->all = calloc(observers_count(options), sizeof(*s->all));
+	s->all = memory_calloc(observers_count(options), sizeof(*s->all));
 	if (!s->all)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < options->nr_outputs; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/roles/output.h"
 
+#include "base/memory.h"
 #include "base/path_end.h"
 
 #include <errno.h>
@@ -97,7 +98,7 @@ void output_put(struct output *o, const char *text, size_t length)
 		return;
 	if (o->used + length > o->room) {
 		size_t room = (o->used + length) * 2;
-		char *buffer = realloc(o->buffer, room);
+		char *buffer = memory_realloc(o->buffer, room);
 
 		if (!buffer) { /* the next flush reports it */
 			o->is_short_of_memory = true;
@@ -187,7 +188,7 @@ static int output_open_temporary(struct output *o)
 	const size_t more = 1 + NR_LETTERS;
 	int err = 0;
 
-	if (asprintf(&o->temporary, "%.*s.......", (int)(NAME_MAX - more), o->at.name) < 0) {
+	if (memory_asprintf(&o->temporary, "%.*s.......", (int)(NAME_MAX - more), o->at.name) < 0) {
 		o->temporary = NULL;
 		return -ENOMEM;
 	}

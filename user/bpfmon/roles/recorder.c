@@ -274,7 +274,7 @@ static int recorder_make_room(struct recorder *r)
 
 	if (r->used + READ_BYTES <= r->room)
 		return 0;
-	text = realloc(r->text, room);
+	text = memory_realloc(r->text, room);
 	if (!text)
 		return -ENOMEM;
 	r->text = text;
@@ -335,7 +335,7 @@ static void recorder_complete_run(struct recorder *r)
 
 static struct recorder *recorder_make(int control_fd)
 {
-	struct recorder *r = calloc(1, sizeof(*r));
+	struct recorder *r = memory_calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;

@@ -2,6 +2,7 @@
 #include "bpfmon/roles/status_line.h"
 
 #include "base/bottom_row.h"
+#include "base/memory.h"
 #include "base/message.h"
 #include "base/log.h"
 #include "bpfmon/roles/launch_signals.h"
@@ -170,7 +171,7 @@ static void live_take_event(struct live *l, const struct line *line)
 	mark = line_get_mark(line, &bytes, &elapsed_ns);
 	if (mark) {
 		free(l->phase);
-		l->phase = strndup(mark, bytes);
+		l->phase = memory_strndup(mark, bytes);
 		l->view.phase = l->phase;
 	} else if (event && (!strcmp(event, "stalled") || !strcmp(event, "resumed"))) {
 		l->view.is_stalled = *event == 's';

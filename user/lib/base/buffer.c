@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/buffer.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -19,7 +20,7 @@ void buffer_put(struct buffer *t, const char *s, size_t n)
 {
 	if (t->used + n > t->room) {
 		size_t room = (t->used + n) * 2;
-		char *text = realloc(t->text, room);
+		char *text = memory_realloc(t->text, room);
 
 		if (!text) {
 			t->failed = true;
@@ -56,7 +57,7 @@ void buffer_printf(struct buffer *t, const char *format, ...)
 	int n;
 
 	va_start(args, format);
-	n = vasprintf(&s, format, args);
+	n = memory_vasprintf(&s, format, args);
 	va_end(args);
 	if (n < 0) {
 		t->failed = true;

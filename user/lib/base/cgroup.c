@@ -2,6 +2,7 @@
 #include "base/cgroup.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@ static FILE *cgroup_open_file(const char *folder, const char *name)
 	char path[5000];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return fopen(path, "re");
+	return memory_fopen(path, "re");
 }
 
 /* Whether @cg has the controller enabled for its children. */
@@ -141,7 +142,7 @@ static FILE *cgroup_open_proc(const char *proc, const char *name)
 	char path[5000];
 
 	snprintf(path, sizeof(path), "%s/%s", proc, name);
-	return fopen(path, "re");
+	return memory_fopen(path, "re");
 }
 
 FILE *cgroup_mounts_open(const char *proc)
@@ -175,7 +176,7 @@ bool cgroup_mount_next(FILE *f, struct cgroup_mount *m)
 	__cleanup(freep) char *line = NULL;
 	size_t room = 0;
 
-	while (f && getline(&line, &room, f) > 0) {
+	while (f && memory_getline(&line, &room, f) > 0) {
 		const char *dash = strstr(line, " - ");
 		char type[32];
 
@@ -397,7 +398,7 @@ uint64_t cgroup_target_id(const struct cgroup_target *t)
 int cgroup_target_find(const char *proc, const char *name, struct cgroup_target *t, char *why,
 		       size_t size)
 {
-	__cleanup(freep) char *real = realpath(name, NULL);
+	__cleanup(freep) char *real = memory_realpath(name, NULL);
 	char path[4096];
 	bool is_v2;
 	int err = real ? cgroup_target_find_folder(proc, real, t) : -ENOENT;
@@ -458,7 +459,7 @@ static int tasks_file_is_populated(const char *path, const struct stat *st, int 
 	(void)st;
 	if (type != FTW_F || strcmp(path + at->base, "tasks") != 0)
 		return 0;
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	return f && fgetc(f) != EOF;
 }
 
@@ -470,7 +471,7 @@ bool cgroup_target_is_populated(const struct cgroup_target *t)
 	if (!t->cg.is_v2)
 		return nftw(t->cg.path, tasks_file_is_populated, 16, FTW_PHYS) > 0;
 	snprintf(path, sizeof(path), "%s/cgroup.events", t->cg.path);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (!strcmp(line, "populated 0\n"))
 			return false;

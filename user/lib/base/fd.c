@@ -2,6 +2,7 @@
 #include "base/fd.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +54,7 @@ static unsigned rights_count(int fd)
 	unsigned nr;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "scm_fds: %u", &nr) == 1)
 			return nr;
@@ -75,7 +76,7 @@ void socket_close_plain(int fd)
 static void discard_keep(struct discard *d, int fd)
 {
 	size_t room = d->room ? d->room * 2 : DISCARDS_KEPT;
-	int *kept = d->nr < d->room ? d->kept : reallocarray(d->kept, room, sizeof(*kept));
+	int *kept = d->nr < d->room ? d->kept : memory_reallocarray(d->kept, room, sizeof(*kept));
 
 	if (!kept)
 		return;
@@ -208,7 +209,7 @@ pid_t pidfd_pid(int fd)
 	pid_t pid;
 
 	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	if (!f)
 		return -errno;
 	while (fgets(line, sizeof(line), f))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/json.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -36,7 +37,7 @@ static void jsonw_append(struct jsonw *j, const char *s, size_t n)
 {
 	if (j->used + n + 1 > j->room) {
 		size_t room = (j->used + n + 1) * 2;
-		char *text = realloc(j->text, room);
+		char *text = memory_realloc(j->text, room);
 
 		if (!text) {
 			j->failed = true;

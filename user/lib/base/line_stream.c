@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/line_stream.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,7 @@ static int line_stream_make_room(struct line_stream *s)
 
 	if (s->room - s->used >= READ_BYTES)
 		return 0;
-	text = realloc(s->text, room);
+	text = memory_realloc(s->text, room);
 	if (!text)
 		return -ENOMEM;
 	s->text = text;

@@ -1,22 +1,51 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/memory.h"
 
-#include <dirent.h>
+#include "base/exit_status.h"
+
 #include <errno.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <unistd.h>
 
 static atomic_size_t failures;
 static _Thread_local size_t failures_of_thread;
+static atomic_bool exits;
+static void (*undo_before_exit)(void);
+
+bool memory_exit_on_failure(bool does)
+{
+	return atomic_exchange(&exits, does);
+}
+
+void memory_set_undo(void (*undo)(void))
+{
+	undo_before_exit = undo;
+}
 
 void memory_count_failure(void)
 {
 	failures++;
 	failures_of_thread++;
+}
+
+/* End the process, or count the failure. Not exit(): the caller may be any thread, or a child that
+ * shares the buffers of stdio. */
+static void memory_fail(void)
+{
+	static const char text[] = "bpfmon: out of memory\n";
+	static atomic_flag is_ending = ATOMIC_FLAG_INIT;
+	ssize_t n;
+
+	memory_count_failure();
+	if (!exits || atomic_flag_test_and_set(&is_ending))
+		return;
+	if (undo_before_exit)
+		undo_before_exit();
+	n = write(STDERR_FILENO, text, sizeof(text) - 1);
+	(void)n; /* without stderr the status is all there is */
+	_exit(EXIT_USAGE);
 }
 
 size_t memory_failures(void)
@@ -34,139 +63,227 @@ bool memory_has_failed(void)
 	return failures > 0;
 }
 
-/* Functions of the C library that return NULL for any failure: only lack of memory counts. */
-/* clang-format off */
-#define WRAP(type, name, parameters, arguments)		\
-	type __real_##name parameters;			\
-	type __wrap_##name parameters;			\
-	type __wrap_##name parameters			\
-	{						\
-		type got = __real_##name arguments;	\
-		if (!got && errno == ENOMEM)		\
-			memory_count_failure();			\
-		return got;				\
-	}
-WRAP(void *, malloc, (size_t size), (size))
-WRAP(void *, calloc, (size_t n, size_t size), (n, size))
-WRAP(void *, realloc, (void *old, size_t size), (old, size))
-WRAP(void *, reallocarray, (void *old, size_t n, size_t size), (old, n, size))
-WRAP(char *, strdup, (const char *text), (text))
-WRAP(char *, strndup, (const char *text, size_t n), (text, n))
-WRAP(char *, realpath, (const char *path, char *to), (path, to))
-WRAP(FILE *, fopen, (const char *path, const char *mode), (path, mode))
-WRAP(FILE *, fdopen, (int fd, const char *mode), (fd, mode))
-WRAP(FILE *, fmemopen, (void *at, size_t size, const char *mode), (at, size, mode))
-WRAP(FILE *, tmpfile, (void), ())
-WRAP(DIR *, opendir, (const char *path), (path))
-/* clang-format on */
+/* Functions that return NULL for any failure: only lack of memory counts. */
+static void *memory_check(void *got)
+{
+	if (!got && errno == ENOMEM)
+		memory_fail();
+	return got;
+}
 
-ssize_t __wrap_getline(char **text, size_t *room, FILE *f);
-ssize_t __wrap___getdelim(char **text, size_t *room, int end, FILE *f);
-struct tm *__real_localtime_r(const time_t *at, struct tm *tm);
-struct tm *__wrap_localtime_r(const time_t *at, struct tm *tm);
-time_t __real_mktime(struct tm *tm);
-time_t __wrap_mktime(struct tm *tm);
-int __wrap_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int __wrap___asprintf_chk(char **text, int flag, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-int __real_vasprintf(char **text, const char *format, va_list args);
-int __wrap_vasprintf(char **text, const char *format, va_list args);
-int __wrap___vasprintf_chk(char **text, int flag, const char *format, va_list args);
-int __real_scandir(const char *path, struct dirent ***found, int (*takes)(const struct dirent *),
-		   int (*compare)(const struct dirent **, const struct dirent **));
-int __wrap_scandir(const char *path, struct dirent ***found, int (*takes)(const struct dirent *),
-		   int (*compare)(const struct dirent **, const struct dirent **));
+void *memory_malloc(size_t size)
+{
+	return memory_check(malloc(size));
+}
 
-/* The C library returns -1 without memory, as at the end of the file. With optimization getline()
- * is this function. */
-ssize_t __wrap___getdelim(char **text, size_t *room, int end, FILE *f)
+void *memory_calloc(size_t n, size_t size)
+{
+	return memory_check(calloc(n, size));
+}
+
+void *memory_realloc(void *old, size_t size)
+{
+	return memory_check(realloc(old, size));
+}
+
+void *memory_reallocarray(void *old, size_t n, size_t size)
+{
+	return memory_check(reallocarray(old, n, size));
+}
+
+char *memory_strdup(const char *text)
+{
+	return memory_check(strdup(text));
+}
+
+char *memory_strndup(const char *text, size_t n)
+{
+	return memory_check(strndup(text, n));
+}
+
+char *memory_realpath(const char *path, char *to)
+{
+	return memory_check(realpath(path, to));
+}
+
+FILE *memory_fopen(const char *path, const char *mode)
+{
+	return memory_check(fopen(path, mode));
+}
+
+FILE *memory_fdopen(int fd, const char *mode)
+{
+	return memory_check(fdopen(fd, mode));
+}
+
+FILE *memory_fmemopen(void *at, size_t size, const char *mode)
+{
+	return memory_check(fmemopen(at, size, mode));
+}
+
+FILE *memory_tmpfile(void)
+{
+	return memory_check(tmpfile());
+}
+
+DIR *memory_opendir(const char *path)
+{
+	return memory_check(opendir(path));
+}
+
+/* At the end of the file, and without memory, getline() returns -1. */
+ssize_t memory_getline(char **text, size_t *room, FILE *f)
 {
 	ssize_t n;
 
 	errno = 0;
-	n = getdelim(text, room, end, f);
+	n = getline(text, room, f);
 	if (n < 0 && errno == ENOMEM)
-		memory_count_failure();
+		memory_fail();
 	return n;
 }
 
-ssize_t __wrap_getline(char **text, size_t *room, FILE *f)
-{
-	return __wrap___getdelim(text, room, '\n', f);
-}
-
-/* Without memory for the time zone the C library falls back to UTC. */
-struct tm *__wrap_localtime_r(const time_t *at, struct tm *tm)
+struct tm *memory_localtime_r(const time_t *at, struct tm *tm)
 {
 	int before = errno;
 
 	errno = 0;
-	tm = __real_localtime_r(at, tm);
+	tm = localtime_r(at, tm);
 	if (errno == ENOMEM)
-		memory_count_failure();
+		memory_fail();
 	errno = before;
 	return tm;
 }
 
-time_t __wrap_mktime(struct tm *tm)
+time_t memory_mktime(struct tm *tm)
 {
 	int before = errno;
 	time_t at;
 
 	errno = 0;
-	at = __real_mktime(tm);
+	at = mktime(tm);
 	if (errno == ENOMEM)
-		memory_count_failure();
+		memory_fail();
 	errno = before;
 	return at;
 }
 
-int __wrap_vasprintf(char **text, const char *format, va_list args)
+int memory_vasprintf(char **text, const char *format, va_list args)
 {
-	int n = __real_vasprintf(text, format, args);
+	int n = vasprintf(text, format, args);
 
 	if (n < 0) {
-		memory_count_failure();
+		memory_fail();
 		*text = NULL;
 	}
 	return n;
 }
 
-int __wrap___vasprintf_chk(char **text, int flag, const char *format, va_list args)
-{
-	(void)flag;
-	return __wrap_vasprintf(text, format, args);
-}
-
-int __wrap_asprintf(char **text, const char *format, ...)
+int memory_asprintf(char **text, const char *format, ...)
 {
 	va_list args;
 	int n;
 
 	va_start(args, format);
-	n = __wrap_vasprintf(text, format, args);
+	n = memory_vasprintf(text, format, args);
 	va_end(args);
 	return n;
 }
 
-int __wrap___asprintf_chk(char **text, int flag, const char *format, ...)
-{
-	va_list args;
-	int n;
-
-	(void)flag;
-	va_start(args, format);
-	n = __wrap_vasprintf(text, format, args);
-	va_end(args);
-	return n;
-}
-
-int __wrap_scandir(const char *path, struct dirent ***found, int (*takes)(const struct dirent *),
+int memory_scandir(const char *path, struct dirent ***found, int (*takes)(const struct dirent *),
 		   int (*compare)(const struct dirent **, const struct dirent **))
 {
-	int n = __real_scandir(path, found, takes, compare);
+	int n = scandir(path, found, takes, compare);
 
 	if (n < 0 && errno == ENOMEM)
-		memory_count_failure();
+		memory_fail();
 	return n;
+}
+
+struct memory_stream {
+	char **text;
+	size_t *length;
+	char *all; /* becomes the caller's when the stream is closed */
+	size_t used, room;
+	bool has_failed;
+};
+
+static bool memory_stream_reserve(struct memory_stream *s, size_t n)
+{
+	size_t room = (s->used + n + 1) * 2;
+	char *all;
+
+	if (s->used + n < s->room)
+		return true;
+	all = memory_realloc(s->all, room);
+	if (!all) {
+		s->has_failed = true;
+		return false;
+	}
+	s->all = all;
+	s->room = room;
+	return true;
+}
+
+static ssize_t memory_stream_write(void *context, const char *from, size_t n)
+{
+	struct memory_stream *s = context;
+
+	if (s->has_failed || !memory_stream_reserve(s, n))
+		return 0; /* an error, to the C library */
+	memcpy(s->all + s->used, from, n);
+	s->used += n;
+	return (ssize_t)n;
+}
+
+/* For ftell() alone: what was written stays where it is. */
+static int memory_stream_seek(void *context, off64_t *offset, int whence)
+{
+	const struct memory_stream *s = context;
+
+	if (whence == SEEK_SET || *offset) {
+		errno = ESPIPE;
+		return -1;
+	}
+	*offset = (off64_t)s->used;
+	return 0;
+}
+
+/* The caller gets the text only now. */
+static int memory_stream_close(void *context)
+{
+	struct memory_stream *s = context;
+	bool is_whole = !s->has_failed && memory_stream_reserve(s, 0);
+
+	if (is_whole) {
+		s->all[s->used] = '\0';
+		*s->text = s->all;
+		*s->length = s->used;
+	} else {
+		free(s->all);
+	}
+	free(s);
+	return is_whole ? 0 : -1;
+}
+
+FILE *memory_open_memstream(char **text, size_t *length)
+{
+	struct memory_stream *s = memory_calloc(1, sizeof(*s));
+	FILE *f;
+
+	*text = NULL;
+	*length = 0;
+	if (!s)
+		return NULL;
+	s->text = text;
+	s->length = length;
+	f = fopencookie(s, "w",
+			(cookie_io_functions_t){ .write = memory_stream_write,
+						 .seek = memory_stream_seek,
+						 .close = memory_stream_close });
+	if (!f) {
+		memory_fail();
+		free(s);
+	}
+	return f;
 }

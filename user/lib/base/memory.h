@@ -1,27 +1,69 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Counts each allocation that fails, however its caller handles it: the linker puts these wrappers
- * between bpfmon's code and the C library (WRAPPED in the Makefile), jansson and SQLite allocate
- * through memory_init(). One check at the end of an output is then enough to know whether it is
- * incomplete for lack of memory.
+ * Allocations. Each function here is that of the C library without the prefix memory_, but for what
+ * follows if memory does not suffice: a program that only reads and prints calls
+ * memory_exit_on_failure() first, and ends with one line. Elsewhere the failure is counted, and the
+ * caller gets what the C library returns. One check at the end of an output is then enough to know
+ * whether it is incomplete. No other file calls the functions of the C library.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
+#include <dirent.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <time.h>
 
-/* To be called before any use of jansson or SQLite. 0, or a negative errno. */
+/* Count what fails in jansson and SQLite, too; to be called before these are used. Returns 0, or a
+ * negative errno. */
 int memory_init(void);
 /* The part of memory_init() that is jansson's. */
 void memory_init_jansson(void);
-/* Counts a failed allocation of the calling thread. */
+/*
+ * From now on, if @does, a failed allocation prints one line and ends the process with EXIT_USAGE;
+ * else it is counted, as at the start. Returns what was set before.
+ */
+bool memory_exit_on_failure(bool does);
+/* Set a function to be called before the process ends for lack of memory. NULL: none. */
+void memory_set_undo(void (*undo)(void));
+/* Count a failed allocation of the calling thread, whose caller reports it. */
 void memory_count_failure(void);
 /* The number of allocations of this process that have failed. */
 size_t memory_failures(void);
-/* The same of this thread alone. */
+/* The number of those that failed in this thread. */
 size_t memory_failures_of_thread(void);
-/* Whether any of this process has failed. */
+/* Returns true if any allocation of this process has failed. */
 bool memory_has_failed(void);
+
+void *memory_malloc(size_t size) __attribute__((malloc, alloc_size(1)));
+void *memory_calloc(size_t n, size_t size) __attribute__((malloc, alloc_size(1, 2)));
+void *memory_realloc(void *old, size_t size) __attribute__((alloc_size(2)));
+void *memory_reallocarray(void *old, size_t n, size_t size) __attribute__((alloc_size(2, 3)));
+char *memory_strdup(const char *text) __attribute__((malloc));
+char *memory_strndup(const char *text, size_t n) __attribute__((malloc));
+/* On failure *@text is NULL. */
+int memory_asprintf(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int memory_vasprintf(char **text, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+ssize_t memory_getline(char **text, size_t *room, FILE *f);
+char *memory_realpath(const char *path, char *to);
+FILE *memory_fopen(const char *path, const char *mode);
+FILE *memory_fdopen(int fd, const char *mode);
+FILE *memory_fmemopen(void *at, size_t size, const char *mode);
+FILE *memory_tmpfile(void);
+DIR *memory_opendir(const char *path);
+int memory_scandir(const char *path, struct dirent ***found, int (*takes)(const struct dirent *),
+		   int (*compare)(const struct dirent **, const struct dirent **));
+/* Without memory for the time zone the C library falls back to UTC. */
+struct tm *memory_localtime_r(const time_t *at, struct tm *tm);
+time_t memory_mktime(struct tm *tm);
+/*
+ * As open_memstream(), but the text is there only after fclose(), which fails if memory did not
+ * suffice for it. That of the C library drops what it has no memory for.
+ */
+FILE *memory_open_memstream(char **text, size_t *length);
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/message.h"
 
 #include "base/fd.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -76,7 +77,7 @@ int message_add(struct message *m, const struct control *part)
 	if (!m->type) {
 		if (n > m->limit || part->when_ns > m->limit - n)
 			return -EMSGSIZE;
-		m->text = malloc(n + part->when_ns + 1);
+		m->text = memory_malloc(n + part->when_ns + 1);
 		if (!m->text)
 			return -ENOMEM;
 		m->length = n + part->when_ns;

@@ -2,6 +2,7 @@
 #include "base/proc_connector.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <linux/connector.h>
@@ -134,7 +135,7 @@ void proc_connector_restart(struct proc_connector *c)
 
 static bool cpus_grow(struct proc_connector *c, size_t nr)
 {
-	uint32_t *next = nr <= MOST_CPUS ? reallocarray(c->next, nr, sizeof(*next)) : NULL;
+	uint32_t *next = nr <= MOST_CPUS ? memory_reallocarray(c->next, nr, sizeof(*next)) : NULL;
 
 	if (!next)
 		return false;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -264,7 +265,7 @@ static int children_of_task(pid_t pid, pid_t task, void (*fn)(void *context, pid
 	pid_t child;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, task);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	if (!f)
 		return -errno;
 	while (fscanf(f, "%d", &child) == 1)
@@ -282,7 +283,7 @@ int proc_each_child(pid_t pid, unsigned threads, void (*fn)(void *context, pid_t
 	if (threads == 1)
 		return children_of_task(pid, pid, fn, context);
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
+	dir = memory_opendir(path);
 	if (!dir)
 		return -errno;
 	while ((entry = readdir(dir)))
@@ -333,7 +334,7 @@ int procstat_read_leader(pid_t pid, pid_t *leader)
 	__cleanup(fclosep) FILE *f = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	if (!f)
 		return -errno;
 	while (fgets(line, sizeof(line), f))
@@ -481,7 +482,7 @@ static int smaps_read_threads(pid_t pid, struct smaps *out)
 	int err = -ESRCH;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	threads = opendir(path);
+	threads = memory_opendir(path);
 	while (threads && err == -ESRCH && (thread = readdir(threads))) {
 		if (thread->d_name[0] == '.' || strtol(thread->d_name, NULL, 10) == pid)
 			continue;
@@ -505,7 +506,7 @@ int smaps_read(pid_t pid, struct smaps *out)
 
 bool task_delays_are_kept(void)
 {
-	FILE *f = fopen("/proc/sys/kernel/task_delayacct", "re");
+	FILE *f = memory_fopen("/proc/sys/kernel/task_delayacct", "re");
 	bool is_on = f && fgetc(f) == '1';
 
 	if (f)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,7 @@ static void user_from_passwd(struct user *u, const struct passwd *pw)
  */
 static int user_find_in_file(const char *name, uid_t uid, struct user *u)
 {
-	__cleanup(fclosep) FILE *f = fopen("/etc/passwd", "re");
+	__cleanup(fclosep) FILE *f = memory_fopen("/etc/passwd", "re");
 	struct passwd entry, *pw;
 	char text[2048]; /* longer lines are skipped */
 	int err;
@@ -186,7 +187,7 @@ static int standing_read(struct standing *s, int folder)
 
 	if (fd < 0)
 		return -errno;
-	f = fdopen(fd, "r");
+	f = memory_fdopen(fd, "r");
 	if (!f) {
 		int err = -errno;
 

@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "config/ini.h"
 #include "config/table.h"
@@ -53,7 +54,7 @@ static int rule_begin(struct reading *r, const char *name)
 				name, c->rules[i].line);
 	if (c->nr_rules == MAX_RULES)
 		return ini_refuse(&r->in, -EINVAL, "too many rules; %d are allowed", MAX_RULES);
-	grown = reallocarray(c->rules, c->nr_rules + 1, sizeof(*grown));
+	grown = memory_reallocarray(c->rules, c->nr_rules + 1, sizeof(*grown));
 	if (!grown)
 		return ini_refuse(&r->in, -ENOMEM, "out of memory");
 	c->rules = grown;
@@ -246,7 +247,7 @@ int config_read(const char *path, struct agent_config *c, char *why, size_t size
 	const char *name = path ? path : CONFIG_PATH;
 	/* O_NONBLOCK: a FIFO would wait for its writer */
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
-	__cleanup(fclosep) FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+	__cleanup(fclosep) FILE *f = fd >= 0 ? memory_fdopen(fd, "r") : NULL;
 
 	memset(c, 0, sizeof(*c));
 	if (fd < 0 && errno == ENOENT && !path)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "config/user_files.h"
 
@@ -135,7 +136,7 @@ static bool group_line_read(const char *line, const char *name, gid_t *gid)
  */
 static int group_find_in_file(const char *name, gid_t *gid)
 {
-	__cleanup(fclosep) FILE *f = fopen("/etc/group", "re");
+	__cleanup(fclosep) FILE *f = memory_fopen("/etc/group", "re");
 	bool is_begin = true;
 	char line[512]; /* the names of members may be cut */
 
@@ -157,7 +158,7 @@ static int group_find_anywhere(const char *name, gid_t *gid)
 	int err = ERANGE;
 
 	for (size_t bytes = 4096; err == ERANGE && bytes <= MAX_BYTES; bytes *= 4) {
-		grown = realloc(room, bytes);
+		grown = memory_realloc(room, bytes);
 		if (!grown) {
 			err = ENOMEM;
 			break;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/fd.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static int user_file_read_text(struct user_file *file, int fd)
 {
 	ssize_t n;
 
-	file->text = malloc(USER_FILE_BYTES);
+	file->text = memory_malloc(USER_FILE_BYTES);
 	if (!file->text)
 		return -ENOMEM;
 	n = bytes_read(fd, file->text, USER_FILE_BYTES - 1);
@@ -149,7 +150,7 @@ static int user_file_receive(int fd, struct user_file *file)
 	file->path[sizeof(file->path) - 1] = file->why[sizeof(file->why) - 1] = '\0';
 	if (!has_text)
 		return 0;
-	file->text = file->length < USER_FILE_BYTES ? malloc(file->length + 1) : NULL;
+	file->text = file->length < USER_FILE_BYTES ? memory_malloc(file->length + 1) : NULL;
 	if (!file->text)
 		return -ENOMEM;
 	file->text[file->length] = '\0';

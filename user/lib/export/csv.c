@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "export/csv.h"
 
+#include "base/memory.h"
 #include "export/export.h"
 
 #include <inttypes.h>
@@ -98,7 +99,7 @@ json_t *span_make_tags(const struct span_label *label)
 
 	for (size_t i = 0; tags && i < label->nr_tags; i++) {
 		const char *value = strchr(label->tags[i], '=') + 1;
-		char *key = strndup(label->tags[i], (size_t)(value - 1 - label->tags[i]));
+		char *key = memory_strndup(label->tags[i], (size_t)(value - 1 - label->tags[i]));
 
 		if (!key || json_object_set_new(tags, key, json_string(value))) {
 			json_decref(tags);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "export/influx_text.h"
 
+#include "base/memory.h"
 #include "run/metric.h"
 
 #include <errno.h>
@@ -167,7 +168,7 @@ static void influx_tags_put(struct influx_tags *t, json_t *keys, const char *pre
 {
 	char *named;
 
-	if (asprintf(&named, "%s%s", prefix, key) < 0)
+	if (memory_asprintf(&named, "%s%s", prefix, key) < 0)
 		named = NULL;
 	if (!named || influx_tags_add(t, keys, named, value))
 		t->text.failed = true;
@@ -243,7 +244,7 @@ void influx_tags_pop(struct influx_tags *t)
 
 int influx_times_init(struct influx_times *t)
 {
-	t->given = calloc(SLOTS, sizeof(*t->given));
+	t->given = memory_calloc(SLOTS, sizeof(*t->given));
 	return t->given ? 0 : -ENOMEM;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "export/openmetrics.h"
 
+#include "base/memory.h"
 #include "export/export.h"
 
 #include <ctype.h>
@@ -119,7 +120,7 @@ static struct instance_series *series_get(struct export_batch *b, const struct i
 	}
 	if (b->nr_series == MOST_SERIES || !dimension_is_usable(i->dimension))
 		return NULL;
-	s = reallocarray(b->series, b->nr_series + 1, sizeof(*s));
+	s = memory_reallocarray(b->series, b->nr_series + 1, sizeof(*s));
 	if (!s) {
 		b->text.failed = true;
 		return NULL;
@@ -326,7 +327,7 @@ static int openmetrics_write(struct exporter *e)
 	size_t labels_at = b->text.used;
 	int err;
 
-	if (!b->kept && !(b->kept = tmpfile()))
+	if (!b->kept && !(b->kept = memory_tmpfile()))
 		return -errno;
 	openmetrics_keep_labels(&b->text, e);
 	if (b->text.failed)

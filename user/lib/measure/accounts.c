@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/accounts.h"
 
+#include "base/memory.h"
 #include "measure/iterator.h"
 
 #include <errno.h>
@@ -18,10 +19,10 @@ int accounts_init(struct accounts *a, size_t most)
 {
 	*a = (struct accounts){
 		.most = most,
-		.keys = calloc(most, sizeof(*a->keys)),
-		.totals = calloc(most, sizeof(*a->totals)),
-		.spare_keys = calloc(most, sizeof(*a->keys)),
-		.spare_totals = calloc(most, sizeof(*a->totals)),
+		.keys = memory_calloc(most, sizeof(*a->keys)),
+		.totals = memory_calloc(most, sizeof(*a->totals)),
+		.spare_keys = memory_calloc(most, sizeof(*a->keys)),
+		.spare_totals = memory_calloc(most, sizeof(*a->totals)),
 	};
 	return a->keys && a->totals && a->spare_keys && a->spare_totals ? 0 : -ENOMEM;
 }

@@ -2,6 +2,7 @@
 #include "measure/births.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -13,12 +14,12 @@
 /* The number of all tasks since boot, threads included. */
 static int forks_read(uint64_t *forks)
 {
-	__cleanup(fclosep) FILE *f = fopen("/proc/stat", "re");
+	__cleanup(fclosep) FILE *f = memory_fopen("/proc/stat", "re");
 	__cleanup(freep) char *line = NULL;
 	size_t room = 0;
 	unsigned long long n;
 
-	while (f && getline(&line, &room, f) > 0) {
+	while (f && memory_getline(&line, &room, f) > 0) {
 		if (sscanf(line, "processes %llu", &n) != 1)
 			continue;
 		*forks = n;
@@ -42,7 +43,7 @@ static int told_read(const struct bpf_map *map, uint64_t *per_cpu, size_t cpus, 
 int births_untold(const struct bpf_map *map, uint64_t *untold)
 {
 	int cpus = libbpf_num_possible_cpus();
-	__cleanup(freep) uint64_t *per_cpu = cpus > 0 ? calloc((size_t)cpus, 8) : NULL;
+	__cleanup(freep) uint64_t *per_cpu = cpus > 0 ? memory_calloc((size_t)cpus, 8) : NULL;
 	uint64_t forks, told, again;
 
 	if (!per_cpu)

@@ -2,6 +2,7 @@
 #include "measure/block_io.h"
 
 #include "base/cgroup.h"
+#include "base/memory.h"
 #include "bpfmon.skel.h"
 #include "measure/iterator.h"
 #include "measure/programs.h"
@@ -73,7 +74,7 @@ bool block_hierarchy_fits(const struct cgroup_target *root)
 		return !cgroup_target_find_twin("/proc/self", root, "blkio", path) &&
 		       !strcmp(path, root->cg.path);
 	snprintf(path, sizeof(path), "%s/cgroup.controllers", root->cg.path);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	fits = f && fgets(line, sizeof(line), f) && list_has_word(line, "io", " \n");
 	if (f)
 		fclose(f);
@@ -97,7 +98,7 @@ static bool file_is_on_a_device(const char *path)
 
 static bool device_has_no_slaves(const char *path)
 {
-	DIR *d = opendir(path);
+	DIR *d = memory_opendir(path);
 	bool is_empty = true;
 	struct dirent *e;
 
@@ -120,7 +121,7 @@ bool block_device_is_stacked(const char *sys, __u32 number)
 		return true;
 	snprintf(path, sizeof(path), "%s/dev/block/%u:%u/loop/backing_file", sys, of_major,
 		 of_minor);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	if (!f)
 		return false;
 	if (fgets(file, sizeof(file), f))
@@ -148,7 +149,7 @@ static struct block_device *block_device_get(struct block_io *b, __u32 number)
 			return &b->devices[i];
 	if (b->nr == MAX_BLOCK_DEVICES)
 		return NULL;
-	all = reallocarray(b->devices, b->nr + 1, sizeof(*all));
+	all = memory_reallocarray(b->devices, b->nr + 1, sizeof(*all));
 	if (!all)
 		return NULL;
 	b->devices = all;

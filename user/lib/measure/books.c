@@ -2,6 +2,7 @@
 #include "measure/books.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "measure/images.h"
 
 #include <errno.h>
@@ -66,7 +67,7 @@ int books_own(struct books *b, const struct account_key *key, void *owner)
 		o->owner = owner;
 		return 0;
 	}
-	o = reallocarray(b->owners, b->nr_owners + 1, sizeof(*o));
+	o = memory_reallocarray(b->owners, b->nr_owners + 1, sizeof(*o));
 	if (!o)
 		return -ENOMEM;
 	b->owners = o;
@@ -308,7 +309,7 @@ static void unread_add(struct books *b, const struct account_key *key)
 	size_t room = b->room_unread ? b->room_unread * 2 : 64;
 
 	if (b->nr_unread == b->room_unread) {
-		all = reallocarray(all, room, sizeof(*all));
+		all = memory_reallocarray(all, room, sizeof(*all));
 		if (!all) {
 			b->rows.lost++;
 			return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/born.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 static size_t born_home(const struct born_set *t, pid_t pid)
@@ -29,7 +31,7 @@ static bool set_grow(struct born_set *t)
 {
 	struct born_set wider = { .slots = t->slots ? t->slots * 2 : 64 };
 
-	wider.all = calloc(wider.slots, sizeof(*wider.all));
+	wider.all = memory_calloc(wider.slots, sizeof(*wider.all));
 	if (!wider.all)
 		return false;
 	for (size_t i = 0; i < t->slots; i++)

@@ -3,6 +3,7 @@
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/procstat.h"
 #include "bpfmon/shared.h"
 #include "measure/optional.h"
@@ -77,7 +78,7 @@ static bool capability_has_exact_peak(void)
 
 static bool is_locked_down(void)
 {
-	__cleanup(fclosep) FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	__cleanup(fclosep) FILE *f = memory_fopen("/sys/kernel/security/lockdown", "re");
 	char line[128] = "";
 
 	return f && fgets(line, sizeof(line), f) && strstr(line, "[confidentiality]");
@@ -151,7 +152,7 @@ int capability_core(char *why, size_t size)
 
 static bool has_runqueue_wait(void)
 {
-	__cleanup(fclosep) FILE *f = fopen("/proc/self/schedstat", "re");
+	__cleanup(fclosep) FILE *f = memory_fopen("/proc/self/schedstat", "re");
 	unsigned long long ran, waited, slices = 0;
 
 	/* without CONFIG_SCHED_INFO the file is absent, or all zero */

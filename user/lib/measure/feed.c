@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/feed.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -72,7 +74,7 @@ static bool feed_make_room(struct feed *f, size_t n)
 		room *= 2;
 	if (!feed_may_hold(f, room))
 		return false;
-	queue = realloc(f->queue, room);
+	queue = memory_realloc(f->queue, room);
 	if (!queue)
 		return false;
 	f->queue = queue;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 int images_init(struct images *all)
 {
 	*all = (struct images){ .nr_slots = 4096, .prune_at = PRUNE_FROM };
-	all->slots = calloc(all->nr_slots, sizeof(struct image *));
+	all->slots = memory_calloc(all->nr_slots, sizeof(struct image *));
 	return all->slots ? 0 : -ENOMEM;
 }
 
@@ -78,7 +79,7 @@ static size_t path_join(char *out, const char *text, size_t length)
 int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns)
 {
 	struct image **slot = slot_of(all, e->image);
-	struct image *image = calloc(1, sizeof(*image) + e->path_bytes + 2 + e->args_bytes);
+	struct image *image = memory_calloc(1, sizeof(*image) + e->path_bytes + 2 + e->args_bytes);
 	size_t used;
 
 	if (!image)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/span_call.h"
 #include "base/message.h"
 #include "base/stack.h"
@@ -94,7 +95,7 @@ uint64_t datagram_count_lines(const struct datagram *l)
 
 static struct datagram *datagram_make(const char *text, size_t length, const struct envelope *e)
 {
-	struct datagram *l = malloc(sizeof(*l) + length + 1);
+	struct datagram *l = memory_malloc(sizeof(*l) + length + 1);
 
 	if (!l)
 		return NULL;
@@ -198,7 +199,7 @@ static void *inbox_receive_loop(void *context)
 {
 	struct inbox *box = context;
 	unsigned nr_idle = 0;
-	char *text = malloc(DATAGRAM_BYTES);
+	char *text = memory_malloc(DATAGRAM_BYTES);
 	struct pollfd p[] = {
 		{ .fd = box->stop_fd, .events = POLLIN },
 		{ .fd = box->intake.marks_fd, .events = POLLIN },

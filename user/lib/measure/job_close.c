@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How a job ends: it closes its accounts, writes the remaining lines, then the summary. */
+#include "base/memory.h"
 #include "measure/job.h"
 #include "measure/selfcost.h"
 #include "run/writer.h"
@@ -16,7 +17,7 @@ static void left_keep(void *context, const struct process_record *r)
 	size_t room = job->room_left ? job->room_left * 2 : 64;
 
 	if (job->nr_left == job->room_left) {
-		left = reallocarray(left, room, sizeof(*left));
+		left = memory_reallocarray(left, room, sizeof(*left));
 		if (!left) {
 			job->view.tally.forgone++;
 			return;
@@ -31,7 +32,7 @@ static void left_keep(void *context, const struct process_record *r)
 static void accounts_close(struct job *job)
 {
 	const struct accounts *a = &job->view.books->tracker.accounts;
-	struct account_key *keys = calloc(a->nr + 1, sizeof(*keys));
+	struct account_key *keys = memory_calloc(a->nr + 1, sizeof(*keys));
 	size_t n = 0;
 
 	if (!keys) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Processes that have ended, and those that the kernel has killed. */
+#include "base/memory.h"
 #include "measure/job.h"
 #include "measure/record.h"
 #include "run/writer.h"
@@ -56,7 +57,7 @@ static bool job_is_early(struct job *job, struct early_report **report)
 	*report = NULL;
 	if (job->state != JOB_OPEN)
 		return false;
-	all = reallocarray(job->early, job->nr_early + 1, sizeof(*all));
+	all = memory_reallocarray(job->early, job->nr_early + 1, sizeof(*all));
 	if (!all) {
 		job->view.tally.forgone++;
 		return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How a job begins and ends in the books of a whole node, where its processes are counted already.
  */
+#include "base/memory.h"
 #include "measure/job.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ static void process_note(void *context, const struct process_record *r)
 	if (r->flags & PROCESS_ENDED || !r->pid)
 		return;
 	if (c->nr == c->room) {
-		all = reallocarray(all, room, sizeof(*all));
+		all = memory_reallocarray(all, room, sizeof(*all));
 		if (!all) {
 			c->forgone++;
 			return;

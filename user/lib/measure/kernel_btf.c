@@ -2,6 +2,7 @@
 #include "measure/kernel_btf.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ static int bytes_get(struct kernel_btf *k)
 	k->is_mapped = k->bytes != MAP_FAILED;
 	if (k->is_mapped)
 		return 0;
-	k->bytes = malloc(k->size);
+	k->bytes = memory_malloc(k->size);
 	if (!k->bytes)
 		return -ENOMEM;
 	while (got < k->size && (n = read(fd, (char *)k->bytes + got, k->size - got)) > 0)
@@ -81,7 +82,7 @@ static int types_number(struct kernel_btf *k, size_t types_size)
 	size_t room = types_size / sizeof(struct btf_type) + 1;
 	size_t at = 0;
 
-	k->offsets = malloc(room * sizeof(*k->offsets));
+	k->offsets = memory_malloc(room * sizeof(*k->offsets));
 	if (!k->offsets)
 		return -ENOMEM;
 	for (k->nr_types = 1; at + sizeof(struct btf_type) <= types_size; k->nr_types++) {

@@ -3,6 +3,7 @@
 #include "measure/live_processes.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "measure/record.h"
 #include "run/writer.h"
 
@@ -36,7 +37,7 @@ static int heaviest_make_room(struct heaviest *h, size_t n)
 
 	if (n <= h->room)
 		return 0;
-	rows = reallocarray(h->rows, n, sizeof(*rows));
+	rows = memory_reallocarray(h->rows, n, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
 	h->rows = rows;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/loader.h"
 
+#include "base/memory.h"
 #include "base/stack.h"
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"
@@ -162,7 +163,7 @@ static int relocated_load(const struct relocated *r, const struct bpf_prog_load_
 static void refusal_print(const struct relocated *r, int err)
 {
 	struct bpf_prog_load_opts options = r->options;
-	char *log = calloc(1, LOG_BYTES);
+	char *log = memory_calloc(1, LOG_BYTES);
 	int fd;
 
 	if (!log)
@@ -263,7 +264,7 @@ static int batch_report(const struct batch *b,
 int loader_load(const struct loader *l, struct bpfmon *skel,
 		void (*refused)(void *context, const struct bpf_program *p, int err), void *context)
 {
-	struct batch *b = calloc(1, sizeof(*b));
+	struct batch *b = memory_calloc(1, sizeof(*b));
 	int err;
 
 	if (!b)

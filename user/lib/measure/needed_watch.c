@@ -4,6 +4,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/procstat.h"
 #include "measure/job.h"
 
@@ -48,7 +49,7 @@ static bool holds_only(const struct run_cgroup *g, const pid_t *pids, size_t nr)
 	if (stat(g->target.cg.path, &st) || st.st_nlink > 2)
 		return false;
 	snprintf(path, sizeof(path), "%s/cgroup.procs", g->target.cg.path);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	while (f && fscanf(f, "%d", &pid) == 1)
 		if (!bsearch(&pid, pids, nr, sizeof(*pids), pids_order) &&
 		    !is_around_launcher(g, pid))
@@ -58,7 +59,7 @@ static bool holds_only(const struct run_cgroup *g, const pid_t *pids, size_t nr)
 
 static bool holds_only_rows(const struct run_cgroup *g, const struct row_list *rows)
 {
-	__cleanup(freep) pid_t *pids = calloc(rows->nr + 1, sizeof(*pids));
+	__cleanup(freep) pid_t *pids = memory_calloc(rows->nr + 1, sizeof(*pids));
 
 	if (!pids)
 		return false;

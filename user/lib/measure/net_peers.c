@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/net_peers.h"
 
+#include "base/memory.h"
 #include "bpfmon.skel.h"
 #include "measure/iterator.h"
 #include "measure/tracker.h"
@@ -94,7 +95,7 @@ static void peer_keep(void *context, const struct peer_key *key, const struct pe
 	struct peer_entry *all;
 
 	if (l->nr == l->room) {
-		all = reallocarray(l->all, room, sizeof(*all));
+		all = memory_reallocarray(l->all, room, sizeof(*all));
 		if (!all) {
 			l->lacks_memory = true;
 			return;

@@ -2,6 +2,7 @@
 #include "measure/peak.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static void holdings_put(struct memory_bound *b, struct holdings *to, const stru
 	struct holding *all = to->all;
 
 	if (to->nr == to->room) {
-		all = reallocarray(all, room, sizeof(*all));
+		all = memory_reallocarray(all, room, sizeof(*all));
 		if (!all) {
 			b->is_unknown = true;
 			return;
@@ -104,7 +105,7 @@ static int by_end(const void *a, const void *b)
 /* The largest sum of holdings at the same time. 0: no memory for it. */
 static uint64_t largest_sum(struct holding *h, size_t n)
 {
-	const struct holding **ends = reallocarray(NULL, n, sizeof(*ends));
+	const struct holding **ends = memory_reallocarray(NULL, n, sizeof(*ends));
 	uint64_t sum = 0, largest = 0;
 
 	if (!ends)
@@ -309,7 +310,7 @@ static int share_add(struct exact_peak *x, const struct process_record *r, const
 	if (x->nr == x->room) {
 		size_t room = x->room ? x->room * 2 : 16;
 
-		s = reallocarray(s, room, sizeof(*s));
+		s = memory_reallocarray(s, room, sizeof(*s));
 		if (!s)
 			return -ENOMEM;
 		x->shares = s;
@@ -319,7 +320,7 @@ static int share_add(struct exact_peak *x, const struct process_record *r, const
 	*s = (struct share){ .epoch = r->share_epoch, .serial = r->serial, .mm = mm };
 	s->holder.pid = p->pid;
 	s->holder.rss_bytes = r->share_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	s->holder.exe = p->exe ? strdup(p->exe) : NULL;
+	s->holder.exe = p->exe ? memory_strdup(p->exe) : NULL;
 	memcpy(s->holder.comm, p->comm, sizeof(s->holder.comm));
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "measure/permission.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +15,7 @@ static FILE *open_self(const char *proc, const char *name)
 	char path[300];
 
 	snprintf(path, sizeof(path), "%s/self/%s", proc, name);
-	return fopen(path, "re");
+	return memory_fopen(path, "re");
 }
 
 /* Reads the value of @key from the status; false: there is none. */

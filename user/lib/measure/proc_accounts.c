@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/proc_accounts.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +15,7 @@ int proc_accounts_add(struct proc_accounts *a, const struct account_key *key)
 	if (a->nr == MAX_ACCOUNTS)
 		return -ENOSPC;
 	if (a->nr == a->room) {
-		all = reallocarray(all, room, sizeof(*all));
+		all = memory_reallocarray(all, room, sizeof(*all));
 		if (!all)
 			return -ENOMEM;
 		a->all = all;

@@ -4,6 +4,7 @@
  * counted by the look that finds it, or by its end if none has.
  */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "measure/proc_source.h"
 #include "measure/proc_state.h"
 
@@ -133,7 +134,7 @@ static void pending_add(struct proc_births *b, pid_t pid)
 	pid_t *pending = b->pending;
 
 	if (b->nr_pending == b->room_pending) {
-		pending = reallocarray(pending, room, sizeof(*pending));
+		pending = memory_reallocarray(pending, room, sizeof(*pending));
 		if (!pending)
 			return; /* a look at all finds it */
 		b->pending = pending;
@@ -273,7 +274,7 @@ static void births_repair(struct proc_source *p)
 {
 	struct born_set *live = &p->births.live;
 	size_t n = 0;
-	pid_t *pids = calloc(live->nr + 1, sizeof(*pids));
+	pid_t *pids = memory_calloc(live->nr + 1, sizeof(*pids));
 
 	p->births.is_exact = false;
 	p->births.lost = p->births.from.lost;
@@ -396,7 +397,7 @@ bool proc_births_await(struct proc_source *p, struct proc_member *m)
 	if (!b || !b->is_seen || b->late || m->stat.start_ns > b->start_boot_ns || p->is_seeding ||
 	    m->is_reaped)
 		return false;
-	b->late = malloc(sizeof(*b->late));
+	b->late = memory_malloc(sizeof(*b->late));
 	if (!b->late)
 		return false;
 	*b->late = m->rec;

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -36,7 +37,7 @@ static void task_list_add_of(struct task_list *t, const struct proc_member *m)
 		return;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/task", m->files.pid);
-	dir = opendir(path);
+	dir = memory_opendir(path);
 	while (dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)*entry->d_name))
 			task_list_add(t, atoi(entry->d_name));
@@ -64,7 +65,7 @@ static int task_clock_open(pid_t task)
  */
 static bool taken_read(uint64_t *taken_ns)
 {
-	__cleanup(fclosep) FILE *f = fopen("/proc/stat", "re");
+	__cleanup(fclosep) FILE *f = memory_fopen("/proc/stat", "re");
 	unsigned long long irq, softirq, steal;
 
 	if (!f || fscanf(f, "cpu %*u %*u %*u %*u %*u %llu %llu %llu", &irq, &softirq, &steal) != 3)
@@ -80,8 +81,8 @@ void proc_clock_open(struct proc_clock *c, const struct proc_members *members, u
 
 	c->is_tried = true;
 	c->before_ns = before_ns;
-	t.all = calloc(t.most, sizeof(*t.all));
-	c->fds = calloc(t.most, sizeof(*c->fds));
+	t.all = memory_calloc(t.most, sizeof(*t.all));
+	c->fds = memory_calloc(t.most, sizeof(*c->fds));
 	if (t.all && c->fds && taken_read(&c->taken_ns)) {
 		/* all are listed first: what is born to one that has its event has it, too */
 		for (size_t i = 0; i < members->nr; i++)

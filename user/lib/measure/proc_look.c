@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Looks at the processes of a tree in /proc: finds those that are new, and those that are gone. */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "measure/proc_source.h"
 #include "measure/proc_state.h"
 #include "measure/task_rows.h"
@@ -27,7 +28,7 @@ static void stack_push(void *context, pid_t pid)
 	pid_t *stack = p->stack;
 
 	if (p->nr_stack == p->room_stack) {
-		stack = reallocarray(stack, room, sizeof(*stack));
+		stack = memory_reallocarray(stack, room, sizeof(*stack));
 		p->lacks_memory |= !stack;
 		if (!stack)
 			return;

@@ -2,6 +2,7 @@
 #include "measure/proc_member.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -94,7 +95,7 @@ struct proc_budget proc_budget_of_process(void)
 
 struct proc_member *proc_member_new(pid_t pid)
 {
-	struct proc_member *m = calloc(1, sizeof(*m));
+	struct proc_member *m = memory_calloc(1, sizeof(*m));
 
 	if (m)
 		proc_files_init(&m->files, pid);
@@ -392,12 +393,12 @@ static void by_pid_fill(struct proc_members *t)
 static bool members_grow(struct proc_members *t)
 {
 	size_t room = t->room ? t->room * 2 : 32;
-	struct proc_member **all = reallocarray(t->all, room, sizeof(*all)), **by_pid;
+	struct proc_member **all = memory_reallocarray(t->all, room, sizeof(*all)), **by_pid;
 
 	if (!all)
 		return false;
 	t->all = all;
-	by_pid = reallocarray(t->by_pid, room * 2, sizeof(*by_pid));
+	by_pid = memory_reallocarray(t->by_pid, room * 2, sizeof(*by_pid));
 	if (!by_pid)
 		return false;
 	t->by_pid = by_pid;

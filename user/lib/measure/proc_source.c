@@ -2,6 +2,7 @@
 #include "measure/proc_source.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "measure/proc_state.h"
 
 #include <errno.h>
@@ -74,7 +75,7 @@ static void proc_metrics_bounds(const struct metric_set *usable, bool are_all, b
 
 struct proc_source *proc_source_new(pid_t launcher, bool wants_args, unsigned inject_misses)
 {
-	struct proc_source *p = calloc(1, sizeof(*p));
+	struct proc_source *p = memory_calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;

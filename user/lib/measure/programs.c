@@ -2,6 +2,7 @@
 #include "measure/programs.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/user.h"
 #include "bpfmon.skel.h"
 #include "measure/capability.h"
@@ -50,7 +51,7 @@ static unsigned max_tasks_default(uint64_t interval_ns)
 	const uint64_t affordable = interval_ns / 100 / BUCKET_NS;
 	unsigned now = 0, room = MAX_TASKS_LEAST;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
-	__cleanup(fclosep) FILE *f = fopen("/proc/loadavg", "re");
+	__cleanup(fclosep) FILE *f = memory_fopen("/proc/loadavg", "re");
 
 	while (memory >= MEMORY_FOR_MORE && room < MAX_TASKS_MOST && room * 2ULL <= affordable)
 		room *= 2;

@@ -2,6 +2,7 @@
 #include "measure/pss.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "measure/task_rows.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static void space_recall(const struct pss *p, size_t *before, struct pss_space *
 /* Renews the list of address spaces: keeps what is known of those that still exist. */
 static int spaces_renew(struct pss *p, const struct drain_row *const *rows, size_t nr_rows)
 {
-	struct pss_space *all = calloc(nr_rows + 1, sizeof(*all));
+	struct pss_space *all = memory_calloc(nr_rows + 1, sizeof(*all));
 	size_t n = 0, before = 0;
 
 	if (!all)
@@ -277,7 +278,7 @@ static int by_turn(const void *a, const void *b)
 
 static struct pss_space **spaces_in_turn(const struct pss *p)
 {
-	struct pss_space **order = calloc(p->nr_spaces + 1, sizeof(struct pss_space *));
+	struct pss_space **order = memory_calloc(p->nr_spaces + 1, sizeof(struct pss_space *));
 
 	if (!order)
 		return NULL;
@@ -375,7 +376,7 @@ int pss_plan(struct pss *p, struct pss_list *list)
 	*list = (struct pss_list){ .budget_ns = p->budget_ns, .saved_ns = p->saved_ns };
 	if (!order)
 		return -ENOMEM;
-	list->items = calloc(p->nr_spaces + 1, sizeof(*list->items));
+	list->items = memory_calloc(p->nr_spaces + 1, sizeof(*list->items));
 	if (!list->items) {
 		free(order);
 		return -ENOMEM;
@@ -394,7 +395,7 @@ bool pss_plan_all(struct pss *p, struct pss_list *list, bool is_urgent)
 	int64_t cost_ns = 0;
 
 	*list = (struct pss_list){ .budget_ns = INT64_MAX };
-	list->items = order ? calloc(p->nr_spaces + 1, sizeof(*list->items)) : NULL;
+	list->items = order ? memory_calloc(p->nr_spaces + 1, sizeof(*list->items)) : NULL;
 	for (size_t i = 0; list->items && i < p->nr_spaces && !order[i]->is_refused; i++) {
 		list->items[i] = item_of(order[i], cost_estimate(p, order[i]));
 		cost_ns += list->items[i].expected_ns;

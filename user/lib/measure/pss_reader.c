@@ -2,6 +2,7 @@
 #include "measure/pss_reader.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/procstat.h"
 #include "base/stack.h"
 
@@ -115,7 +116,7 @@ static void *reader_run(void *data)
 int pss_reader_make(struct pss_reader **reader, int (*read)(pid_t pid, struct smaps *out),
 		    uint64_t delay_ns)
 {
-	struct pss_reader *r = calloc(1, sizeof(*r));
+	struct pss_reader *r = memory_calloc(1, sizeof(*r));
 	int err;
 
 	if (!r)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/pushed.h"
 
+#include "base/memory.h"
 #include "measure/feed.h"
 
 #include <errno.h>
@@ -150,8 +151,8 @@ void rate_charge(struct rate *r, uint64_t cost_ns)
 int senders_init(struct senders *s)
 {
 	*s = (struct senders){
-		.ended = calloc(LIVES_KEPT, sizeof(*s->ended)),
-		.newest = calloc(LIVES_KEPT, sizeof(*s->newest)),
+		.ended = memory_calloc(LIVES_KEPT, sizeof(*s->ended)),
+		.newest = memory_calloc(LIVES_KEPT, sizeof(*s->newest)),
 	};
 	if (s->ended && s->newest)
 		return 0;
@@ -197,7 +198,7 @@ int senders_set_alive(struct senders *s, const struct drain_row *rows, size_t nr
 {
 	s->nr_alive = 0;
 	if (nr > s->room_alive) {
-		struct life *alive = reallocarray(s->alive, nr * 2, sizeof(*alive));
+		struct life *alive = memory_reallocarray(s->alive, nr * 2, sizeof(*alive));
 
 		if (!alive)
 			return -ENOMEM;

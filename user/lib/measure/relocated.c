@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/relocated.h"
 
+#include "base/memory.h"
 #include "measure/program_type.h"
 
 #include <bpf/btf.h>
@@ -14,7 +15,7 @@ static struct relocated_set *collected; /* libbpf passes on only what is known a
 
 static int bytes_own(const void **bytes, size_t n)
 {
-	void *copy = malloc(n + 1);
+	void *copy = memory_malloc(n + 1);
 
 	if (!copy)
 		return -ENOMEM;

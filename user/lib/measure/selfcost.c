@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <inttypes.h>
 
@@ -16,7 +17,7 @@ void selfcost_read(pid_t pid, struct role_cost *cost)
 	if (!clock_getcpuclockid(pid, &cpu))
 		cost->cpu_ns = clock_ns(cpu);
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	status = fopen(path, "re");
+	status = memory_fopen(path, "re");
 	while (status && fgets(line, sizeof(line), status))
 		if (sscanf(line, "VmHWM: %" SCNu64, &cost->rss_bytes) == 1)
 			cost->rss_bytes *= 1024;

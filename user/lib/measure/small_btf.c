@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "measure/small_btf.h"
 
+#include "base/memory.h"
 #include "measure/kernel_btf.h"
 
 #include <bpf/btf.h>
@@ -114,7 +115,7 @@ static int composite_add(struct copying *c, const struct btf_type *t, const int 
 static int composite_copy(struct copying *c, const struct btf_type *t, int depth)
 {
 	const __u16 nr = btf_vlen(t);
-	int *ids = calloc(nr + 1U, sizeof(*ids));
+	int *ids = memory_calloc(nr + 1U, sizeof(*ids));
 	int id = 0;
 
 	if (!ids)
@@ -239,11 +240,11 @@ static int copy_write(struct copying *c, int fd, const struct names *wanted)
 
 int small_btf_write(int fd, const struct kernel_btf *kernel, const struct btf *local)
 {
-	struct names *wanted = calloc(1, sizeof(*wanted));
+	struct names *wanted = memory_calloc(1, sizeof(*wanted));
 	struct copying c = { .from = kernel, .to = btf__new_empty() };
 	int err;
 
-	c.copied = calloc(kernel->nr_types, sizeof(*c.copied));
+	c.copied = memory_calloc(kernel->nr_types, sizeof(*c.copied));
 	err = wanted && c.to && c.copied ? names_collect(wanted, local) : -ENOMEM;
 	if (!err)
 		err = copy_write(&c, fd, wanted);

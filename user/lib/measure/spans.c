@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/memory.h"
 #include "measure/tally_view.h"
 #include "measure/tally.h"
 #include "run/span.h"
@@ -78,7 +79,7 @@ static bool spans_make_room(struct spans *s)
 
 	if (s->nr < s->room)
 		return true;
-	all = reallocarray(s->all, room, sizeof(*all));
+	all = memory_reallocarray(s->all, room, sizeof(*all));
 	if (!all)
 		return false;
 	s->all = all;
@@ -90,7 +91,7 @@ static bool spans_make_room(struct spans *s)
 static struct live_span *span_append(struct spans *all, struct span_message *m,
 				     const struct process_record *r, struct live_span *above)
 {
-	struct live_span *s = spans_make_room(all) ? calloc(1, sizeof(*s)) : NULL;
+	struct live_span *s = spans_make_room(all) ? memory_calloc(1, sizeof(*s)) : NULL;
 
 	if (!s)
 		return NULL;

@@ -2,6 +2,7 @@
 #include "measure/task_rows.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "measure/accounts.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ static int compare_process(const void *a, const void *b)
 void rows_begin(struct rows *r)
 {
 	if (r->room_met < r->room) {
-		struct met *met = reallocarray(r->met, r->room, sizeof(*met));
+		struct met *met = memory_reallocarray(r->met, r->room, sizeof(*met));
 
 		if (!met)
 			r->lost += r->nr;
@@ -63,7 +64,7 @@ void rows_add(struct rows *r, const struct drain_row *row)
 {
 	if (r->nr == r->room) {
 		size_t room = r->room ? r->room * 2 : 256;
-		struct drain_row *all = reallocarray(r->all, room, sizeof(*all));
+		struct drain_row *all = memory_reallocarray(r->all, room, sizeof(*all));
 
 		if (!all) {
 			r->lost++;
@@ -124,11 +125,11 @@ static bool make_room_sorted(struct rows *r)
 
 	if (r->nr <= r->room_sorted)
 		return true;
-	sorted = reallocarray(r->by_memory, r->room, sizeof(*sorted));
+	sorted = memory_reallocarray(r->by_memory, r->room, sizeof(*sorted));
 	if (!sorted)
 		return false;
 	r->by_memory = sorted;
-	slices = reallocarray(r->slices, r->room, sizeof(*slices));
+	slices = memory_reallocarray(r->slices, r->room, sizeof(*slices));
 	if (!slices)
 		return false;
 	r->slices = slices;
@@ -207,7 +208,7 @@ int row_list_add(struct row_list *l, const struct slice *slice)
 	size_t nr = l->nr + slice->nr;
 
 	if (nr > l->room) {
-		const struct drain_row **all = reallocarray(l->all, nr * 2, sizeof(*all));
+		const struct drain_row **all = memory_reallocarray(l->all, nr * 2, sizeof(*all));
 
 		if (!all)
 			return -ENOMEM;

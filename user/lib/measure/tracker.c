@@ -4,6 +4,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "bpfmon.skel.h"
 #include "measure/births.h"
 #include "measure/capability.h"
@@ -51,7 +52,7 @@ static void socket_metrics_explain(struct tracker *t)
 static int cgroup_root_open(void)
 {
 	__cleanup(fclosep) FILE *f = cgroup_mounts_open("/proc/self");
-	__cleanup(freep) struct cgroup_mount *m = malloc(sizeof(*m));
+	__cleanup(freep) struct cgroup_mount *m = memory_malloc(sizeof(*m));
 
 	while (m && cgroup_mount_next(f, m))
 		if (m->is_v2)
@@ -284,7 +285,7 @@ int tracker_wire(const struct tracker *t, struct wire_counters *sum)
 
 	if (!(t->optional.there & OPTIONAL_OF_WIRE) || cpus < 1)
 		return -ENODATA;
-	by_cpu = calloc((size_t)cpus, sizeof(*by_cpu));
+	by_cpu = memory_calloc((size_t)cpus, sizeof(*by_cpu));
 	if (!by_cpu)
 		return -ENOMEM;
 	err = bpf_map__lookup_elem(t->skel->maps.wire, &zero, sizeof(zero), by_cpu,
@@ -322,7 +323,7 @@ uint64_t tracker_map_bytes(const struct tracker *t)
 		unsigned long long bytes;
 
 		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
-		f = fopen(path, "re");
+		f = memory_fopen(path, "re");
 		while (f && fgets(line, sizeof(line), f))
 			if (sscanf(line, "memlock: %llu", &bytes) == 1)
 				sum += bytes;

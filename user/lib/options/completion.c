@@ -2,6 +2,7 @@
 #include "options/completion.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "options/options.h"
 #include "options/settings.h"
@@ -242,7 +243,7 @@ static void completion_offer_tags(const struct completion *c)
 
 void completion_offer_pids(const struct completion *c)
 {
-	__cleanup(closedirp) DIR *proc = opendir("/proc");
+	__cleanup(closedirp) DIR *proc = memory_opendir("/proc");
 	const struct dirent *e;
 
 	while (proc && (e = readdir(proc))) {
@@ -252,7 +253,7 @@ void completion_offer_pids(const struct completion *c)
 		if (!isdigit((unsigned char)*e->d_name))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%s/comm", e->d_name);
-		f = fopen(path, "re");
+		f = memory_fopen(path, "re");
 		if (f && fgets(name, sizeof(name), f))
 			name[strcspn(name, "\n")] = '\0';
 		if (f)
@@ -367,7 +368,7 @@ static void store_choose_default(struct completion *c, const struct subcommand *
 		sub = subcommands[i];
 		group = store_group(sub);
 	}
-	options = group ? calloc(1, sub->options_bytes) : NULL;
+	options = group ? memory_calloc(1, sub->options_bytes) : NULL;
 	if (options && !options_from_files(sub, options) && !options_from_environment(sub, options))
 		memcpy(&c->store, (char *)options + group->offset, sizeof(c->store));
 	free(options);
@@ -426,7 +427,7 @@ static void run_offer_tag_keys(const struct completion *c, const struct stored_r
 {
 	(void)prefix;
 	for (const char *t = all->runs[i].tags; *t; t += strlen(t) + 1) {
-		char *key = strndup(t, strcspn(t, "="));
+		char *key = memory_strndup(t, strcspn(t, "="));
 
 		if (key && !tag_is_known(all, i, t, strlen(key) + 1))
 			completion_offer(c, key, NULL);

@@ -2,6 +2,7 @@
 #include "options/option.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/user.h"
 #include "run/run.h"
 
@@ -58,7 +59,7 @@ const struct option_row *option_at(const struct subcommand *sub, size_t i,
 bool option_takes(const struct subcommand *sub, const struct option_group *group,
 		  const struct option_row *row, const char *text)
 {
-	void *scratch = calloc(1, sub->options_bytes);
+	void *scratch = memory_calloc(1, sub->options_bytes);
 	bool takes = scratch && !row->parse((char *)scratch + group->offset + row->offset, text);
 
 	free(scratch);

@@ -2,6 +2,7 @@
 #include "options/option_values.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -179,7 +180,7 @@ static bool date_parse(const char *text, uint64_t *epoch_ns)
 			continue;
 		if (!date_exists(&tm))
 			return false;
-		at = mktime(&tm);
+		at = memory_mktime(&tm);
 		if (at > INT64_MAX / (int64_t)NSEC_PER_SEC)
 			return false;
 		*epoch_ns = at > 0 ? (uint64_t)at * NSEC_PER_SEC : BEFORE_ALL;

@@ -2,6 +2,7 @@
 #include "options/settings.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "options/common_options.h"
 #include "options/options.h"
@@ -131,14 +132,14 @@ static int settings_add(struct ini *in, const char *key, const char *value, enum
 {
 	struct settings_reading *r = in->context;
 	struct setting *grown, new = {
-		.section = strdup(r->sub ? settings_section(r->sub) : ""),
-		.key = strdup(key),
-		.value = strdup(value),
+		.section = memory_strdup(r->sub ? settings_section(r->sub) : ""),
+		.key = memory_strdup(key),
+		.value = memory_strdup(value),
 		.line = in->line,
 		.guard = guard,
 	};
 
-	grown = reallocarray(r->s->list, r->s->nr + 1, sizeof(*grown));
+	grown = memory_reallocarray(r->s->list, r->s->nr + 1, sizeof(*grown));
 	if (grown)
 		r->s->list = grown;
 	if (grown && new.section &&new.key &&new.value) {
@@ -209,7 +210,7 @@ int settings_parse(struct settings *s, const char *text, size_t length, char *wh
 	*why = '\0';
 	if (!length)
 		return 0;
-	f = fmemopen((char *)text, length, "r");
+	f = memory_fmemopen((char *)text, length, "r");
 	r.in = (struct ini){
 		.f = f,
 		.name = s->path,

@@ -2,6 +2,7 @@
 #include "page/charts.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/number.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@ static bool chart_is_of_gauges(size_t i)
 
 int charts_init(struct report_charts *c)
 {
-	*c = (struct report_charts){ .last = calloc(2, sizeof(*c->last)) };
+	*c = (struct report_charts){ .last = memory_calloc(2, sizeof(*c->last)) };
 	if (!c->last)
 		return -ENOMEM;
 	for (size_t i = 0; i < NR_CHARTS; i++)

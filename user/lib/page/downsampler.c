@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/downsampler.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
@@ -33,7 +35,7 @@ static struct downsampler_row *bucket_most(struct downsampler_row *bucket, unsig
 int downsampler_init(struct downsampler *t, unsigned columns, size_t room)
 {
 	*t = (struct downsampler){ .columns = columns, .room = room, .each = 1 };
-	t->held = calloc(room * bucket_size(t), sizeof(*t->held));
+	t->held = memory_calloc(room * bucket_size(t), sizeof(*t->held));
 	return t->held ? 0 : -ENOMEM;
 }
 
@@ -141,7 +143,7 @@ static size_t bucket_rows(const struct downsampler *t, size_t i, struct downsamp
 
 struct downsampler_row *downsampler_get_rows(const struct downsampler *t, size_t *nr)
 {
-	struct downsampler_row *rows = calloc(t->nr * bucket_size(t) + 1, sizeof(*rows));
+	struct downsampler_row *rows = memory_calloc(t->nr * bucket_size(t) + 1, sizeof(*rows));
 
 	*nr = 0;
 	for (size_t i = 0; rows && i < t->nr; i++)

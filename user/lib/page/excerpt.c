@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/excerpt.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -29,10 +30,10 @@ char *excerpt_keep_end(const char *text, size_t max)
 	char *cut;
 
 	if (length <= max)
-		return strdup(text);
+		return memory_strdup(text);
 	while (((unsigned char)*from & 0xc0) == 0x80)
 		from++;
-	return asprintf(&cut, EXCERPT_NOTE "%s", from) < 0 ? NULL : cut;
+	return memory_asprintf(&cut, EXCERPT_NOTE "%s", from) < 0 ? NULL : cut;
 }
 
 /* What the character at @s takes in a page; @length: its bytes. */
@@ -85,10 +86,11 @@ void excerpt_put(struct jsonw *j, const char *text, size_t max, enum excerpt_cut
 		return;
 	}
 	if (cut_at == CUT_START)
-		length = asprintf(&cut, EXCERPT_NOTE "%s", excerpt_skip(text, cost - kept, false));
+		length = memory_asprintf(&cut, EXCERPT_NOTE "%s",
+					 excerpt_skip(text, cost - kept, false));
 	else
-		length = asprintf(&cut, "%.*s" EXCERPT_NOTE,
-				  (int)(excerpt_skip(text, kept, true) - text), text);
+		length = memory_asprintf(&cut, "%.*s" EXCERPT_NOTE,
+					 (int)(excerpt_skip(text, kept, true) - text), text);
 	if (length < 0) {
 		j->failed = true;
 		return;
@@ -105,7 +107,7 @@ static void excerpt_write_text(struct jsonw *j, const char *key, const json_t *v
 
 	if (kept == length) {
 		jsonw_bytes(j, key, text, length);
-	} else if (asprintf(&cut, "%.*s" EXCERPT_NOTE, (int)kept, text) < 0) {
+	} else if (memory_asprintf(&cut, "%.*s" EXCERPT_NOTE, (int)kept, text) < 0) {
 		j->failed = true;
 	} else {
 		jsonw_string(j, key, cut);
@@ -210,7 +212,7 @@ char *excerpt_join(const char *args, size_t length, bool is_cut, size_t max)
 	const char *end = args + length;
 	char *text = NULL;
 	size_t used = 0;
-	FILE *f = open_memstream(&text, &used);
+	FILE *f = memory_open_memstream(&text, &used);
 
 	if (!f)
 		return NULL;

@@ -2,6 +2,7 @@
 #include "page/figure.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "page/plot.h"
 #include "page/excerpt.h"
@@ -57,9 +58,10 @@ static char *figure_make_command(const struct report_run *r)
 	FILE *f;
 
 	if (!json_array_size(words))
-		return strdup(json_object_get(r->meta, "attached") ? "attached to what ran already"
-								   : "a command (--no-args)");
-	f = open_memstream(&joined, &length);
+		return memory_strdup(json_object_get(r->meta, "attached")
+					     ? "attached to what ran already"
+					     : "a command (--no-args)");
+	f = memory_open_memstream(&joined, &length);
 	if (!f)
 		return NULL;
 	json_array_foreach(words, i, word)
@@ -92,7 +94,7 @@ static char *figure_make_subtitle(const struct report_run *r)
 	const json_t *s = r->summary;
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;
@@ -165,7 +167,7 @@ static bool event_is_severe(const char *event)
 /* A mark for each event that has a time; owned by the caller, NULL without memory. */
 static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *nr)
 {
-	struct panel_mark *marks = calloc(json_array_size(r->events) + 1, sizeof(*marks));
+	struct panel_mark *marks = memory_calloc(json_array_size(r->events) + 1, sizeof(*marks));
 	const json_t *event;
 	size_t i;
 

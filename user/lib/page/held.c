@@ -2,6 +2,7 @@
 #include "page/held.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "page/excerpt.h"
 
@@ -53,7 +54,7 @@ static int programs_make_room(struct report_held *h)
 
 	if (h->nr_programs < h->room)
 		return 0;
-	all = reallocarray(h->programs, room, sizeof(*all));
+	all = memory_reallocarray(h->programs, room, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	h->programs = all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/many_page.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "study/distribution.h"
 #include "study/bins.h"
@@ -298,7 +299,7 @@ static int many_page_put_all(FILE *f, const struct many_values *v, struct distri
 int many_page_write(FILE *f, const char *what, const struct many_values *v,
 		    const struct stored_runs *all)
 {
-	struct distribution *d = calloc(MOST_METRICS, sizeof(*d));
+	struct distribution *d = memory_calloc(MOST_METRICS, sizeof(*d));
 	int err = -ENOMEM;
 
 	if (d) {

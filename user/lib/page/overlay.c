@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/overlay.h"
 
+#include "base/memory.h"
 #include "page/excerpt.h"
 #include "study/stats.h"
 
@@ -184,7 +185,7 @@ static int overlay_chart_merge_times(struct overlay_chart *c)
 
 	for (size_t i = 0; i < c->of->nr; i++)
 		all += c->points[i].nr;
-	c->times = calloc(all, sizeof(*c->times));
+	c->times = memory_calloc(all, sizeof(*c->times));
 	if (!c->times)
 		return -ENOMEM;
 	n = overlay_chart_put_times(c);
@@ -192,9 +193,9 @@ static int overlay_chart_merge_times(struct overlay_chart *c)
 	for (size_t i = 0; i < n; i++)
 		if (!c->nr || c->times[i] != c->times[c->nr - 1])
 			c->times[c->nr++] = c->times[i];
-	c->low = calloc(c->nr + 1, sizeof(double));
-	c->median = calloc(c->nr + 1, sizeof(double));
-	c->high = calloc(c->nr + 1, sizeof(double));
+	c->low = memory_calloc(c->nr + 1, sizeof(double));
+	c->median = memory_calloc(c->nr + 1, sizeof(double));
+	c->high = memory_calloc(c->nr + 1, sizeof(double));
 	return c->low && c->median && c->high ? 0 : -ENOMEM;
 }
 
@@ -306,7 +307,7 @@ static void overlay_chart_write_values(struct overlay_chart *c, double unit, str
 
 static int overlay_write_chart(const struct overlay *o, size_t curve, struct jsonw *j)
 {
-	struct overlay_chart *c = calloc(1, sizeof(*c));
+	struct overlay_chart *c = memory_calloc(1, sizeof(*c));
 	enum metric_id id = curves[curve].id;
 	struct curve_place p;
 	uint64_t each = 1;

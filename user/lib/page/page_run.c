@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "run/phase.h"
 #include "run/time_parts.h"
 #include "page/excerpt.h"
@@ -92,7 +93,7 @@ static void answer_write_part(struct jsonw *j, const char *key, answer_part_fn *
 {
 	__cleanup(freep) char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (f)
 		write(f, a);

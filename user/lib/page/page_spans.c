@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/page_spans.h"
 
+#include "base/memory.h"
 #include "page/excerpt.h"
 #include "run/span_sums.h"
 
@@ -75,14 +76,14 @@ static struct span_name *span_names_append(struct report_spans *all, const char 
 	struct span_name *names;
 
 	if (all->nr_names == all->room_names) {
-		names = reallocarray(all->names, room, sizeof(*names));
+		names = memory_reallocarray(all->names, room, sizeof(*names));
 		if (!names)
 			return NULL;
 		all->names = names;
 		all->room_names = room;
 	}
 	names = &all->names[all->nr_names];
-	*names = (struct span_name){ .text = strdup(text), .place = SIZE_MAX };
+	*names = (struct span_name){ .text = memory_strdup(text), .place = SIZE_MAX };
 	if (!names->text)
 		return NULL;
 	all->nr_names++;
@@ -136,7 +137,7 @@ static char *span_tags_join(const struct span_label *label, int *err)
 
 	if (!label->nr_tags)
 		return NULL;
-	f = open_memstream(&text, &length);
+	f = memory_open_memstream(&text, &length);
 	for (size_t i = 0; f && i < label->nr_tags; i++)
 		fprintf(f, "%s%s", i ? ", " : "", label->tags[i]);
 	if (f && !fclose(f))
@@ -174,7 +175,7 @@ static int report_spans_make_room(struct report_spans *all)
 		spans_prune(all);
 	if (all->nr < all->room)
 		return 0;
-	list = reallocarray(all->list, room, sizeof(*list));
+	list = memory_reallocarray(all->list, room, sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	all->list = list;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/panel.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "page/plot.h"
 #include "page/charts.h"
@@ -42,7 +43,7 @@ static bool curve_is_drawn(const struct report_charts *c, const struct curve_spe
 static double *panel_compute_heights(const struct report_charts *c, const struct chart_spec *spec,
 				     const struct downsampler_row *rows, size_t nr)
 {
-	double *all = calloc((spec->nr + 1) * (nr + 1), sizeof(*all));
+	double *all = memory_calloc((spec->nr + 1) * (nr + 1), sizeof(*all));
 
 	for (size_t i = 0; all && i < nr; i++) {
 		double sum = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/plot.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "text/format.h"
@@ -343,7 +344,7 @@ int bands_make(struct bands *b, const struct report_run *r)
 	size_t phases = r->phases.nr > 1 ? r->phases.nr : 0;
 	int err = 0;
 
-	*b = (struct bands){ .list = calloc(phases + r->spans.nr + 1, sizeof(*b->list)) };
+	*b = (struct bands){ .list = memory_calloc(phases + r->spans.nr + 1, sizeof(*b->list)) };
 	if (!b->list)
 		return -ENOMEM;
 	if (phases)

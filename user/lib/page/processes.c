@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/processes.h"
 
+#include "base/memory.h"
 #include "page/excerpt.h"
 
 #include <errno.h>
@@ -88,8 +89,8 @@ static bool processes_may_keep(const struct report_processes *all, const struct 
 
 static int processes_prune(struct report_processes *all)
 {
-	struct ranked_process *rank = calloc(all->nr, sizeof(*rank));
-	bool *stays = calloc(all->nr, sizeof(*stays));
+	struct ranked_process *rank = memory_calloc(all->nr, sizeof(*rank));
+	bool *stays = memory_calloc(all->nr, sizeof(*stays));
 	int err = rank && stays ? 0 : -ENOMEM;
 	size_t nr = all->nr;
 
@@ -117,7 +118,7 @@ static int processes_make_room(struct report_processes *all)
 		return 0;
 	if (all->nr >= ROOM)
 		return processes_prune(all);
-	list = realloc(all->list, room * sizeof(*list));
+	list = memory_realloc(all->list, room * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
 	all->list = list;
@@ -196,7 +197,7 @@ static int texts_collect_paths(struct process_texts *t, const struct report_proc
 {
 	size_t nr = 0;
 
-	t->exe = calloc(all->nr + 1, sizeof(*t->exe));
+	t->exe = memory_calloc(all->nr + 1, sizeof(*t->exe));
 	if (!t->exe)
 		return -ENOMEM;
 	for (size_t i = 0; i < all->nr; i++)

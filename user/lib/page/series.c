@@ -3,6 +3,7 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "page/excerpt.h"
 
@@ -33,7 +34,7 @@ static struct series *series_append(struct report_series *p, json_t *identity)
 	struct series *all;
 
 	if (p->nr == p->room) {
-		all = reallocarray(p->all, room, sizeof(*all));
+		all = memory_reallocarray(p->all, room, sizeof(*all));
 		if (!all)
 			return NULL;
 		p->all = all;
@@ -272,7 +273,7 @@ static int series_divide_room(struct report_series *p)
 
 int series_choose(struct report_series *p)
 {
-	__cleanup(freep) struct series **order = calloc(p->nr + 1, sizeof(struct series *));
+	__cleanup(freep) struct series **order = memory_calloc(p->nr + 1, sizeof(struct series *));
 
 	if (!order)
 		return -ENOMEM;

@@ -3,6 +3,7 @@
 
 #include "base/agent_socket.h"
 #include "base/clock.h"
+#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "base/message.h"
 #include "base/number.h"
@@ -185,7 +186,7 @@ int history_query_read(struct history_query *q, const char *text, size_t length,
 {
 	static const char *const no_others[] = { NULL };
 	size_t failures = memory_failures_of_thread();
-	json_t *o = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	json_t *o = jansson_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
 	int err = -EBADMSG;
 
 	memset(q, 0, sizeof(*q));

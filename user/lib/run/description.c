@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/description.h"
 
+#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "run/tree.h"
@@ -167,7 +168,7 @@ static int description_read_command(struct described *d, struct run *run, const 
 		return 0;
 	if (!n)
 		return fields_refuse("command", "is no list, or empty", why, size);
-	d->command = calloc(n + 1, sizeof(*d->command));
+	d->command = memory_calloc(n + 1, sizeof(*d->command));
 	if (!d->command)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
@@ -321,7 +322,7 @@ int description_read(struct described *d, const char *text, size_t length, struc
 	int err;
 
 	memset(d, 0, sizeof(*d));
-	d->tree = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	d->tree = jansson_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
 	snprintf(why, size, "it is no JSON object");
 	err = json_is_object((json_t *)d->tree) ? description_read_run(d, d->tree, run, why, size)
 						: -EBADMSG;

@@ -2,6 +2,7 @@
 #include "run/git.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -70,7 +71,7 @@ static bool git_is_ref(const char *name)
 static int git_find_packed(int common, const char *ref, char *line, size_t size)
 {
 	int fd = git_open_file(common, "packed-refs");
-	__cleanup(fclosep) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	__cleanup(fclosep) FILE *f = fd < 0 ? NULL : memory_fdopen(fd, "r");
 	char text[4096];
 
 	while (f && fgets(text, sizeof(text), f) && ftell(f) < MAX_PACKED_BYTES) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/phase.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +26,7 @@ static struct phase *phase_append(struct phases *p)
 
 	if (p->nr < p->room)
 		return &p->all[p->nr++];
-	all = reallocarray(p->all, room, sizeof(*all));
+	all = memory_reallocarray(p->all, room, sizeof(*all));
 	if (!all)
 		return NULL;
 	p->all = all;
@@ -34,7 +36,7 @@ static struct phase *phase_append(struct phases *p)
 
 int phases_add_mark(struct phases *p, const char *text, size_t length, uint64_t elapsed_ns)
 {
-	char *copy = p->nr < MAX_PHASES ? malloc(length + 1) : NULL;
+	char *copy = p->nr < MAX_PHASES ? memory_malloc(length + 1) : NULL;
 	struct phase *new = copy ? phase_append(p) : NULL;
 
 	if (!new) {
@@ -260,7 +262,7 @@ static int compare_phase_numbers(const void *a, const void *b)
 /* Which sum each phase is of, by its number: names in the order in which they first come. */
 static struct named_phase *phase_names_number(struct phase_sums *s, const struct phases *p)
 {
-	struct named_phase *all = calloc(p->nr + 1, sizeof(*all));
+	struct named_phase *all = memory_calloc(p->nr + 1, sizeof(*all));
 	size_t first = 0;
 
 	if (!all)
@@ -338,7 +340,7 @@ int phase_sums_make(struct phase_sums *s, const struct phases *p)
 
 	*s = (struct phase_sums){ 0 };
 	names = phase_names_number(s, p);
-	s->all = calloc(s->nr + 1, sizeof(*s->all));
+	s->all = memory_calloc(s->nr + 1, sizeof(*s->all));
 	if (!names || !s->all) {
 		free(names);
 		return -ENOMEM;
@@ -367,7 +369,7 @@ void phase_times_done(struct phase_times *t)
 /* The text as a name ended by NUL: a NUL in it would hide what comes after it. */
 static char *phase_name_copy(const char *text, size_t length)
 {
-	char *copy = malloc(length + 1);
+	char *copy = memory_malloc(length + 1);
 
 	if (!copy)
 		return NULL;
@@ -389,7 +391,7 @@ static uint32_t phase_name_intern(struct phase_times *t, char *name)
 		return (uint32_t)i;
 	}
 	if (!t->names)
-		t->names = calloc(MAX_TIMED_NAMES, sizeof(*t->names));
+		t->names = memory_calloc(MAX_TIMED_NAMES, sizeof(*t->names));
 	if (!name || !t->names || t->nr_names == MAX_TIMED_NAMES) {
 		free(name);
 		return NO_NAME;
@@ -407,7 +409,7 @@ static bool timed_marks_make_room(struct phase_times *t)
 		return true;
 	if (t->nr == MAX_TIMED_MARKS)
 		return false;
-	marks = reallocarray(t->marks, room, sizeof(*marks));
+	marks = memory_reallocarray(t->marks, room, sizeof(*marks));
 	if (!marks)
 		return false;
 	t->marks = marks;
@@ -451,7 +453,7 @@ static uint64_t time_within(uint64_t elapsed_ns, uint64_t wall_ns)
 
 bool phase_times_longest(struct phase_times *t, uint64_t wall_ns, struct longest_phase *longest)
 {
-	struct longest_phase *all = calloc(t->nr_names + 1, sizeof(*all));
+	struct longest_phase *all = memory_calloc(t->nr_names + 1, sizeof(*all));
 
 	if (!all || !t->nr || t->is_partial) {
 		free(all);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/reader.h"
 
+#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -104,7 +105,7 @@ static void span_read_tags(struct line *l, json_t *tags)
 	json_t *v;
 
 	free(l->tags);
-	l->tags = at = length ? malloc(length) : NULL;
+	l->tags = at = length ? memory_malloc(length) : NULL;
 	if (!at)
 		return;
 	json_object_foreach(tags, key, v)
@@ -177,7 +178,7 @@ int line_set_args(struct line *l, const void *args)
 	json_array_foreach(list, i, v)
 		length += json_string_length(v) + 1;
 	if (length > l->args_room) {
-		at = realloc(l->args, length);
+		at = memory_realloc(l->args, length);
 		if (!at)
 			return -ENOMEM;
 		l->args = at;
@@ -357,7 +358,7 @@ int line_read(struct line *l, const char *text, size_t length)
 	const char *kind;
 	json_t *o;
 
-	o = json_loadb(text, length, JSON_ALLOW_NUL, NULL);
+	o = jansson_loadb(text, length, JSON_ALLOW_NUL, NULL);
 	kind = json_string_value(json_object_get(o, "kind"));
 	if (!kind) {
 		json_decref(o);

@@ -5,6 +5,7 @@
  * times as long. Only what the writers write of plain texts is read here, in its order. All else,
  * as an escaped or an unknown key, is left to the parser of JSON.
  */
+#include "base/memory.h"
 #include "base/number.h"
 #include "run/reader.h"
 
@@ -364,7 +365,7 @@ static bool scan_make_room(struct scan *s, struct line *l, size_t length)
 	char *room = l->args;
 
 	if (length > l->args_room) {
-		room = realloc(l->args, length * 2);
+		room = memory_realloc(l->args, length * 2);
 		if (!room)
 			return false;
 		l->args = room;

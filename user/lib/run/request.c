@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/request.h"
 
+#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/span_call.h"
@@ -259,7 +260,7 @@ int request_read(struct request *r, const char *text, size_t length, int *fds, s
 		 char *why, size_t size)
 {
 	size_t failures = memory_failures_of_thread();
-	json_t *o = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	json_t *o = jansson_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
 	int err;
 
 	request_init(r);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/rewriter.h"
 
+#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "run/reader.h"
 #include "run/tree.h"
@@ -273,7 +274,7 @@ static int meta_write(struct jsonw *j, const char *text, size_t length,
 		      const struct meta_changes *c, const json_t *from, json_t **meta)
 {
 	size_t failures = memory_failures_of_thread();
-	json_t *o = json_loadb(text, length, JSON_ALLOW_NUL, NULL);
+	json_t *o = jansson_loadb(text, length, JSON_ALLOW_NUL, NULL);
 	struct meta_copy m = { .j = j, .meta = o, .at = text, .end = text + length };
 	int err = -EBADMSG;
 

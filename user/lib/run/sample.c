@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/sample.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ struct instance *sample_add_instance(struct sample *s, const char *dimension, co
 {
 	struct instance *all, *i;
 
-	all = reallocarray(s->instances, s->nr_instances + 1, sizeof(*all));
+	all = memory_reallocarray(s->instances, s->nr_instances + 1, sizeof(*all));
 	if (!all)
 		return NULL;
 	s->instances = all;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/signature.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -208,7 +209,7 @@ static void signature_put_programs(struct signature *g, const struct used_progra
 
 int signature_make(struct signature *g, const struct summary *s, const struct memory_shape *m)
 {
-	struct used_program *used = calloc(s->nr_programs + 1, sizeof(*used));
+	struct used_program *used = memory_calloc(s->nr_programs + 1, sizeof(*used));
 
 	*g = (struct signature){ 0 };
 	if (!used)

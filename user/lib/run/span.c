@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/span.h"
 
+#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "run/tree.h"
 
@@ -77,7 +78,7 @@ static int label_take(struct span_message *m, const char *name, json_t *tags, ch
 
 	if (tags && !json_is_object(tags))
 		return fields_refuse("tags", "is no object", why, size);
-	m->text = at = malloc(n + label_measure_tags(tags));
+	m->text = at = memory_malloc(n + label_measure_tags(tags));
 	if (!at)
 		return -ENOMEM;
 	m->label.name = memcpy(at, name, n);
@@ -129,7 +130,7 @@ int span_message_read(struct span_message *m, const char *text, size_t length, c
 		      size_t size)
 {
 	size_t failures = memory_failures_of_thread();
-	json_t *o = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	json_t *o = jansson_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
 	int err;
 
 	*m = (struct span_message){ 0 };

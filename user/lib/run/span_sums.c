@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/span_sums.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,7 +57,7 @@ bool span_value_get(const struct summary *s, enum span_value v, uint64_t *value)
 
 int span_sums_init(struct span_sums *s, const struct span_paths *p)
 {
-	*s = (struct span_sums){ .of = calloc(p->nr + 1, sizeof(*s->of)) };
+	*s = (struct span_sums){ .of = memory_calloc(p->nr + 1, sizeof(*s->of)) };
 	return s->of ? 0 : -ENOMEM;
 }
 
@@ -140,7 +142,7 @@ void span_sums_done(struct span_sums *s)
 static void *array_grow(void *array, size_t *room, size_t size)
 {
 	size_t more = *room ? *room * 2 : 64;
-	void *grown = reallocarray(array, more, size);
+	void *grown = memory_reallocarray(array, more, size);
 
 	if (grown)
 		*room = more;
@@ -163,7 +165,7 @@ int span_paths_add(struct span_paths *p, const struct span *s)
 	}
 	place = &p->spans[p->nr_spans];
 	*place = (struct span_place){ .id = s->id, .parent = s->parent, .path = NO_PATH };
-	place->name = strdup(s->label.name);
+	place->name = memory_strdup(s->label.name);
 	if (!place->name)
 		return -ENOMEM;
 	p->nr_spans++;
@@ -287,7 +289,7 @@ int span_paths_finish(struct span_paths *p, bool is_each)
 	p->first = p->last = NO_PATH;
 	if (!p->nr_spans)
 		return 0;
-	p->index = calloc(INDEX_SLOTS, sizeof(*p->index));
+	p->index = memory_calloc(INDEX_SLOTS, sizeof(*p->index));
 	if (!p->index)
 		return -ENOMEM;
 	qsort(p->spans, p->nr_spans, sizeof(*p->spans), by_span_id);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/summary.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -96,7 +98,7 @@ struct program *summary_append_program(struct summary *s, const char *exe)
 	if (s->nr_programs == s->room_programs) {
 		size_t room = s->room_programs ? s->room_programs * 2 : 16;
 
-		p = reallocarray(s->programs, room, sizeof(*p));
+		p = memory_reallocarray(s->programs, room, sizeof(*p));
 		if (!p)
 			return NULL;
 		s->programs = p;
@@ -105,7 +107,7 @@ struct program *summary_append_program(struct summary *s, const char *exe)
 	p = &s->programs[s->nr_programs];
 	*p = (struct program){ .rss_peak_exact = true };
 	if (exe) {
-		p->exe = strdup(exe);
+		p->exe = memory_strdup(exe);
 		if (!p->exe)
 			return NULL;
 	}
@@ -134,7 +136,7 @@ static struct program *program_get(struct summary *s, const char *exe)
 	uint32_t *slot;
 
 	if (!s->program_index)
-		s->program_index = calloc(INDEX_SLOTS, sizeof(*s->program_index));
+		s->program_index = memory_calloc(INDEX_SLOTS, sizeof(*s->program_index));
 	if (!s->program_index)
 		return NULL;
 	slot = slot_find(s, exe ? exe : "");
@@ -339,7 +341,7 @@ void holders_add(struct holders *all, const struct holder *h)
 	struct holder one = *h;
 	size_t at = all->nr;
 
-	one.exe = h->exe ? strdup(h->exe) : NULL;
+	one.exe = h->exe ? memory_strdup(h->exe) : NULL;
 	while (at && all->largest[at - 1].rss_bytes < one.rss_bytes)
 		at--;
 	if (at == HOLDERS_KEPT) {
@@ -399,7 +401,7 @@ struct block_latency *latencies_get(struct block_latencies *l, const char *devic
 			return &l->all[i];
 	if (l->nr == MAX_LATENCIES)
 		return NULL;
-	all = reallocarray(l->all, l->nr + 1, sizeof(*all));
+	all = memory_reallocarray(l->all, l->nr + 1, sizeof(*all));
 	if (!all)
 		return NULL;
 	l->all = all;

@@ -2,6 +2,7 @@
 #include "run/template.h"
 
 #include "base/clock.h"
+#include "base/jansson_memory.h"
 #include "base/nearest.h"
 #include "run/summary_field.h"
 #include "run/tree.h"
@@ -131,7 +132,7 @@ static json_t *summary_tree(const struct summary *s)
 
 	write_summary(&j, s);
 	if (!j.failed)
-		tree = json_loadb(j.text, j.used, 0, NULL);
+		tree = jansson_loadb(j.text, j.used, 0, NULL);
 	jsonw_done(&j);
 	return tree;
 }

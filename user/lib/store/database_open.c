@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/database_open.h"
 
+#include "base/memory.h"
 #include "store/schema.h"
 
 #include <errno.h>
@@ -155,7 +156,7 @@ static const char *beside_that_is_no_file(const char *path)
 	char whole[PATH_MAX], name[PATH_MAX + 16];
 	struct stat st;
 
-	if (!realpath(path, whole)) /* SQLite looks beside the file that a link leads to */
+	if (!memory_realpath(path, whole)) /* SQLite looks beside the file that a link leads to */
 		return NULL;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
 		snprintf(name, sizeof(name), "%s%s", whole, endings[i]);

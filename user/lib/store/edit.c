@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/edit.h"
 
+#include "base/jansson_memory.h"
 #include "run/reader.h"
 #include "store/query.h"
 #include "store/table_column.h"
@@ -138,7 +139,7 @@ int store_edit_run(struct database *d, int64_t id, const struct meta_changes *c)
 
 int store_take_words(struct database *d, int64_t id, const char *from)
 {
-	json_t *meta = json_loads(from, JSON_ALLOW_NUL, NULL);
+	json_t *meta = jansson_loads(from, JSON_ALLOW_NUL, NULL);
 	struct edit e = { .id = id, .from = meta };
 	int err = json_is_object(meta) ? edit_make(d, &e) : 0;
 

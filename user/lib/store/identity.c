@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 /* Writes the boot and the PID namespace, in which a PID is unique. */
 static void place_read(char *out, size_t size)
 {
-	__cleanup(fclosep) FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	__cleanup(fclosep) FILE *f = memory_fopen("/proc/sys/kernel/random/boot_id", "re");
 	char boot[40] = "", space[64];
 	ssize_t n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
 
@@ -33,7 +34,7 @@ static unsigned long long start_ticks(int pid)
 	char state;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
+	f = memory_fopen(path, "re");
 	if (!f || !fgets(line, sizeof(line), f))
 		return 0;
 	end = strrchr(line, ')'); /* the name before it may hold anything */

@@ -2,6 +2,7 @@
 #include "store/import.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/progress.h"
 #include "run/reader.h"
 #include "store/edit.h"
@@ -54,7 +55,7 @@ static int import_look_ahead(FILE *f, struct merge_other *o)
 	size_t room = 0, sample_room = 0;
 	off_t here = ftello(f);
 
-	while (getline(&text, &room, f) > 0 && !line_has_kind(text, "meta")) {
+	while (memory_getline(&text, &room, f) > 0 && !line_has_kind(text, "meta")) {
 		o->has_ended |= line_has_kind(text, "summary");
 		if (line_has_kind(text, "sample") && strchr(text, '\n')) {
 			char *t = sample;
@@ -181,7 +182,7 @@ int import_lines(struct import *i, FILE *f)
 	int err = store_writer_begin(i->w);
 
 	i->w->is_import = true;
-	while (!err && (n = getline(&text, &room, f)) > 0) {
+	while (!err && (n = memory_getline(&text, &room, f)) > 0) {
 		if (!lines++ && !line_has_kind(text, "meta"))
 			err = -EBADMSG;
 		if (!err)

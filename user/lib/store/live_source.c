@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/line_stream.h"
+#include "base/memory.h"
 #include "base/span_call.h"
 #include "base/text.h"
 #include "run/reader.h"
@@ -153,7 +154,7 @@ int live_look(const char *socket_name, live_look_fn fn, void *context, char *why
 	fd = live_open(socket_name, true, why, size);
 	if (fd < 0)
 		return fd;
-	k = calloc(1, sizeof(*k)); /* large for a stack */
+	k = memory_calloc(1, sizeof(*k)); /* large for a stack */
 	if (k) {
 		k->fn = fn;
 		k->context = context;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/merge.h"
 
+#include "base/memory.h"
 #include "base/progress.h"
 #include "store/database.h"
 #include "store/database_open.h"
@@ -280,7 +281,7 @@ static int run_find_next(struct database *d, int64_t id, struct taking *r, bool 
 
 		free(r->uuid);
 		r->from = sqlite3_column_int64(s, 0);
-		r->uuid = uuid ? strdup(uuid) : NULL;
+		r->uuid = uuid ? memory_strdup(uuid) : NULL;
 		r->other = (struct merge_other){ .uuid = r->uuid,
 						 .has_ended = row_int(&row, 2),
 						 .wall_ns = (int64_t)row_count(&row, 3),

@@ -2,6 +2,7 @@
 #include "store/named_run.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -43,7 +44,7 @@ static int run_word_read(struct run_word *w, const char *text)
 	}
 	if (!w->has_all && !w->has_back)
 		return 0;
-	w->name = strndup(text, (size_t)(tilde - text));
+	w->name = memory_strndup(text, (size_t)(tilde - text));
 	return w->name ? 0 : -ENOMEM;
 }
 
@@ -251,7 +252,7 @@ static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 /* Appends an entry. Returns NULL without memory. */
 static struct named_run *named_runs_grow(struct named_runs *n)
 {
-	struct named_run *list = reallocarray(n->list, n->nr + 1, sizeof(*list));
+	struct named_run *list = memory_reallocarray(n->list, n->nr + 1, sizeof(*list));
 
 	if (!list) {
 		log_error("out of memory for %zu runs", n->nr + 1);

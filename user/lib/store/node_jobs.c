@@ -2,6 +2,7 @@
 #include "store/node_jobs.h"
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "run/reader.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static struct node_job_row *row_append(struct node_job_rows *rows)
 	struct node_job_row *all = rows->all;
 
 	if (rows->nr == rows->room) {
-		all = reallocarray(all, room, sizeof(*all));
+		all = memory_reallocarray(all, room, sizeof(*all));
 		if (!all)
 			return NULL;
 		rows->all = all;
@@ -47,7 +48,7 @@ static struct node_job_row *row_append(struct node_job_rows *rows)
 static char *member_copy(const json_t *o, const char *key, int *err)
 {
 	const char *text = json_string_value(json_object_get(o, key));
-	char *copy = text ? strdup(text) : NULL;
+	char *copy = text ? memory_strdup(text) : NULL;
 
 	if (text && !copy)
 		*err = -ENOMEM;
@@ -134,7 +135,7 @@ static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_l
 static int node_text_take(struct node_job_rows *rows, const char *text, size_t length,
 			  enum line_kind *kind, bool *is_last)
 {
-	struct line *l = calloc(1, sizeof(*l)); /* large for a stack */
+	struct line *l = memory_calloc(1, sizeof(*l)); /* large for a stack */
 	int err = l ? line_read(l, text, length) : -ENOMEM;
 
 	if (!err)
@@ -164,7 +165,7 @@ int node_jobs_read(struct node_job_rows *rows, FILE *f,
 	ssize_t n;
 	int err = 0;
 
-	while (!err && !is_last && (n = getline(&line, &room, f)) > 0) {
+	while (!err && !is_last && (n = memory_getline(&line, &room, f)) > 0) {
 		err = node_text_take(rows, line, (size_t)n, &kind, &is_last);
 		if (!err && each)
 			each(kind, line, (size_t)n);

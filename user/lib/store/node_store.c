@@ -2,6 +2,7 @@
 #include "store/node_store.h"
 
 #include "base/cleanup.h"
+#include "base/jansson_memory.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -47,7 +48,7 @@ bool node_store_is(const char *path)
 /* Returns the error in the last line of an answer, or 0. */
 static int answer_end(const char *text, size_t length)
 {
-	json_t *o = json_loadb(text, length, 0, NULL);
+	json_t *o = jansson_loadb(text, length, 0, NULL);
 	const char *error = json_string_value(json_object_get(o, "error"));
 	char shown[700];
 
@@ -80,13 +81,13 @@ static int history_answer_line(struct answer_lines *to, const char *text, size_t
 
 static int history_take_answer(int fd, struct answer_lines *to)
 {
-	__cleanup(fclosep) FILE *f = fdopen(fd, "r");
+	__cleanup(fclosep) FILE *f = memory_fdopen(fd, "r");
 	__cleanup(freep) char *line = NULL;
 	size_t room = 0;
 	ssize_t n;
 	int got = 0;
 
-	while (f && !got && (n = getline(&line, &room, f)) > 0)
+	while (f && !got && (n = memory_getline(&line, &room, f)) > 0)
 		got = history_answer_line(to, line, (size_t)n);
 	if (!got) {
 		log_error("the answer of the agent is not whole; try again");
@@ -157,7 +158,7 @@ int node_store_query(const char *socket, const struct run_filter *f, struct stor
 int node_store_open(const char *socket, int64_t id, struct source *s)
 {
 	const struct history_query q = { .lines = true, .id = (uint64_t)id };
-	struct answer_lines to = { .kept = tmpfile() };
+	struct answer_lines to = { .kept = memory_tmpfile() };
 	char path[40];
 	int err = to.kept ? 0 : -errno;
 
@@ -182,7 +183,7 @@ static char *listed_text(const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
-	return text ? strdup(text) : NULL;
+	return text ? memory_strdup(text) : NULL;
 }
 
 /* Returns a number of the line; -1 if it is absent. */
@@ -210,7 +211,7 @@ static char *listed_tags(json_t *o)
 	const char *key;
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;
@@ -273,7 +274,7 @@ static int listed_run_read(struct stored_run *r, json_t *o)
 int listed_run_append(struct stored_runs *all, const char *text, size_t length)
 {
 	size_t failures = memory_failures_of_thread();
-	json_t *o = json_loadb(text, length, 0, NULL);
+	json_t *o = jansson_loadb(text, length, 0, NULL);
 	struct stored_run r = { 0 };
 	int err = json_is_object(o) ? listed_run_read(&r, o) : -EBADMSG;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/query.h"
 
+#include "base/jansson_memory.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "store/database.h"
 #include "store/identity.h"
@@ -40,7 +42,7 @@ static int filter_bind_pattern(sqlite3_stmt *s, int at, const char *text)
 
 	if (!text)
 		return SQLITE_OK; /* an unbound parameter is NULL */
-	pattern = malloc(3 * strlen(text) + 1);
+	pattern = memory_malloc(3 * strlen(text) + 1);
 	if (!pattern)
 		return SQLITE_NOMEM;
 	for (to = pattern; *text; text++) {
@@ -80,7 +82,7 @@ static int filter_bind(sqlite3_stmt *s, const struct run_filter *f)
 
 static char *text_duplicate(struct row *r, const char *text)
 {
-	char *copy = text ? strdup(text) : NULL;
+	char *copy = text ? memory_strdup(text) : NULL;
 
 	if (text && !copy && !r->err)
 		r->err = database_error(r->d, SQLITE_NOMEM);
@@ -126,7 +128,7 @@ static int stored_run_read_tags(struct database *d, sqlite3_stmt *tags, struct s
 	int rc = sqlite3_bind_int64(tags, 1, run->id), err = 0;
 	bool is_short;
 	size_t length;
-	FILE *f = open_memstream(&run->tags, &length);
+	FILE *f = memory_open_memstream(&run->tags, &length);
 
 	if (!f)
 		return database_error(d, SQLITE_NOMEM);
@@ -199,7 +201,7 @@ static int stored_run_read_stall(struct database *d, struct stored_run *run)
 
 	if (err || !stall.is_stalled)
 		return err;
-	run->stall = malloc(sizeof(stall));
+	run->stall = memory_malloc(sizeof(stall));
 	if (!run->stall)
 		return database_error(d, SQLITE_NOMEM);
 	*run->stall = stall;
@@ -334,7 +336,7 @@ static bool stall_take_row(struct row *r, struct stall_state *stall)
 	if (!name || (strcmp(name, "stalled") != 0 && strcmp(name, "resumed") != 0))
 		return false;
 	text = row_needed_text(r, 2);
-	event = text ? json_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
+	event = text ? jansson_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
 	is_one = event && stall_state_take(stall, event);
 	json_decref(event);
 	return is_one;
@@ -403,7 +405,7 @@ int stored_runs_append(struct stored_runs *all, const struct stored_run *r)
 {
 	if (all->nr == all->room) {
 		size_t room = all->room ? all->room * 2 : 64;
-		struct stored_run *runs = realloc(all->runs, room * sizeof(*runs));
+		struct stored_run *runs = memory_realloc(all->runs, room * sizeof(*runs));
 
 		if (!runs)
 			return -ENOMEM;
@@ -450,8 +452,8 @@ static int stored_run_order_copies(const void *x, const void *y)
 
 int stored_runs_unique(struct stored_runs *all)
 {
-	struct stored_run **sorted = calloc(all->nr + 1, sizeof(*sorted));
-	bool *is_copy = calloc(all->nr + 1, sizeof(*is_copy));
+	struct stored_run **sorted = memory_calloc(all->nr + 1, sizeof(*sorted));
+	bool *is_copy = memory_calloc(all->nr + 1, sizeof(*is_copy));
 	int err = sorted && is_copy ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < all->nr; i++)
@@ -470,7 +472,7 @@ int stored_runs_unique(struct stored_runs *all)
 
 int stored_runs_select(struct stored_runs *all, enum state_filter state)
 {
-	bool *is_out = calloc(all->nr + 1, sizeof(*is_out));
+	bool *is_out = memory_calloc(all->nr + 1, sizeof(*is_out));
 
 	if (!is_out)
 		return -ENOMEM;
@@ -490,7 +492,7 @@ static bool stored_run_has_word(const struct stored_run *r, const char *word)
 
 int stored_runs_search(struct stored_runs *all, const struct run_filter *f)
 {
-	bool *is_out = f->nr_words ? calloc(all->nr + 1, sizeof(*is_out)) : NULL;
+	bool *is_out = f->nr_words ? memory_calloc(all->nr + 1, sizeof(*is_out)) : NULL;
 
 	if (!is_out)
 		return f->nr_words ? -ENOMEM : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/run_row.h"
 
+#include "base/memory.h"
 #include "run/reader.h"
 #include "run/tree.h"
 #include "store/database.h"
@@ -40,7 +41,7 @@ static char *command_format(const json_t *meta)
 
 	if (!command && !attached)
 		return NULL;
-	f = open_memstream(&text, &length);
+	f = memory_open_memstream(&text, &length);
 	if (!f)
 		return NULL;
 	if (command) {

@@ -2,6 +2,7 @@
 #include "store/source.h"
 
 #include "base/cleanup.h"
+#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "base/progress.h"
 #include "run/writer.h"
@@ -126,7 +127,7 @@ int source_summary_tree(struct source *s, void **tree, bool *is_folded)
 	*tree = NULL;
 	if (!err) {
 		write_summary(&j, &total);
-		*tree = j.failed ? NULL : json_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
+		*tree = j.failed ? NULL : jansson_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
 		err = *tree ? 0 : -ENOMEM;
 	}
 	jsonw_done(&j);
@@ -179,7 +180,7 @@ static int lines_each(struct source *s, unsigned parts, source_fn fn, void *cont
 	rewind(f);
 	s->is_cut = false;
 	s->unreadable = 0;
-	while (!err && (n = getline(&text, &room, f)) > 0) {
+	while (!err && (n = memory_getline(&text, &room, f)) > 0) {
 		if (!is_first && !line_may_be(text, (size_t)n, parts))
 			continue;
 		err = lines_read_one(s, is_first, text, (size_t)n);
@@ -206,7 +207,7 @@ static const struct source_ops lines = { .each = lines_each, .close = lines_clos
 int source_open_file(struct source *s, const char *path)
 {
 	bool is_stdin = !strcmp(path, "-");
-	FILE *f = is_stdin ? fdopen(dup(STDIN_FILENO), "re") : fopen(path, "re");
+	FILE *f = is_stdin ? memory_fdopen(dup(STDIN_FILENO), "re") : memory_fopen(path, "re");
 	int err = f ? 0 : -errno;
 
 	*s = (struct source){ 0 };
@@ -242,7 +243,7 @@ static int stream_copy(FILE *from, FILE *to, uint64_t most_bytes)
 
 int source_keep(FILE **f, uint64_t most_bytes)
 {
-	FILE *kept = tmpfile();
+	FILE *kept = memory_tmpfile();
 	int err = kept ? stream_copy(*f, kept, most_bytes) : -errno;
 
 	fclose(*f);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/stack.h"
 #include "store/store_writer.h"
 
@@ -161,7 +162,7 @@ static void *store_run_thread(void *arg)
 
 struct store *store_start(const char *path)
 {
-	struct store *s = calloc(1, sizeof(*s));
+	struct store *s = memory_calloc(1, sizeof(*s));
 	pthread_condattr_t monotonic;
 	sigset_t all, before;
 	int err;
@@ -200,7 +201,7 @@ static bool store_append(struct store *s, const char *text, size_t length)
 		return false;
 	if (s->used + length > s->room) {
 		size_t room = (s->used + length) * 2;
-		char *more = realloc(s->waiting, room);
+		char *more = memory_realloc(s->waiting, room);
 
 		if (!more)
 			return false;

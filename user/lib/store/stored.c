@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A run in the store, as the source of its parts. */
+#include "base/jansson_memory.h"
+#include "base/memory.h"
 #include "store/source.h"
 
 #include "base/cleanup.h"
@@ -76,7 +78,7 @@ static int stored_give_row(struct source *s, enum line_kind kind)
 /* Returns the summary with the lines that did not reach the store, which its text lacks. */
 static char *summary_with_losses(const char *summary, int64_t lines_lost)
 {
-	json_t *o = json_loads(summary, JSON_ALLOW_NUL, NULL);
+	json_t *o = jansson_loads(summary, JSON_ALLOW_NUL, NULL);
 	json_t *losses = json_object_get(o, "losses");
 	char *text = NULL;
 
@@ -108,7 +110,7 @@ static int process_give(struct source *s, sqlite3_stmt *rows, int64_t *last)
 
 	if (err)
 		return err;
-	list = args ? json_loads(args, JSON_ALLOW_NUL, NULL) : NULL;
+	list = args ? jansson_loads(args, JSON_ALLOW_NUL, NULL) : NULL;
 	err = list ? line_set_args(&s->line, list) : 0;
 	json_decref(list);
 	return err ? err : stored_give_row(s, LINE_PROCESS);
@@ -327,7 +329,7 @@ bool source_turn_stored(struct source *s, const char *path, int64_t id, enum run
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state)
 {
 	const size_t n = strlen(path) + 1;
-	struct stored *from = calloc(1, sizeof(*from) + n);
+	struct stored *from = memory_calloc(1, sizeof(*from) + n);
 	int err = from ? database_open(&from->d, path, DATABASE_READ) : -ENOMEM;
 
 	*s = (struct source){ 0 };

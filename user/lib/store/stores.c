@@ -3,6 +3,7 @@
 
 #include "base/agent_socket.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/user.h"
 #include "config/config.h"
 #include "store/database_open.h"
@@ -78,10 +79,10 @@ static bool stores_grow(struct stores *s)
 
 	if (s->nr < s->room)
 		return true;
-	path = reallocarray(s->path, room, sizeof(*path));
+	path = memory_reallocarray(s->path, room, sizeof(*path));
 	if (path)
 		s->path = path;
-	prefix = reallocarray(s->prefix, room, sizeof(*prefix));
+	prefix = memory_reallocarray(s->prefix, room, sizeof(*prefix));
 	if (prefix)
 		s->prefix = prefix;
 	if (path && prefix)
@@ -93,8 +94,8 @@ static int stores_add(struct stores *s, const char *path, const char *host)
 {
 	if (!stores_grow(s))
 		return -ENOMEM;
-	s->path[s->nr] = strdup(path);
-	if (asprintf(&s->prefix[s->nr], "%s%s", host, *host ? ":" : "") < 0)
+	s->path[s->nr] = memory_strdup(path);
+	if (memory_asprintf(&s->prefix[s->nr], "%s%s", host, *host ? ":" : "") < 0)
 		s->prefix[s->nr] = NULL;
 	s->nr++; /* for stores_done() */
 	return s->path[s->nr - 1] && s->prefix[s->nr - 1] ? 0 : -ENOMEM;
@@ -122,7 +123,7 @@ static int stores_add_folder(struct stores *s, const char *folder)
 {
 	char path[STORE_PATH_BYTES + 300], host[300];
 	struct dirent **found;
-	int n = scandir(folder, &found, entry_is_store, alphasort), err = 0;
+	int n = memory_scandir(folder, &found, entry_is_store, alphasort), err = 0;
 
 	for (int i = 0; i < n; i++) {
 		const char *name = found[i]->d_name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/table_column.h"
 
+#include "base/memory.h"
 #include "run/reader.h"
 
 #include <errno.h>
@@ -234,7 +235,7 @@ bool row_is_null(const struct row *r, int at)
 
 static char *column_copy_text(struct row *r, const char *text)
 {
-	char *copy = text ? strdup(text) : NULL;
+	char *copy = text ? memory_strdup(text) : NULL;
 
 	if (text && !copy && !r->err)
 		r->err = database_error(r->d, SQLITE_NOMEM);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/advice.h"
 
+#include "base/memory.h"
 #include "study/allocation.h"
 #include "study/stats.h"
 
@@ -57,11 +58,11 @@ static int chosen_open(struct chosen *c, const struct stored_runs *runs,
 	const char *first = NULL; /* the name of the first one */
 
 	*c = (struct chosen){ 0 };
-	c->runs = calloc(room, sizeof(*c->runs));
-	c->requests = calloc(room, sizeof(*c->requests));
-	c->values = calloc(room, sizeof(*c->values));
-	c->sizes = calloc(room, sizeof(*c->sizes));
-	c->needs = calloc(room, sizeof(*c->needs));
+	c->runs = memory_calloc(room, sizeof(*c->runs));
+	c->requests = memory_calloc(room, sizeof(*c->requests));
+	c->values = memory_calloc(room, sizeof(*c->values));
+	c->sizes = memory_calloc(room, sizeof(*c->sizes));
+	c->needs = memory_calloc(room, sizeof(*c->needs));
 	if (!c->runs || !c->requests || !c->values || !c->sizes || !c->needs)
 		return -ENOMEM;
 	for (size_t i = 0; i < runs->nr; i++) {

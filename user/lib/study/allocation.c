@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/allocation.h"
 
+#include "base/jansson_memory.h"
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -23,8 +26,8 @@ static int need_order(const void *a, const void *b)
 int needs_open(struct needs *n, const struct need *all, size_t nr)
 {
 	*n = (struct needs){ .nr = nr };
-	n->all = malloc(nr * sizeof(*n->all));
-	n->times = malloc((nr + 1) * sizeof(*n->times));
+	n->all = memory_malloc(nr * sizeof(*n->all));
+	n->times = memory_malloc((nr + 1) * sizeof(*n->times));
 	if (!n->all || !n->times) {
 		needs_done(n);
 		return -ENOMEM;
@@ -223,7 +226,7 @@ static int64_t arguments_weigh(const json_t *meta)
 
 void run_request_read_meta(struct run_request *r, const char *line, const char *host)
 {
-	json_t *meta = json_loads(line, JSON_ALLOW_NUL, NULL);
+	json_t *meta = jansson_loads(line, JSON_ALLOW_NUL, NULL);
 	const json_t *variables = json_object_get(meta, "scheduler");
 	const json_t *limits = json_object_get(meta, "limits");
 	const char *was_on = json_string_value(json_object_get(meta, "host"));
@@ -237,7 +240,7 @@ void run_request_read_meta(struct run_request *r, const char *line, const char *
 
 void run_request_read_summary(struct run_request *r, const char *line)
 {
-	json_t *summary = json_loads(line, JSON_ALLOW_NUL, NULL);
+	json_t *summary = jansson_loads(line, JSON_ALLOW_NUL, NULL);
 
 	r->needed_bytes = number_times(summary, "memory_needed_bytes", 1);
 	r->write_bytes = number_times(summary, "write_bytes", 1);

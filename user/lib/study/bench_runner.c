@@ -3,6 +3,7 @@
 
 #include "base/exit_status.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "study/words.h"
 
 #include <errno.h>
@@ -57,11 +58,11 @@ static int turn_execute(const struct runner *r, const struct bench_turn *t)
 int bench_run(const struct bench_plan *p, const struct bench_ops *ops, void *context)
 {
 	struct runner r = { .p = p, .ops = ops, .context = context };
-	size_t *order = calloc(p->nr + 1, sizeof(*order));
+	size_t *order = memory_calloc(p->nr + 1, sizeof(*order));
 	struct bench_turn t;
 	int err;
 
-	r.is_set_up = calloc(p->nr + 1, sizeof(*r.is_set_up));
+	r.is_set_up = memory_calloc(p->nr + 1, sizeof(*r.is_set_up));
 	err = order && r.is_set_up ? 0 : -ENOMEM;
 	for (size_t i = 0; !err && !p->is_sequential && i < p->nr; i++)
 		err = case_set_up(&r, i);

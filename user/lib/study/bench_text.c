@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/bench_text.h"
 
+#include "base/memory.h"
 #include "study/compare.h"
 #include "study/result.h"
 #include "text/format.h"
@@ -110,7 +111,7 @@ static int span_row_fill(struct span_row *row, const struct bench_result *r, con
 	size_t key;
 
 	*row = (struct span_row){ .step = s, .most = -1 };
-	row->medians = calloc(r->groups.nr, sizeof(*row->medians));
+	row->medians = memory_calloc(r->groups.nr, sizeof(*row->medians));
 	if (!row->medians || compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
 		return -ENOMEM;
 	for (size_t g = 0; g < r->groups.nr; g++) {
@@ -138,10 +139,10 @@ static void span_rows_done(struct span_rows *rows)
 
 static int span_rows_make(struct span_rows *rows, const struct bench_result *r)
 {
-	double *room = calloc(r->groups.most_sides + 1, sizeof(*room));
+	double *room = memory_calloc(r->groups.most_sides + 1, sizeof(*room));
 	int err;
 
-	*rows = (struct span_rows){ .list = calloc(r->spans->nr, sizeof(*rows->list)) };
+	*rows = (struct span_rows){ .list = memory_calloc(r->spans->nr, sizeof(*rows->list)) };
 	err = room && rows->list ? 0 : -ENOMEM;
 	for (size_t i = 0; !err && i < r->spans->nr; i++)
 		err = span_row_fill(&rows->list[rows->nr++], r, &r->spans->list[i], room);
@@ -347,7 +348,8 @@ static int bench_table(FILE *f, const struct bench_result *r, const char *title,
 static int group_ratio(const struct bench_result *r, size_t group, struct ratio *out)
 {
 	const struct group *first = &r->groups.list[0], *other = &r->groups.list[group];
-	double *a = calloc(first->nr + 1, sizeof(*a)), *b = calloc(other->nr + 1, sizeof(*b));
+	double *a = memory_calloc(first->nr + 1, sizeof(*a)),
+	       *b = memory_calloc(other->nr + 1, sizeof(*b));
 	int err = a && b ? 0 : -ENOMEM;
 	size_t na, nb;
 
@@ -388,7 +390,7 @@ static int fastest_put(FILE *f, const struct bench_result *r, size_t width)
 {
 	char *text = NULL;
 	size_t room;
-	FILE *line = open_memstream(&text, &room);
+	FILE *line = memory_open_memstream(&text, &room);
 
 	if (!line)
 		return -ENOMEM;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/change.h"
 
+#include "base/memory.h"
 #include "study/compare.h"
 #include "study/stats.h"
 
@@ -129,7 +130,7 @@ int changes_find(struct changes *c, const double *values, size_t n, const size_t
 {
 	struct search s = { .values = values,
 			    .places = places,
-			    .ranks = calloc(n + 1, sizeof(*s.ranks)),
+			    .ranks = memory_calloc(n + 1, sizeof(*s.ranks)),
 			    .seed = 88172645463325252ULL };
 	int err = -ENOMEM;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/compare.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -105,16 +107,16 @@ static int groups_compare_key(struct comparison *c, size_t key, struct room *r)
 int groups_compare(struct comparison *c, const struct groups *g)
 {
 	struct room r = {
-		.first = calloc(g->most_sides, sizeof(double)),
-		.other = calloc(g->most_sides, sizeof(double)),
-		.p = calloc(g->nr, sizeof(double)),
+		.first = memory_calloc(g->most_sides, sizeof(double)),
+		.other = memory_calloc(g->most_sides, sizeof(double)),
+		.p = memory_calloc(g->nr, sizeof(double)),
 	};
 	int err = 0;
 
 	*c = (struct comparison){
 		.groups = g,
-		.spreads = calloc(g->nr * NR_KEYS, sizeof(*c->spreads)),
-		.againsts = calloc(g->nr * NR_KEYS, sizeof(*c->againsts)),
+		.spreads = memory_calloc(g->nr * NR_KEYS, sizeof(*c->spreads)),
+		.againsts = memory_calloc(g->nr * NR_KEYS, sizeof(*c->againsts)),
 	};
 	if (!r.first || !r.other || !r.p || !c->spreads || !c->againsts)
 		err = -ENOMEM;
@@ -159,7 +161,8 @@ static struct group *groups_append(struct groups *g, const char *name, size_t ro
 {
 	struct group *one = &g->list[g->nr];
 
-	*one = (struct group){ .name = name, .sides = calloc(room, sizeof(const struct side *)) };
+	*one = (struct group){ .name = name,
+			       .sides = memory_calloc(room, sizeof(const struct side *)) };
 	if (!one->sides)
 		return NULL;
 	g->nr++;
@@ -188,7 +191,7 @@ int groups_each(struct groups *g, const struct sides *all)
 {
 	int err = 0;
 
-	*g = (struct groups){ .list = calloc(all->nr + 1, sizeof(*g->list)) };
+	*g = (struct groups){ .list = memory_calloc(all->nr + 1, sizeof(*g->list)) };
 	for (size_t i = 0; g->list && !err && i < all->nr; i++)
 		err = groups_put(g, groups_append(g, all->list[i].name, 1), &all->list[i]);
 	return g->list ? err : -ENOMEM;
@@ -199,7 +202,7 @@ int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
 {
 	int err = 0;
 
-	*g = (struct groups){ .list = calloc(all->nr + 1, sizeof(*g->list)), .by = by };
+	*g = (struct groups){ .list = memory_calloc(all->nr + 1, sizeof(*g->list)), .by = by };
 	for (size_t i = 0; g->list && !err && i < all->nr; i++) {
 		const struct side *s = &all->list[i];
 		const char *value = side_tag(s, by);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/compare_text.h"
 
+#include "base/memory.h"
 #include "study/cell.h"
 #include "text/format.h"
 #include "study/compare.h"
@@ -255,7 +256,7 @@ static void verdicts_print(FILE *f, const struct comparison *c, size_t facts, si
 	for (size_t g = 1; g < c->groups->nr; g++) {
 		char *verdict = verdict_text(c, g, facts), *line = NULL;
 
-		if (verdict && asprintf(&line, "  %s", verdict) >= 0) {
+		if (verdict && memory_asprintf(&line, "  %s", verdict) >= 0) {
 			format_folded(f, line, width, 2);
 			free(line);
 		}
@@ -282,7 +283,7 @@ static void folded_print(FILE *f, const struct comparison *c, size_t width, size
 {
 	char *text = NULL;
 	size_t length;
-	FILE *made = open_memstream(&text, &length);
+	FILE *made = memory_open_memstream(&text, &length);
 
 	if (!made)
 		return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/distribution.h"
 
+#include "base/memory.h"
 #include "text/format.h"
 #include "study/bins.h"
 #include "study/stats.h"
@@ -13,7 +14,7 @@ int distribution_make(struct distribution *d, const struct many_values *v, size_
 		      size_t most)
 {
 	const struct compare_key key = compare_key(v->metrics.key[metric]);
-	double *sorted = calloc(v->nr + 1, sizeof(*sorted));
+	double *sorted = memory_calloc(v->nr + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return -ENOMEM;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/like_answer.h"
 
+#include "base/memory.h"
 #include "study/stats.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@ int known_add(struct known_runs *k, size_t of, const char *kind, const struct si
 {
 	if (k->nr == k->room) {
 		size_t room = k->room ? k->room * 2 : 256;
-		struct known_run *list = reallocarray(k->list, room, sizeof(*list));
+		struct known_run *list = memory_reallocarray(k->list, room, sizeof(*list));
 
 		if (!list)
 			return -ENOMEM;
@@ -153,7 +154,7 @@ int like_scale_make(struct like_scale *s, const struct known_runs *k, bool has_p
 {
 	/* of each kind one more than its share, at the most */
 	size_t room = k->nr < RUNS_OF_A_SCALE ? k->nr + 1 : RUNS_OF_A_SCALE + k->nr_kinds + 1;
-	double *memory = calloc(3 * room, sizeof(*memory)), ratio[NR_SIGNATURE_DIMENSIONS];
+	double *memory = memory_calloc(3 * room, sizeof(*memory)), ratio[NR_SIGNATURE_DIMENSIONS];
 	struct spread spread;
 
 	if (!memory)
@@ -299,7 +300,7 @@ static size_t distances_within(const struct like_scale *s, const struct known_ru
 static int threshold_make(struct like_answer *a, const struct like_scale *s,
 			  const struct known_runs *known, size_t nr_kind)
 {
-	double *distances = calloc(MOST_DISTANCES, sizeof(*distances));
+	double *distances = memory_calloc(MOST_DISTANCES, sizeof(*distances));
 	size_t of_each = known->nr_kinds ? RUNS_OF_A_THRESHOLD / known->nr_kinds : 0, nr;
 
 	if (!distances)

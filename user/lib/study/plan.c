@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/plan.h"
 
+#include "base/memory.h"
 #include "study/words.h"
 
 #include <ctype.h>
@@ -74,8 +75,8 @@ static char *label_make(const struct bench_plan *p, const struct bench_case *c, 
 	FILE *f;
 
 	if (!is_only || !p->parameters.nr)
-		return strdup(c->command);
-	f = open_memstream(&text, &room);
+		return memory_strdup(c->command);
+	f = memory_open_memstream(&text, &room);
 	for (size_t i = 0; f && i < p->parameters.nr; i++)
 		fprintf(f, "%s%s=%s", i ? "," : "", p->parameters.list[i].name, c->values[i]);
 	if (f && !fclose(f))
@@ -96,10 +97,10 @@ static int case_make_label(const struct bench_plan *p, struct bench_case *c, boo
 {
 	char *plain = label_make(p, c, is_only);
 
-	c->label = plain ? strdup(plain) : NULL;
+	c->label = plain ? memory_strdup(plain) : NULL;
 	for (unsigned i = 2; c->label && label_find(p, c->label); i++) {
 		free(c->label);
-		if (asprintf(&c->label, "%s #%u", plain, i) < 0)
+		if (memory_asprintf(&c->label, "%s #%u", plain, i) < 0)
 			c->label = NULL;
 	}
 	free(plain);
@@ -109,7 +110,7 @@ static int case_make_label(const struct bench_plan *p, struct bench_case *c, boo
 /* Parameter i takes value number (at / (product of the numbers before)) % its own number. */
 static int case_make_values(const struct bench_plan *p, struct bench_case *c, size_t at)
 {
-	c->values = calloc(p->parameters.nr + 1, sizeof(*c->values));
+	c->values = memory_calloc(p->parameters.nr + 1, sizeof(*c->values));
 	for (size_t i = 0; c->values && i < p->parameters.nr; i++) {
 		const struct parameter *one = &p->parameters.list[i];
 
@@ -169,7 +170,7 @@ int bench_plan_make(struct bench_plan *p, const struct bench_commands *c)
 
 	if (!combinations || combinations * commands > MAX_BENCH_CASES)
 		return -E2BIG;
-	p->cases = calloc(combinations * commands + 1, sizeof(*p->cases));
+	p->cases = memory_calloc(combinations * commands + 1, sizeof(*p->cases));
 	if (!p->cases)
 		return -ENOMEM;
 	for (size_t at = 0; !err && at < combinations; at++)
@@ -253,7 +254,7 @@ void parameters_done(struct parameters *p)
 static int parameter_add_value(struct parameter *one, char *value)
 {
 	char **grown = value && one->nr < MAX_PARAMETER_VALUES
-			       ? reallocarray(one->values, one->nr + 1, sizeof(*grown))
+			       ? memory_reallocarray(one->values, one->nr + 1, sizeof(*grown))
 			       : NULL;
 
 	if (!grown) {
@@ -280,7 +281,7 @@ static int parameter_begin(const struct parameters *p, struct parameter *one, co
 		if (!strncmp(p->list[i].name, text, n) && !p->list[i].name[n])
 			return -EINVAL;
 	*rest = text + n + 1;
-	one->name = strndup(text, n);
+	one->name = memory_strndup(text, n);
 	return one->name ? 0 : -ENOMEM;
 }
 
@@ -296,7 +297,7 @@ static int parameter_end(struct parameters *p, struct parameter *one, int err)
 /* Returns the value up to the next comma; *@at is after it then, or NULL after the last. */
 static char *value_next(const char **at)
 {
-	char *value = malloc(strlen(*at) + 1);
+	char *value = memory_malloc(strlen(*at) + 1);
 	const char *c = *at;
 	size_t n = 0;
 
@@ -365,9 +366,9 @@ static char *scaled_format(int64_t value, unsigned decimals)
 
 	for (unsigned i = 0; i < decimals; i++)
 		unit *= 10;
-	if (decimals ? asprintf(&text, "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
-				plain / unit, (int)decimals, plain % unit) < 0
-		     : asprintf(&text, "%" PRId64, value) < 0)
+	if (decimals ? memory_asprintf(&text, "%s%" PRIu64 ".%0*" PRIu64, value < 0 ? "-" : "",
+				       plain / unit, (int)decimals, plain % unit) < 0
+		     : memory_asprintf(&text, "%" PRId64, value) < 0)
 		return NULL;
 	return text;
 }
@@ -435,7 +436,7 @@ char *parameters_put(const struct parameters *p, const char *const *values, cons
 {
 	size_t length, room;
 	char *out = NULL;
-	FILE *f = open_memstream(&out, &room);
+	FILE *f = memory_open_memstream(&out, &room);
 
 	if (!f)
 		return NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/result.h"
 
+#include "base/memory.h"
 #include "study/stats.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ size_t bench_values(const struct group *g, const char *name, double *out)
 
 int bench_measure(const struct group *g, const char *name, struct measure *m)
 {
-	double *v = calloc(g->nr + 1, sizeof(*v));
+	double *v = memory_calloc(g->nr + 1, sizeof(*v));
 
 	if (!v)
 		return -ENOMEM;
@@ -51,7 +52,7 @@ static int fastest_find(const struct groups *g, const char **name)
 
 static int cases_find(struct bench_result *r)
 {
-	r->case_of = calloc(r->groups.nr + 1, sizeof(*r->case_of));
+	r->case_of = memory_calloc(r->groups.nr + 1, sizeof(*r->case_of));
 	if (!r->case_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->groups.nr; i++) {
@@ -159,7 +160,7 @@ void measure_make(struct measure *m, double *v, size_t nr)
 static double *arrangements_count(size_t na, size_t nb)
 {
 	const size_t room = na * nb + 1;
-	double *ways = calloc(room, sizeof(*ways));
+	double *ways = memory_calloc(room, sizeof(*ways));
 
 	if (!ways)
 		return NULL;
@@ -201,7 +202,7 @@ static size_t normal_place(double na, double nb)
 int ratio_estimate(const double *a, size_t na, const double *b, size_t nb, struct ratio *r)
 {
 	const size_t nr = na * nb;
-	double *all = calloc(nr + 1, sizeof(*all));
+	double *all = memory_calloc(nr + 1, sizeof(*all));
 	size_t k = 0;
 	int err = all ? 0 : -ENOMEM;
 
@@ -296,7 +297,7 @@ static void parameters_write(struct jsonw *j, const struct bench_plan *p,
 static int case_write(struct jsonw *j, const struct bench_plan *p, const struct bench_case *c,
 		      const struct group *g)
 {
-	double *room = calloc(g->nr + 1, sizeof(*room));
+	double *room = memory_calloc(g->nr + 1, sizeof(*room));
 	int err = room ? 0 : -ENOMEM;
 
 	jsonw_object(j, NULL);

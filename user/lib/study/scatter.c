@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/scatter.h"
 
+#include "base/memory.h"
 #include "study/bins.h"
 #include "study/distribution.h"
 #include "text/format.h"
@@ -84,7 +85,7 @@ static int scatter_make(struct scatter *s, const struct many_values *v, size_t w
 
 static struct scatter *scatter_new(const struct many_values *v, size_t width)
 {
-	struct scatter *s = calloc(1, sizeof(*s));
+	struct scatter *s = memory_calloc(1, sizeof(*s));
 
 	if (!s || !scatter_make(s, v, width))
 		return s;
@@ -259,7 +260,7 @@ int plane_make(struct plane *p, const struct many_values *v, struct plane_side x
 	*p = (struct plane){ .x = x, .y = y };
 	side_divide(&p->x, most_x);
 	side_divide(&p->y, most_y);
-	p->count = calloc(p->x.cells * p->y.cells, sizeof(*p->count));
+	p->count = memory_calloc(p->x.cells * p->y.cells, sizeof(*p->count));
 	if (!p->count)
 		return -ENOMEM;
 	for (size_t i = 0; i < v->nr; i++) {

@@ -3,6 +3,8 @@
 
 #include "base/buffer.h"
 #include "base/cleanup.h"
+#include "base/jansson_memory.h"
+#include "base/memory.h"
 #include "run/tree.h"
 #include "text/meta_text.h"
 
@@ -35,7 +37,7 @@ struct side *sides_append(struct sides *all, const char *name)
 
 	if (all->nr == all->room) {
 		size_t room = all->room ? all->room * 2 : 8;
-		struct side *list = realloc(all->list, room * sizeof(*list));
+		struct side *list = memory_realloc(all->list, room * sizeof(*list));
 
 		if (!list)
 			return NULL;
@@ -43,7 +45,7 @@ struct side *sides_append(struct sides *all, const char *name)
 		all->room = room;
 	}
 	s = &all->list[all->nr];
-	*s = (struct side){ .name = strdup(name), .facts = json_object() };
+	*s = (struct side){ .name = memory_strdup(name), .facts = json_object() };
 	for (size_t i = 0; i < NR_KEYS; i++)
 		s->value[i] = NAN;
 	if (!s->name || !s->facts) {
@@ -181,11 +183,11 @@ int sides_add_run(struct sides *all, const char *name, struct source *src)
 
 static int file_read_whole(const char *path, char **text, size_t *length)
 {
-	__cleanup(fclosep) FILE *f = fopen(path, "re");
+	__cleanup(fclosep) FILE *f = memory_fopen(path, "re");
 
 	if (!f)
 		return -errno;
-	*text = malloc(LARGEST_PEER + 1);
+	*text = memory_malloc(LARGEST_PEER + 1);
 	if (!*text)
 		return -ENOMEM;
 	*length = fread(*text, 1, LARGEST_PEER + 1, f);
@@ -220,7 +222,7 @@ const char *side_tag(const struct side *s, const char *tag)
 {
 	__cleanup(freep) char *key = NULL;
 
-	if (asprintf(&key, "tags.%s", tag) < 0) {
+	if (memory_asprintf(&key, "tags.%s", tag) < 0) {
 		key = NULL;
 		return NULL;
 	}
@@ -297,7 +299,7 @@ static int facts_add_object(json_t *to, const char *prefix, const json_t *from, 
 	json_object_foreach((json_t *)from, name, v) {
 		__cleanup(freep) char *key = NULL;
 
-		if (asprintf(&key, "%s%s%s", prefix, *prefix ? "." : "", name) < 0) {
+		if (memory_asprintf(&key, "%s%s%s", prefix, *prefix ? "." : "", name) < 0) {
 			key = NULL;
 			return -ENOMEM;
 		}
@@ -498,7 +500,7 @@ int peer_read(struct side *s, const char *text, size_t length)
 		first++;
 	if (*first != '{')
 		return strlen(text) == length ? time_read(s, text) : -EBADMSG;
-	tree = json_loadb(text, length, 0, NULL);
+	tree = jansson_loadb(text, length, 0, NULL);
 	err = tree ? prmon_read(s, tree) : -EBADMSG;
 	json_decref(tree);
 	return err;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/stats.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +68,7 @@ static int exact_p(const size_t *twice, size_t n, size_t nb, size_t sum, size_t 
 {
 	size_t room = n * (n + 1) + 1;
 	size_t far = sum > mean ? sum - mean : mean - sum;
-	double *ways = calloc((nb + 1) * room, sizeof(*ways));
+	double *ways = memory_calloc((nb + 1) * room, sizeof(*ways));
 	double all = 0, extreme = 0;
 
 	if (!ways)
@@ -124,8 +126,8 @@ static int ranks_test(const struct ranked *r, size_t *twice, size_t n, size_t nb
 int stats_rank_test(const double *a, size_t na, const double *b, size_t nb, struct rank_test *t)
 {
 	size_t n = na + nb;
-	struct ranked *r = calloc(n, sizeof(*r));
-	size_t *twice = calloc(n, sizeof(*twice));
+	struct ranked *r = memory_calloc(n, sizeof(*r));
+	size_t *twice = memory_calloc(n, sizeof(*twice));
 	int err = r && twice ? 0 : -ENOMEM;
 
 	for (size_t i = 0; !err && i < n; i++)
@@ -151,7 +153,7 @@ static int by_placed(const void *a, const void *b)
 
 int stats_ranks(const double *values, size_t n, double *twice)
 {
-	struct placed *list = calloc(n + 1, sizeof(*list));
+	struct placed *list = memory_calloc(n + 1, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
@@ -180,7 +182,7 @@ static int by_p(const void *a, const void *b)
 
 int stats_holm(double *p, size_t n)
 {
-	struct numbered *list = calloc(n + 1, sizeof(*list));
+	struct numbered *list = memory_calloc(n + 1, sizeof(*list));
 	double least = 0;
 	size_t nr = 0;
 

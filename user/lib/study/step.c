@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/step.h"
 
+#include "base/memory.h"
 #include "run/phase.h"
 #include "store/source_phases.h"
 #include "study/side.h"
@@ -66,13 +67,13 @@ static void step_clear(struct step *s, size_t from, size_t to)
 
 static int step_make_room(struct step *s, size_t from, size_t to)
 {
-	struct side *sides = reallocarray(s->sides, to, sizeof(*sides));
+	struct side *sides = memory_reallocarray(s->sides, to, sizeof(*sides));
 	size_t *spans;
 
 	if (!sides)
 		return -ENOMEM;
 	s->sides = sides;
-	spans = reallocarray(s->spans, to, sizeof(*spans));
+	spans = memory_reallocarray(s->spans, to, sizeof(*spans));
 	if (!spans)
 		return -ENOMEM;
 	s->spans = spans;
@@ -103,7 +104,7 @@ static struct step *step_append(struct steps *all, const char *key, json_t *path
 
 	if (all->nr == all->room) {
 		size_t room = all->room ? all->room * 2 : 16;
-		struct step *list = reallocarray(all->list, room, sizeof(*list));
+		struct step *list = memory_reallocarray(all->list, room, sizeof(*list));
 
 		if (!list) {
 			json_decref(path);
@@ -113,7 +114,7 @@ static struct step *step_append(struct steps *all, const char *key, json_t *path
 		all->room = room;
 	}
 	s = &all->list[all->nr];
-	*s = (struct step){ .path = path, .name = strdup(key) };
+	*s = (struct step){ .path = path, .name = memory_strdup(key) };
 	if (!s->name || step_make_room(s, 0, all->nr_sides) ||
 	    json_object_set_new_nocheck(all->index, key, json_integer((json_int_t)all->nr))) {
 		step_done(s);
@@ -145,7 +146,7 @@ static int step_find(struct steps *all, const char *key, json_t *path, size_t *n
 /* Makes groups of the step's sides like the groups of the runs. */
 static int step_make_groups(struct step *s, const struct groups *g, const struct sides *runs)
 {
-	s->groups = (struct groups){ .list = calloc(g->nr + 1, sizeof(*g->list)),
+	s->groups = (struct groups){ .list = memory_calloc(g->nr + 1, sizeof(*g->list)),
 				     .by = g->by,
 				     .most_sides = g->most_sides };
 	if (!s->groups.list)
@@ -154,7 +155,7 @@ static int step_make_groups(struct step *s, const struct groups *g, const struct
 		struct group *one = &s->groups.list[s->groups.nr];
 
 		*one = (struct group){ .name = g->list[i].name,
-				       .sides = calloc(g->list[i].nr, sizeof(*one->sides)),
+				       .sides = memory_calloc(g->list[i].nr, sizeof(*one->sides)),
 				       .nr = g->list[i].nr };
 		if (!one->sides)
 			return -ENOMEM;
@@ -167,10 +168,10 @@ static int step_make_groups(struct step *s, const struct groups *g, const struct
 
 static int step_count_spans(struct step *s, const struct groups *g, const struct sides *runs)
 {
-	double *of_group = calloc(g->most_sides, sizeof(*of_group));
+	double *of_group = memory_calloc(g->most_sides, sizeof(*of_group));
 	bool is_whole;
 
-	s->counts = calloc(g->nr, sizeof(*s->counts));
+	s->counts = memory_calloc(g->nr, sizeof(*s->counts));
 	for (size_t i = 0; of_group && s->counts && i < g->nr; i++) {
 		const struct group *one = &g->list[i];
 
@@ -386,7 +387,7 @@ static int span_add_to_step(void *context, struct line *l)
 static int steps_add_paths(struct steps *all, size_t run, const struct span_paths *p,
 			   struct source *src)
 {
-	struct adding_spans to = { all, p, run, calloc(p->nr + 1, sizeof(*to.step_of)) };
+	struct adding_spans to = { all, p, run, memory_calloc(p->nr + 1, sizeof(*to.step_of)) };
 	int err = to.step_of ? steps_make_room(all, run + 1) : -ENOMEM;
 
 	for (size_t at = NO_PATH; !err && (at = span_paths_next(p, at)) != NO_PATH;)

@@ -2,6 +2,7 @@
 #include "study/trend.h"
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "study/stats.h"
 #include "study/values.h"
@@ -119,7 +120,7 @@ static void trend_measure(struct trend *t, const struct changes *c, double *scra
 /* A change may be at the first run of each revision but the first. */
 static int trend_find(struct trend *t, double *scratch)
 {
-	size_t *places = calloc(t->nr + 1, sizeof(*places));
+	size_t *places = memory_calloc(t->nr + 1, sizeof(*places));
 	struct changes c;
 	int err;
 
@@ -141,13 +142,13 @@ static int trend_compute(struct trend *t, const struct many_values *v,
 			 const struct run_revisions *revisions, const struct stored_runs *all,
 			 const struct grouped_runs *ended)
 {
-	struct trend_run *runs = calloc(ended->nr + 1, sizeof(*runs));
-	double *scratch = calloc(ended->nr + 1, sizeof(*scratch));
+	struct trend_run *runs = memory_calloc(ended->nr + 1, sizeof(*runs));
+	double *scratch = memory_calloc(ended->nr + 1, sizeof(*scratch));
 	int err = -ENOMEM;
 	size_t nr;
 
-	t->list = calloc(ended->nr + 1, sizeof(*t->list));
-	t->values = calloc(ended->nr + 1, sizeof(*t->values));
+	t->list = memory_calloc(ended->nr + 1, sizeof(*t->list));
+	t->values = memory_calloc(ended->nr + 1, sizeof(*t->values));
 	if (runs && scratch && t->list && t->values) {
 		nr = trend_choose(v, revisions, all, ended, runs);
 		t->nr_left = all->nr - nr;
@@ -390,7 +391,7 @@ void trend_json(struct jsonw *j, const struct trend *t)
 
 int run_revisions_open(struct run_revisions *r, size_t nr)
 {
-	r->of = calloc(nr + 1, sizeof(*r->of));
+	r->of = memory_calloc(nr + 1, sizeof(*r->of));
 	return r->of ? 0 : -ENOMEM;
 }
 

@@ -2,6 +2,7 @@
 #include "study/unusual.h"
 
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "study/stats.h"
 #include "study/values.h"
@@ -93,7 +94,7 @@ static int unusual_append(struct unusual *u, const struct unusual_run *run)
 {
 	if (u->nr == u->room) {
 		size_t room = u->room ? 2 * u->room : 64;
-		struct unusual_run *list = reallocarray(u->list, room, sizeof(*list));
+		struct unusual_run *list = memory_reallocarray(u->list, room, sizeof(*list));
 
 		if (!list)
 			return -ENOMEM;
@@ -122,7 +123,7 @@ static int run_judge(struct unusual *u, const struct judged *g, size_t at)
 		return 0;
 	run.score =
 		fmax(run.nr_off ? fabs(off[0].z) : 0, run.failure_is_unusual ? u->threshold : 0);
-	run.off = calloc(run.nr_off + 1, sizeof(*run.off));
+	run.off = memory_calloc(run.nr_off + 1, sizeof(*run.off));
 	if (!run.off)
 		return -ENOMEM;
 	for (size_t i = 0; i < run.nr_off; i++)
@@ -164,7 +165,7 @@ static int unusual_order(const void *x, const void *y, void *context)
 int unusual_find(struct unusual *u, const struct many_values *v, const struct stored_runs *all,
 		 double threshold)
 {
-	double *scratch = calloc(all->nr + 1, sizeof(*scratch));
+	double *scratch = memory_calloc(all->nr + 1, sizeof(*scratch));
 	struct grouped_runs order;
 	int err = grouped_runs_make(&order, all);
 

@@ -2,6 +2,7 @@
 #include "study/values.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -110,7 +111,7 @@ int many_values_open(struct many_values *v, const struct many_metrics *m,
 		     const struct stored_runs *all)
 {
 	*v = (struct many_values){ .metrics = *m, .nr = all->nr };
-	v->value = calloc(m->nr * all->nr + 1, sizeof(*v->value));
+	v->value = memory_calloc(m->nr * all->nr + 1, sizeof(*v->value));
 	if (!v->value)
 		return -ENOMEM;
 	for (size_t k = 0; k < m->nr; k++) {
@@ -284,7 +285,7 @@ static int grouped_runs_compare(const void *x, const void *y, void *context)
 
 int grouped_runs_make(struct grouped_runs *o, const struct stored_runs *all)
 {
-	*o = (struct grouped_runs){ .at = calloc(all->nr + 1, sizeof(*o->at)) };
+	*o = (struct grouped_runs){ .at = memory_calloc(all->nr + 1, sizeof(*o->at)) };
 	if (!o->at)
 		return -ENOMEM;
 	for (size_t i = 0; i < all->nr; i++)

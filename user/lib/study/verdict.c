@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/verdict.h"
 
+#include "base/memory.h"
 #include "text/format.h"
 #include "study/compare_text.h"
 
@@ -281,7 +282,7 @@ char *verdict_text(const struct comparison *c, size_t group, size_t facts)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/words.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,7 +51,7 @@ static int words_fill(char **words, const char *text)
 	int err = 0;
 
 	while (!err && *(text += strspn(text, " \t\n"))) {
-		words[nr] = malloc(strlen(text) + 1);
+		words[nr] = memory_malloc(strlen(text) + 1);
 		err = words[nr] ? word_split(&text, words[nr]) : -ENOMEM;
 		nr += words[nr] != NULL;
 	}
@@ -58,7 +60,7 @@ static int words_fill(char **words, const char *text)
 
 char **words_split(const char *text)
 {
-	char **words = calloc(strlen(text) / 2 + 2, sizeof(*words));
+	char **words = memory_calloc(strlen(text) / 2 + 2, sizeof(*words));
 	int err = words ? words_fill(words, text) : -ENOMEM;
 
 	if (!err)
@@ -75,9 +77,9 @@ char **words_copy(char *const *words)
 
 	while (words[nr])
 		nr++;
-	copy = calloc(nr + 1, sizeof(*copy));
+	copy = memory_calloc(nr + 1, sizeof(*copy));
 	for (size_t i = 0; copy && i < nr; i++) {
-		copy[i] = strdup(words[i]);
+		copy[i] = memory_strdup(words[i]);
 		if (!copy[i]) {
 			words_free(copy);
 			return NULL;
@@ -93,13 +95,13 @@ char **words_by_shell(const char *shell, const char *command)
 
 	while (words && words[nr])
 		nr++;
-	all = words ? reallocarray(words, nr + 3, sizeof(*words)) : NULL;
+	all = words ? memory_reallocarray(words, nr + 3, sizeof(*words)) : NULL;
 	if (!all) {
 		words_free(words);
 		return NULL;
 	}
-	all[nr] = strdup("-c");
-	all[nr + 1] = all[nr] ? strdup(command) : NULL;
+	all[nr] = memory_strdup("-c");
+	all[nr + 1] = all[nr] ? memory_strdup(command) : NULL;
 	all[nr + 2] = NULL;
 	if (all[nr + 1])
 		return all;
@@ -127,7 +129,7 @@ char *words_quote(char *const *words)
 {
 	char *out = NULL;
 	size_t room;
-	FILE *f = open_memstream(&out, &room);
+	FILE *f = memory_open_memstream(&out, &room);
 
 	if (!f)
 		return NULL;

@@ -2,6 +2,7 @@
 #include "text/format.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
@@ -59,7 +60,7 @@ char *format_moment(char *out, uint64_t epoch_ns, bool has_seconds)
 	time_t at = (time_t)(epoch_ns / NSEC_PER_SEC);
 	struct tm tm;
 
-	if (!at || !localtime_r(&at, &tm) ||
+	if (!at || !memory_localtime_r(&at, &tm) ||
 	    !strftime(out, MOMENT_BYTES, has_seconds ? "%Y-%m-%d %H:%M:%S %Z" : "%Y-%m-%d %H:%M %Z",
 		      &tm))
 		snprintf(out, MOMENT_BYTES, "-");

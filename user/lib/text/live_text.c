@@ -2,6 +2,7 @@
 #include "text/live_text.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "text/format.h"
 
@@ -60,7 +61,7 @@ static void live_write_cores(char *out, const struct live_view *v)
 
 static void live_write_phase(char *out, const char *phase, bool is_utf8)
 {
-	FILE *f = fmemopen(out, PART_BYTES, "w");
+	FILE *f = memory_fmemopen(out, PART_BYTES, "w");
 
 	if (!f)
 		return;

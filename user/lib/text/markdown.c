@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/markdown.h"
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "text/format.h"
 
@@ -63,7 +64,7 @@ static char *text_cut(const char *text, size_t width)
 {
 	char *cut = NULL;
 	size_t length;
-	FILE *f = open_memstream(&cut, &length);
+	FILE *f = memory_open_memstream(&cut, &length);
 
 	if (!f)
 		return NULL;
@@ -161,7 +162,7 @@ void markdown_facts(FILE *f, const char *lines)
 
 	while (*lines) {
 		size_t n = strcspn(lines, "\n");
-		char *line = strndup(lines, n);
+		char *line = memory_strndup(lines, n);
 		bool goes_on = is_in_table && n > TEXT_AT && strspn(lines, " ") >= TEXT_AT;
 
 		lines += n + (lines[n] == '\n');

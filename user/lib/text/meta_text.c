@@ -2,6 +2,7 @@
 #include "text/meta_text.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/number.h"
 #include "run/tree.h"
 #include "text/format.h"
@@ -30,7 +31,7 @@ char *meta_made(const json_t *meta, void (*write)(FILE *f, const json_t *meta))
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;
@@ -131,7 +132,7 @@ char *meta_title(const json_t *meta)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;

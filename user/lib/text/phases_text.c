@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/phases_text.h"
 
+#include "base/memory.h"
 #include "text/format.h"
 #include "text/markdown.h"
 
@@ -307,7 +308,7 @@ static int table_make(struct phase_table *t, const struct phases *p, struct phas
 	if (err)
 		return err;
 	/* a row for what a group shares besides, and no group has less than two */
-	t->rows = calloc(p->nr + p->nr / 2 + 2, sizeof(*t->rows));
+	t->rows = memory_calloc(p->nr + p->nr / 2 + 2, sizeof(*t->rows));
 	if (!t->rows)
 		return -1;
 	if (!is_each && sums->has_equal)
@@ -325,7 +326,7 @@ char *phases_text(const struct phases *p, bool is_each, size_t width)
 	bool is_whole = !table_make(&t, p, &sums, is_each);
 	char *text = NULL;
 	size_t length;
-	FILE *f = is_whole ? open_memstream(&text, &length) : NULL;
+	FILE *f = is_whole ? memory_open_memstream(&text, &length) : NULL;
 
 	if (f) {
 		table_put(f, &t, p, width);

@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "text/format.h"
 #include "text/terminal.h"
 
@@ -531,7 +532,7 @@ static void run_put_json_tags(struct jsonw *j, const char *tags)
 	jsonw_object(j, "tags");
 	for (const char *t = tags; *t; t += strlen(t) + 1) {
 		const char *value = strchr(t, '=');
-		char *key = value ? strndup(t, (size_t)(value - t)) : NULL;
+		char *key = value ? memory_strndup(t, (size_t)(value - t)) : NULL;
 
 		if (key)
 			jsonw_string(j, key, value + 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/spans_text.h"
 
+#include "base/memory.h"
 #include "text/format.h"
 #include "text/markdown.h"
 
@@ -190,7 +191,7 @@ static void spans_put_note(const struct table *t, size_t width, unsigned depth, 
 		spans_row_markdown(t, ROW_SPANS, text, depth + 1, NULL);
 		return;
 	}
-	f = open_memstream(&shown, &length);
+	f = memory_open_memstream(&shown, &length);
 	if (!f)
 		return;
 	fprintf(f, "%*s", (int)(indent < width / 2 ? indent : width / 2), "");
@@ -331,7 +332,7 @@ char *spans_text(const struct span_paths *p, const struct span_sums *s, const st
 {
 	char *text = NULL;
 	size_t length;
-	struct table t = { .f = open_memstream(&text, &length),
+	struct table t = { .f = memory_open_memstream(&text, &length),
 			   .paths = p,
 			   .sums = s,
 			   .run = run,

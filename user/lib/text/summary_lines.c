@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/summary_lines.h"
 
+#include "base/memory.h"
 #include "text/format.h"
 
 #include <stdlib.h>
@@ -363,7 +364,7 @@ char *limit_text_make(const struct limit_hit *hit)
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (f)
 		limit_text(f, hit);

@@ -2,6 +2,7 @@
 #include "text/summary_text.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "run/summary.h"
 #include "run/tree.h"
 #include "text/format.h"
@@ -60,7 +61,7 @@ static void summary_put_head(FILE *f, const struct summary *s, const struct summ
 	const char *style = summary_head_style(s, v->is_running);
 	size_t room = MOST_WHAT, length;
 	char *text = NULL;
-	FILE *end = open_memstream(&text, &length);
+	FILE *end = memory_open_memstream(&text, &length);
 
 	if (!end)
 		return;
@@ -349,7 +350,7 @@ static char *summary_part_text(summary_part_fn *write, const struct summary *s,
 {
 	char *text = NULL;
 	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	FILE *f = memory_open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;
@@ -374,7 +375,7 @@ char *summary_text(const struct summary *s, const struct summary_view *v, size_t
 
 	if (!whole || !width)
 		return whole;
-	f = open_memstream(&text, &length);
+	f = memory_open_memstream(&text, &length);
 	if (f) {
 		format_folded(f, whole, width, INDENT);
 		if (fclose(f)) {
@@ -456,7 +457,7 @@ static void instances_markdown(FILE *f, const struct summary *s)
 {
 	__cleanup(freep) char *text = NULL;
 	size_t length;
-	FILE *lines = open_memstream(&text, &length);
+	FILE *lines = memory_open_memstream(&text, &length);
 
 	if (!lines)
 		return;

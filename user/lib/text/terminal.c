@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/terminal.h"
 
+#include "base/memory.h"
 #include "text/format.h"
 
 #include <langinfo.h>
@@ -56,7 +57,7 @@ char *terminal_paint(char *text, FILE *f)
 {
 	char *painted = NULL;
 	size_t length;
-	FILE *to = text && terminal_has_colour(f) ? open_memstream(&painted, &length) : NULL;
+	FILE *to = text && terminal_has_colour(f) ? memory_open_memstream(&painted, &length) : NULL;
 
 	if (text && !to)
 		format_drop_styles(text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The children that a task waits for in wait4(), waitid() or vfork(), or by their signal. */
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "waits/look.h"
 #include "waits/syscalls.h"
 
@@ -92,7 +93,7 @@ void children_look(struct wait *wait, const struct task_view *task)
 		return;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/task", wait->pid);
-	folder = opendir(path);
+	folder = memory_opendir(path);
 	while (folder && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.')
 			children_of_thread(wait, atoi(entry->d_name), &c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From the system call and the wait channel of a thread to what it waits for. */
 #include "base/buffer.h"
+#include "base/memory.h"
 #include "waits/task.h"
 #include "waits/look.h"
 #include "waits/syscalls.h"
@@ -275,7 +276,7 @@ static void locks_read(struct look *look)
 {
 	struct buffer all = { 0 };
 	char part[8192];
-	FILE *f = fopen("/proc/locks", "re");
+	FILE *f = memory_fopen("/proc/locks", "re");
 	size_t n;
 
 	while (f && (n = fread(part, 1, sizeof(part), f)) > 0)

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "waits/syscalls.h"
 #include "waits/task.h"
 
@@ -82,7 +83,7 @@ static size_t threads_read(struct wait *wait, struct thread_view *threads)
 	size_t nr = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", wait->pid);
-	folder = opendir(path);
+	folder = memory_opendir(path);
 	while (folder && (entry = readdir(folder))) {
 		struct thread_view *t = &threads[nr];
 
@@ -323,7 +324,7 @@ static int way_add(struct wait *wait, struct way_list *list, const struct way *w
 	}
 	if (list->nr == list->room) {
 		size_t room = list->room ? 4 * list->room : 1;
-		struct way *at = reallocarray(list->at, room, sizeof(*at));
+		struct way *at = memory_reallocarray(list->at, room, sizeof(*at));
 
 		if (!at)
 			return -ENOMEM;
@@ -532,7 +533,7 @@ void ways_finish(struct wait *wait, const struct way_list *list)
 static int threads_look(struct look *look, struct wait *wait, struct other_end *end,
 			struct way_list *ways)
 {
-	struct thread_view *threads = calloc(MAX_THREADS, sizeof(*threads));
+	struct thread_view *threads = memory_calloc(MAX_THREADS, sizeof(*threads));
 	size_t nr = threads ? threads_read(wait, threads) : 0;
 	int err = threads ? 0 : -ENOMEM;
 

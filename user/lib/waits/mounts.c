@@ -3,6 +3,7 @@
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "waits/look.h"
 #include "waits/syscalls.h"
 #include "waits/task.h"
@@ -56,7 +57,7 @@ static bool mount_next(FILE *f, struct mount_view *m)
 	__cleanup(freep) char *line = NULL;
 	size_t room = 0;
 
-	while (f && getline(&line, &room, f) > 0)
+	while (f && memory_getline(&line, &room, f) > 0)
 		if (mount_parse(line, m))
 			return true;
 	return false;

@@ -5,6 +5,7 @@
  * pipe) by any of them, so that only a set with no way out is a deadlock; of several ends the one
  * counts that will not go on by itself, or that differs from its siblings.
  */
+#include "base/memory.h"
 #include "waits/waits.h"
 
 #include <stdio.h>
@@ -218,7 +219,7 @@ static void family_differs(const struct sibling *family, size_t nr, bool *are_di
 static bool differs_find(struct view *v)
 {
 	size_t nr = waits_number(v->w), end;
-	struct sibling *all = calloc(nr + 1, sizeof(*all));
+	struct sibling *all = memory_calloc(nr + 1, sizeof(*all));
 
 	if (!all)
 		return false;
@@ -414,7 +415,8 @@ static bool waits_behind(const struct waits *w, size_t from, size_t cause, unsig
 void waits_reason(const struct waits *w, struct wait_reason *r)
 {
 	size_t nr = waits_number(w);
-	struct view view = { w, calloc(nr + 1, sizeof(bool)), calloc(nr + 1, sizeof(bool)) };
+	struct view view = { w, memory_calloc(nr + 1, sizeof(bool)),
+			     memory_calloc(nr + 1, sizeof(bool)) };
 	bool has_room = view.are_free && view.are_differs && differs_find(&view);
 	struct walk walk = { .view = &view };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "waits/scan.h"
 
+#include "base/memory.h"
 #include "waits/task.h"
 
 #include "base/cleanup.h"
@@ -127,7 +128,7 @@ static bool scan_descriptors(pid_t pid, struct found_end *ends, size_t nr)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	folder = opendir(path);
+	folder = memory_opendir(path);
 	if (!folder)
 		return errno == ENOENT || errno == ESRCH;
 	while ((entry = readdir(folder)))
@@ -138,7 +139,7 @@ static bool scan_descriptors(pid_t pid, struct found_end *ends, size_t nr)
 
 static void scan_machine(struct found_end *ends, size_t nr)
 {
-	__cleanup(closedirp) DIR *proc = opendir("/proc");
+	__cleanup(closedirp) DIR *proc = memory_opendir("/proc");
 	struct dirent *entry;
 	bool all = proc != NULL;
 
@@ -236,7 +237,7 @@ static void ends_search(struct found_end *ends, size_t nr, const struct scan_ite
 		return;
 	scan_machine(ends, left);
 	scan_memory_done(memory);
-	memory->found = calloc(left, sizeof(*ends));
+	memory->found = memory_calloc(left, sizeof(*ends));
 	if (memory->found) {
 		memcpy(memory->found, ends, left * sizeof(*ends));
 		memory->nr = left;
@@ -270,7 +271,7 @@ static void item_finish(const struct scan_item *item, const struct found_end *f)
 int scan_ends(struct scan_item *items, size_t nr, const pid_t *asked, size_t nr_asked,
 	      struct scan_memory *memory)
 {
-	struct found_end *ends = calloc(nr + 1, sizeof(*ends));
+	struct found_end *ends = memory_calloc(nr + 1, sizeof(*ends));
 	size_t nr_ends = 0;
 
 	if (!ends)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Why a process does not run: a frozen cgroup, a stop signal, or a used-up CPU quota. */
 #include "base/cgroup.h"
+#include "base/memory.h"
 #include "waits/look.h"
 #include "waits/syscalls.h"
 #include "waits/task.h"
@@ -228,7 +229,7 @@ static void quotas_end(struct quotas *all)
 
 void throttles_look(struct wait **waits, size_t nr)
 {
-	struct quotas *all = nr ? calloc(nr, sizeof(*all)) : NULL;
+	struct quotas *all = nr ? memory_calloc(nr, sizeof(*all)) : NULL;
 	uint64_t wait_us = 0;
 	size_t limited = 0;
 

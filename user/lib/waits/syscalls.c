@@ -2,6 +2,7 @@
 #include "waits/syscalls.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/procstat.h"
 #include "waits/task.h"
 
@@ -274,7 +275,7 @@ static FILE *mappings_open(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
-	return fopen(path, "re");
+	return memory_fopen(path, "re");
 }
 
 /* The shared mapping that has @address. */

@@ -3,6 +3,7 @@
 #include "waits/waits.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 #include "waits/look.h"
 #include "waits/syscalls.h"
 #include "waits/task.h"
@@ -33,7 +34,7 @@ struct waits {
 
 struct waits *waits_new(void)
 {
-	return calloc(1, sizeof(struct waits));
+	return memory_calloc(1, sizeof(struct waits));
 }
 
 void waits_free(struct waits *w)
@@ -58,7 +59,7 @@ static int waits_put(struct waits *w, pid_t pid, uint64_t start_epoch_ns)
 			return (int)i;
 	if (w->nr == w->room) {
 		size_t room = w->room ? 2 * w->room : 16;
-		struct asked *all = reallocarray(w->all, room, sizeof(*all));
+		struct asked *all = memory_reallocarray(w->all, room, sizeof(*all));
 
 		if (!all)
 			return -ENOMEM;
@@ -95,8 +96,8 @@ static int asked_look(struct asked *a, struct look *look, bool with_ways)
 /* Searches for the other ends of what those from @from on, with @ways ways, wait for. */
 static int waits_scan(struct waits *w, size_t from, size_t ways, bool all)
 {
-	struct scan_item *items = calloc(w->nr - from + ways + 1, sizeof(*items));
-	pid_t *pids = calloc(w->nr + 1, sizeof(*pids));
+	struct scan_item *items = memory_calloc(w->nr - from + ways + 1, sizeof(*items));
+	pid_t *pids = memory_calloc(w->nr + 1, sizeof(*pids));
 	int err = items && pids ? 0 : -ENOMEM;
 	size_t nr = 0;
 
@@ -173,7 +174,7 @@ static int waits_follow(struct waits *w, size_t from)
 /* False: out of memory. */
 static bool waits_look_throttled(struct waits *w)
 {
-	struct wait **ready = calloc(w->nr + 1, sizeof(*ready));
+	struct wait **ready = memory_calloc(w->nr + 1, sizeof(*ready));
 	size_t nr = 0;
 
 	for (size_t i = 0; ready && i < w->nr; i++)
@@ -269,7 +270,7 @@ static bool threads_are_blocked(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	folder = opendir(path);
+	folder = memory_opendir(path);
 	while (folder && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.' && !task_read(pid, atoi(entry->d_name), &task) &&
 		    kind_is_blocked(detail_kind(&task)))
@@ -324,7 +325,7 @@ static void listeners_read(struct listeners *l, pid_t pid)
 		__cleanup(fclosep) FILE *f = NULL;
 
 		snprintf(path, sizeof(path), "/proc/%d/net/%s", pid, tables[i]);
-		f = fopen(path, "re");
+		f = memory_fopen(path, "re");
 		for (size_t row = 0; f && row < MAX_ROWS && fgets(line, sizeof(line), f); row++)
 			listeners_add(l, i < 4 ? inet_row_listens(line) : unix_row_listens(line));
 	}
@@ -347,7 +348,7 @@ static bool process_listens(struct listeners *l, pid_t pid)
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
-	folder = opendir(path);
+	folder = memory_opendir(path);
 	for (size_t i = 0; folder && i < MAX_DESCRIPTORS && (entry = readdir(folder)); i++) {
 		n = readlinkat(dirfd(folder), entry->d_name, link, sizeof(link) - 1);
 		if (n <= 0)
@@ -477,8 +478,8 @@ static bool members_are_idle(struct member *all, size_t nr)
 
 bool processes_are_idle(const int32_t *pids, size_t nr)
 {
-	struct member *all = calloc(nr + 1, sizeof(*all));
-	struct listeners *l = calloc(1, sizeof(*l));
+	struct member *all = memory_calloc(nr + 1, sizeof(*all));
+	struct listeners *l = memory_calloc(1, sizeof(*l));
 	bool is_idle = all && l && nr;
 
 	for (size_t i = 0; is_idle && i < nr; i++)

@@ -4,9 +4,10 @@
  * the middle of a character later. So a failed allocation of the parser is served from a reserve
  * and counted as a failure: the caller checks that count and discards the result.
  */
+#include "base/jansson_memory.h"
+
 #include "base/memory.h"
 
-#include <jansson.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@ static _Thread_local bool is_parsing; /* else malloc() only: json_dumps() is fre
 
 static void *jansson_allocate(size_t bytes)
 {
-	void *p = malloc(bytes); /* counted */
+	void *p = memory_malloc(bytes);
 
 	if (p || !is_parsing)
 		return p;
@@ -50,27 +51,22 @@ static void jansson_free(void *p)
 	pthread_mutex_unlock(&lock);
 }
 
-json_t *__real_json_loadb(const char *text, size_t n, size_t flags, json_error_t *error);
-json_t *__wrap_json_loadb(const char *text, size_t n, size_t flags, json_error_t *error);
-json_t *__real_json_loads(const char *text, size_t flags, json_error_t *error);
-json_t *__wrap_json_loads(const char *text, size_t flags, json_error_t *error);
-
-json_t *__wrap_json_loadb(const char *text, size_t n, size_t flags, json_error_t *error)
+json_t *jansson_loadb(const char *text, size_t n, size_t flags, json_error_t *error)
 {
 	json_t *tree;
 
 	is_parsing = true;
-	tree = __real_json_loadb(text, n, flags, error);
+	tree = json_loadb(text, n, flags, error);
 	is_parsing = false;
 	return tree;
 }
 
-json_t *__wrap_json_loads(const char *text, size_t flags, json_error_t *error)
+json_t *jansson_loads(const char *text, size_t flags, json_error_t *error)
 {
 	json_t *tree;
 
 	is_parsing = true;
-	tree = __real_json_loads(text, flags, error);
+	tree = json_loads(text, flags, error);
 	is_parsing = false;
 	return tree;
 }
