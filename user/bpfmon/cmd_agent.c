@@ -149,6 +149,7 @@ const struct subcommand subcommand_agent = {
 	.name = "agent",
 	.summary = "follow the whole machine, for its users (bpfmon agent --help)",
 	.part = PART_RECORDS,
+	.is_role = true,
 	.run = cmd_agent,
 	.groups = agent_groups,
 	.options_bytes = sizeof(struct agent_command),

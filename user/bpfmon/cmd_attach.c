@@ -267,6 +267,7 @@ const struct subcommand subcommand_attach = {
 	.summary = "follow what runs already (bpfmon attach --help)",
 	.part = PART_RECORDS,
 	.loads_programs = true,
+	.is_role = true,
 	.ends_at_word = true,
 	.words = { .most = ANY_WORDS },
 	.run = cmd_attach,

@@ -297,6 +297,7 @@ const struct subcommand subcommand_bench = {
 	.loads_programs = true,
 	.words = { .most = ANY_WORDS },
 	.takes_command = true,
+	.is_role = true,
 	.run = cmd_bench,
 	.groups = bench_groups,
 	.options_bytes = sizeof(struct bench_options),

@@ -241,6 +241,7 @@ const struct subcommand subcommand_run = {
 	.loads_programs = true,
 	.words = { .most = ANY_WORDS },
 	.takes_command = true,
+	.is_role = true,
 	.run = cmd_run,
 	.groups = run_groups,
 	.options_bytes = sizeof(struct run_options),

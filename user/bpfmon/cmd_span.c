@@ -184,6 +184,7 @@ const struct subcommand subcommand_span = {
 	.becomes_command = true,
 	.words = { .most = ANY_WORDS, .first = span_words, .takes_other_first = true },
 	.takes_command = true,
+	.is_role = true,
 	.run = cmd_span,
 	.groups = span_groups,
 	.options_bytes = sizeof(struct span_options),

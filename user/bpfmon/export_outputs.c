@@ -27,6 +27,7 @@ static int export_report_unwritable(const char *path, const struct output *out, 
 int export_outputs_open(struct export_outputs *all, const struct export_format *as,
 			const char *path, bool force)
 {
+	memory_exit_on_failure(false); /* a file that is not whole is to be removed */
 	for (; all->nr < EXPORT_DOCUMENTS && as->documents[all->nr].write; all->nr++) {
 		struct output *out = &all->out[all->nr];
 		int err = 0;

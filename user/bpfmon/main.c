@@ -46,6 +46,7 @@ static int main_run(int argc, char **argv)
 	sub = argc > 1 ? subcommand_find(argv[1]) : NULL;
 	if (!sub)
 		return output_finish(subcommand_run.run(argc, argv), EXIT_BPFMON);
+	memory_exit_on_failure(!sub->is_role);
 	/* only loading programs needs the capabilities that bpfmon's file may have */
 	if (sub->becomes_command && user_borrows_rights())
 		privilege_return();

@@ -46,6 +46,8 @@ static int whole_file_report(const char *what, const char *path, int err, const 
 int whole_file_write(const char *what, const char *path, bool force, const char *text,
 		     size_t length)
 {
+	bool did_exit =
+		memory_exit_on_failure(false); /* a file that is not whole is to be removed */
 	struct output out;
 	int err = output_open_whole(&out, path, force), closed;
 	const char *why = out.why;
@@ -58,6 +60,7 @@ int whole_file_write(const char *what, const char *path, bool force, const char 
 		err = err ? err : closed;
 		stop_signals_release();
 	}
+	memory_exit_on_failure(did_exit);
 	return whole_file_report(what, path, err, why);
 }
 
@@ -65,14 +68,17 @@ int whole_file_check(const char *what, const char *path, bool force)
 {
 	struct output out;
 	struct stat st;
+	bool did_exit;
 	int err;
 
 	/* who reads a pipe would take its closing for the end */
 	if (!strcmp(path, "-") || (!stat(path, &st) && S_ISFIFO(st.st_mode)))
 		return 0;
+	did_exit = memory_exit_on_failure(false);
 	err = output_open_whole(&out, path, force);
 	if (!err)
 		output_close(&out); /* without its commit no file is there, and none replaced */
+	memory_exit_on_failure(did_exit);
 	return whole_file_report(what, path, err, out.why);
 }
 

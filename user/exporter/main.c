@@ -257,6 +257,7 @@ int main(int argc, char **argv)
 {
 	struct exporter_options o;
 
+	memory_exit_on_failure(true);
 	if (exporter_options_read(&o, argc, argv))
 		return EXIT_USAGE;
 	if (o.is_verbose)

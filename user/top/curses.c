@@ -66,6 +66,12 @@ static void curses_choose_colours(void)
 	}
 }
 
+/* Before the process ends for lack of memory. */
+static void curses_leave(void)
+{
+	endwin();
+}
+
 int curses_open(int keys_fd, char *why, size_t size)
 {
 	const char *kind = getenv("TERM");
@@ -89,6 +95,7 @@ int curses_open(int keys_fd, char *why, size_t size)
 		return -ENOTTY;
 	}
 	set_term(terminal);
+	memory_set_undo(curses_leave);
 	cbreak();
 	noecho();
 	nonl();
@@ -103,6 +110,7 @@ void curses_close(void)
 {
 	if (!terminal)
 		return;
+	memory_set_undo(NULL);
 	endwin();
 	delscreen(terminal);
 	terminal = NULL;

@@ -107,6 +107,7 @@ int main(int argc, char **argv)
 {
 	struct top_options o;
 
+	memory_exit_on_failure(true);
 	if (memory_init() || top_options_read(&o, argc, argv))
 		return EXIT_USAGE;
 	if (o.shows_help) {

@@ -186,6 +186,7 @@ int main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	mallopt(M_ARENA_MAX, 2); /* one for each thread would hold what large pages took */
+	memory_exit_on_failure(true);
 	if (memory_init())
 		return EXIT_FAILURE;
 	tzset();

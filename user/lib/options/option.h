@@ -94,6 +94,7 @@ struct subcommand {
 	struct subcommand_words words;
 	bool takes_command;   /* one stands behind -- */
 	bool loads_programs;  /* uses the capabilities that bpfmon's file may have */
+	bool is_role;         /* a job depends on it: it goes on after a failed allocation */
 	bool becomes_command; /* executes it in its place: what that inherits is kept as it is */
 	bool ends_at_word;    /* the first word that is no option ends the options */
 	/*
