@@ -57,6 +57,7 @@ INCLUDE(tables_js, "page/tables.js");
 INCLUDE(spans_js, "page/spans.js");
 INCLUDE(controls_js, "page/controls.js");
 INCLUDE(main_js, "page/main.js");
+INCLUDE(many_css, "page/many.css");
 INCLUDE(overlay_html, "page/overlay.html");
 INCLUDE(comparison_js, "page/comparison.js");
 INCLUDE(overlay_js, "page/overlay.js");

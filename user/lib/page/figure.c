@@ -145,9 +145,10 @@ static void figure_put_header(FILE *f, const struct grid *g, const struct figure
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.6g %.6g\" "
 		"width=\"%.6g%s\" "
 		"height=\"%.6g%s\" role=\"img\" font-family=\"Helvetica, Arial, 'DejaVu Sans', "
-		"sans-serif\" font-size=\"11\" fill=\"#5a6670\" stroke-linejoin=\"round\" "
+		"sans-serif\" font-size=\"11\" fill=\"%s\" stroke-linejoin=\"round\" "
 		"stroke-linecap=\"round\">\n<title>",
-		g->width, g->height, g->width / scale, unit, g->height / scale, unit);
+		g->width, g->height, g->width / scale, unit, g->height / scale, unit,
+		colour_light(COLOUR_QUIET));
 	xml_write(f, command, COMMAND_MAX);
 	fputs("</title>\n<desc>", f);
 	xml_write(f, command, DESCRIPTION_MAX);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/many_page.h"
 
+#include "page/page.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "study/distribution.h"
@@ -22,7 +23,7 @@
 #define MARGIN 90.0 /* the histograms at its edges */
 #define CELLS 160   /* of a side of the plane, at most */
 #define SHADES 6    /* at most; a shade for each power of four */
-#define PALEST 0.4  /* opacity of the first */
+#define PALEST 4    /* opacity of the first, in tenths */
 #define LABELS 8    /* of an axis, about */
 
 /* A rectangle of the picture. */
@@ -68,13 +69,13 @@ static void bars_put(FILE *f, const struct distribution *d, const struct box *bo
 			continue;
 		if (lies)
 			fprintf(f,
-				"<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				"<rect class=\"bin\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 				"height=\"%.1f\">",
 				box->x, box->y + box->height - at - thick, length,
 				fmax(thick - 1, 1));
 		else
 			fprintf(f,
-				"<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				"<rect class=\"bin\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 				"height=\"%.1f\">",
 				box->x + at, box->y + box->height - length, fmax(thick - 1, 1),
 				length);
@@ -129,9 +130,10 @@ static unsigned plane_shades(const struct plane *p)
 	return 1 + plane_shade(most, SHADES);
 }
 
-static double shade_opacity(unsigned shade, unsigned shades)
+/* In tenths. */
+static unsigned shade_opacity(unsigned shade, unsigned shades)
 {
-	return shades > 1 ? PALEST + (1 - PALEST) * shade / (shades - 1) : 1;
+	return shades > 1 ? PALEST + (10 - PALEST) * shade / (shades - 1) : 10;
 }
 
 /* One path for the cells of each shade: a page stays small, and is drawn at once. */
@@ -140,8 +142,7 @@ static void plane_put(FILE *f, const struct plane *p, const struct box *box, uns
 	double w = box->width / (double)p->x.cells, h = box->height / (double)p->y.cells;
 
 	for (unsigned shade = 0; shade < shades; shade++) {
-		fprintf(f, "<path class=\"bar\" opacity=\"%.2f\" d=\"",
-			shade_opacity(shade, shades));
+		fprintf(f, "<path class=\"bin o%u\" d=\"", shade_opacity(shade, shades));
 		for (size_t i = 0; i < p->x.cells * p->y.cells; i++) {
 			size_t row = i / p->x.cells, column = i % p->x.cells;
 			uint32_t count = plane_count(p, column, row);
@@ -163,7 +164,7 @@ static void shades_put(FILE *f, size_t runs, unsigned shades)
 	fprintf(f, "<p>%s run%s with both. Runs in a cell:", format_count(count, runs),
 		runs == 1 ? "" : "s");
 	for (unsigned shade = 0; shade < shades; shade++, from *= 4) {
-		fprintf(f, "%s<i style=\"opacity:%.2f\"></i>%u", shade ? "," : "",
+		fprintf(f, "%s<i class=\"o%u\"></i>%u", shade ? "," : "",
 			shade_opacity(shade, shades), from);
 		if (shade + 1 < shades)
 			fprintf(f, " to %u", 4 * from - 1);
@@ -215,28 +216,6 @@ static int many_draw_scatter(FILE *f, const struct many_values *v, size_t x_metr
 #define PAGE_BINS 40
 #define WHAT_CHARACTERS 300
 
-static const char head[] =
-	"<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-	"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-	"style-src 'unsafe-inline'\">\n"
-	"<meta name=\"viewport\" content=\"width=device-width\">\n"
-	"<style>\n"
-	":root{color-scheme:light "
-	"dark;--text:#222;--soft:#666;--line:#ddd;--bar:#3b74b8;--page:#fff}\n"
-	"@media(prefers-color-scheme:dark){:root{--text:#ddd;--soft:#999;--line:#444;--bar:#6ea3dd;"
-	"--page:#181a1c}}\n"
-	"@media print{:root{--text:#222;--soft:#666;--line:#ddd;--bar:#3b74b8;--page:#fff}}\n"
-	"body{font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--page);"
-	"max-width:72rem;margin:1rem auto;padding:0 1rem}\n"
-	"h1{font-size:1.4rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin:1.5rem 0 0}\n"
-	"p{margin:.2rem "
-	"0;color:var(--soft)}svg{width:100%;height:auto;min-width:38rem;max-width:60rem}\n"
-	"text{font:11px system-ui,sans-serif;fill:var(--soft)}.bar{fill:var(--bar)}"
-	".line{stroke:var(--line)}\n"
-	".bar:hover{opacity:.7}section{overflow-x:auto}\n"
-	"i{display:inline-block;width:.8em;height:.8em;margin:0 .4em 0 1em;background:var(--bar)}\n"
-	"</style>\n";
-
 static void many_page_put_head(FILE *f, const char *what, const struct stored_runs *all)
 {
 	char first[MOMENT_BYTES], last[MOMENT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
@@ -250,10 +229,7 @@ static void many_page_put_head(FILE *f, const char *what, const struct stored_ru
 		most = r->start_epoch_ns > most ? r->start_epoch_ns : most;
 		failed += stored_run_is(r, ONLY_FAILED);
 	}
-	fputs(head, f);
-	fputs("<title>", f);
-	xml_write(f, what, WHAT_CHARACTERS);
-	fputs("</title></head>\n<body><h1>", f);
+	fputs("<h1>", f);
 	xml_write(f, what, WHAT_CHARACTERS);
 	fprintf(f, "</h1>\n<p>%s run%s", format_count(a, all->nr), all->nr == 1 ? "" : "s");
 	if (all->nr)
@@ -300,13 +276,23 @@ int many_page_write(FILE *f, const char *what, const struct many_values *v,
 		    const struct stored_runs *all)
 {
 	struct distribution *d = memory_calloc(MOST_METRICS, sizeof(*d));
-	int err = -ENOMEM;
+	char *body = NULL;
+	size_t length;
+	FILE *to = open_memstream(&body, &length);
+	int err = to ? 0 : -ENOMEM;
 
-	if (d) {
-		many_page_put_head(f, what, all);
-		err = many_page_put_all(f, v, d);
-		fputs("</body></html>\n", f);
+	if (to) {
+		many_page_put_head(to, what, all);
+		err = many_page_put_all(to, v, d);
+		fputs("<footer class=\"quiet\"><p>Made by bpfmon " BPFMON_VERSION
+		      ". This page is self-contained and fetches nothing.</p>\n",
+		      to);
+		if (fclose(to) && !err)
+			err = -ENOMEM;
 	}
+	if (!err)
+		err = page_write_many(f, what, (struct page_text){ body, body + length });
+	free(body);
 	free(d);
 	return err;
 }

@@ -10,7 +10,7 @@
 
 /*
  * Writes the page of all these runs: a histogram of each metric, and the first against the second.
- * It has no script, and its policy forbids to fetch anything. @what: which runs they are, any text.
+ * It has no script, and the style of a report. @what: which runs they are, any text.
  * Its size is that of the bins, whatever the number of runs. -ENOMEM; the caller looks at
  * ferror(@f).
  */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/page.h"
 
+#include "base/text.h"
+#include "page/plot.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
@@ -53,6 +56,7 @@ ASSET(tables_js);
 ASSET(spans_js);
 ASSET(controls_js);
 ASSET(main_js);
+ASSET(many_css);
 ASSET(overlay_html);
 ASSET(comparison_js);
 ASSET(overlay_js);
@@ -60,7 +64,11 @@ ASSET(overlay_js);
 
 #define NR(list) (sizeof(list) / sizeof(*(list)))
 
+#define TITLE_CHARACTERS 300
+
 #define PAGE_LANES (PAGE_SPANS | PAGE_TIMELINE)
+#define PAGE_CHARTS (1 << 9)   /* by uPlot */
+#define PAGE_OF_MANY (1 << 10) /* runs */
 
 struct asset {
 	const char *start, *end;
@@ -129,18 +137,18 @@ struct page {
 	size_t nr_body, nr_scripts;
 	unsigned parts;               /* that it has */
 	const struct page_served *by; /* NULL: it is a file, and fetches nothing */
-	bool is_without_charts;
 };
 
 static void page_put_head(FILE *f, const char *nonce, const struct page *p)
 {
-	static const struct asset styles[] = { ASSET_OF(uplot_css),
+	static const struct asset styles[] = { ASSET_FOR(PAGE_CHARTS, uplot_css),
 					       ASSET_OF(page_css),
 					       ASSET_OF(tables_css),
 					       ASSET_FOR(PAGE_LANES, timeline_css),
 					       ASSET_FOR(PAGE_PHASES, phases_css),
 					       ASSET_FOR(PAGE_EVENTS, events_css),
-					       ASSET_FOR(PAGE_TIMES, times_css) };
+					       ASSET_FOR(PAGE_TIMES, times_css),
+					       ASSET_FOR(PAGE_OF_MANY, many_css) };
 
 	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", f);
 	fprintf(f,
@@ -151,7 +159,11 @@ static void page_put_head(FILE *f, const char *nonce, const struct page *p)
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n",
 	      f);
-	fprintf(f, "<title>%s</title>\n", p->title);
+	fputs("<title>", f);
+	xml_write(f, p->title, TITLE_CHARACTERS);
+	fprintf(f, "</title>\n<style nonce=\"%s\">\n", nonce);
+	colours_write_css(f, !p->nr_scripts);
+	fputs("</style>\n", f);
 	page_put_element(f, "style", nonce, styles, NR(styles), p->parts);
 	if (p->by)
 		page_put_element(f, "style", nonce,
@@ -179,17 +191,19 @@ static int page_put(FILE *f, const struct page *p, const struct jsonw *data)
 		return err;
 	page_put_head(f, nonce, p);
 	assets_put(f, p->body, p->nr_body, p->parts);
-	if (!p->is_without_charts)
+	if (p->parts & PAGE_CHARTS)
 		page_put_licence(f);
 	fputs("</footer>\n", f);
-	page_put_data(f, data);
-	if (!p->is_without_charts)
+	if (data)
+		page_put_data(f, data);
+	if (p->parts & PAGE_CHARTS)
 		page_put_element(f, "script", nonce, uplot, 1, 0);
 	if (p->by)
 		page_put_element(f, "script", nonce,
 				 &(struct asset){ p->by->script.start, p->by->script.end, 0 }, 1,
 				 0);
-	page_put_element(f, "script", nonce, p->scripts, p->nr_scripts, p->parts);
+	if (p->nr_scripts)
+		page_put_element(f, "script", nonce, p->scripts, p->nr_scripts, p->parts);
 	fputs("</body>\n</html>\n", f);
 	return ferror(f) ? -EIO : 0;
 }
@@ -233,8 +247,13 @@ int page_write_served(FILE *f, const struct page_data *data, const struct page_s
 						ASSET_FOR(PAGE_SPANS, spans_js),
 						ASSET_OF(controls_js),
 						ASSET_OF(main_js) };
-	const struct page page = { "bpfmon report", body,        scripts, NR(body),
-				   NR(scripts),     data->parts, s,       false };
+	const struct page page = { .title = "bpfmon report",
+				   .body = body,
+				   .nr_body = NR(body),
+				   .scripts = scripts,
+				   .nr_scripts = NR(scripts),
+				   .parts = data->parts | PAGE_CHARTS,
+				   .by = s };
 
 	return page_put(f, &page, &data->json);
 }
@@ -249,7 +268,12 @@ int page_write_own(FILE *f, const char *title, struct page_text body, const stru
 {
 	static const struct asset scripts[] = { ASSET_OF(base_js) };
 	const struct asset own = { body.start, body.end, 0 };
-	const struct page page = { title, &own, scripts, 1, NR(scripts), 0, s, true };
+	const struct page page = { .title = title,
+				   .body = &own,
+				   .nr_body = 1,
+				   .scripts = scripts,
+				   .nr_scripts = NR(scripts),
+				   .by = s };
 
 	return page_put(f, &page, data);
 }
@@ -262,8 +286,22 @@ int page_write_overlay(FILE *f, const struct jsonw *data)
 						ASSET_OF(marks_js),  ASSET_OF(charts_js),
 						ASSET_OF(legend_js), ASSET_OF(controls_js),
 						ASSET_OF(overlay_js) };
-	const struct page page = { "bpfmon comparison", body, scripts, NR(body),
-				   NR(scripts),         0,    NULL,    false };
+	const struct page page = { .title = "bpfmon comparison",
+				   .body = body,
+				   .nr_body = NR(body),
+				   .scripts = scripts,
+				   .nr_scripts = NR(scripts),
+				   .parts = PAGE_CHARTS };
 
 	return page_put(f, &page, data);
+}
+
+int page_write_many(FILE *f, const char *title, struct page_text body)
+{
+	const struct asset own = { body.start, body.end, 0 };
+	const struct page page = {
+		.title = title, .body = &own, .nr_body = 1, .parts = PAGE_OF_MANY
+	};
+
+	return page_put(f, &page, NULL);
 }

@@ -56,4 +56,10 @@ int page_write_served(FILE *f, const struct page_data *data, const struct page_s
 int page_write_own(FILE *f, const char *title, struct page_text body, const struct jsonw *data,
 		   const struct page_served *s);
 
+/*
+ * A page of many runs, without scripts: @body, which ends in an open footer. @title: any text.
+ * -EIO.
+ */
+int page_write_many(FILE *f, const char *title, struct page_text body);
+
 #endif

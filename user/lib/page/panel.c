@@ -96,12 +96,13 @@ static void panel_curve_draw(FILE *f, const struct panel_curves *v, unsigned k,
 	const double *y = v->heights + k * v->nr;
 
 	if (curve->style == CURVE_STACKED) {
-		fprintf(f, "<path fill=\"%s\" d=\"", fill_colours[curve->colour]);
+		fprintf(f, "<path fill=\"%s\" d=\"", colour_light(COLOUR_FILL + curve->colour));
 		trace_write(f, scale, v->rows, y, v->nr, true);
 		fputs("\"/>\n", f);
 	}
 	fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"",
-		line_colours[curve->colour], curve->style == CURVE_STACKED ? "0.5" : "1.25",
+		colour_light(COLOUR_SERIES + curve->colour),
+		curve->style == CURVE_STACKED ? "0.5" : "1.25",
 		curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
 	trace_write(f, scale, v->rows, y, v->nr, false);
 	fputs("\"/>\n", f);
@@ -187,12 +188,12 @@ static void legend_draw(FILE *f, const struct plot *b, const struct report_chart
 		if (fills_area)
 			fprintf(f,
 				"<rect x=\"%.1f\" y=\"%.0f\" width=\"12\" height=\"9\" fill=\"%s\"",
-				x[k], floor(y - 4), fill_colours[curve->colour]);
+				x[k], floor(y - 4), colour_light(COLOUR_FILL + curve->colour));
 		else
 			fprintf(f, "<path d=\"M%.1f %.1fh12\" stroke-width=\"2\"%s", x[k], y,
 				curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
 		fprintf(f, " stroke=\"%s\"/><text x=\"%.1f\" y=\"%.1f\">",
-			line_colours[curve->colour], x[k] + 16, y + 4);
+			colour_light(COLOUR_SERIES + curve->colour), x[k] + 16, y + 4);
 		xml_write(f, curve->label, 40);
 		fputs("</text>\n", f);
 	}
@@ -314,11 +315,10 @@ static void limits_draw(FILE *f, const struct panel_limit *list, unsigned nr,
 		double y = limit_y(&list[i], p), name = fmax(y - TEXT_BELOW - 1, free_from);
 
 		fprintf(f,
-			"<path d=\"M%.0f %.1fH%.0f\" stroke=\"#20262b\" stroke-dasharray=\"1 "
-			"4\"/>\n"
+			"<path d=\"M%.0f %.1fH%.0f\" stroke=\"%s\" stroke-dasharray=\"1 4\"/>\n"
 			"<text x=\"%.1f\" y=\"%.1f\" font-size=\"10\">%s <tspan x=\"%.1f\" "
 			"dy=\"11\">%s</tspan></text>\n",
-			p->left, y, p->right + NAME_DISTANCE / 2.0, x,
+			p->left, y, p->right + NAME_DISTANCE / 2.0, colour_light(COLOUR_SERIES), x,
 			name + TEXT_ABOVE - TEXT_BELOW, list[i].name, x, list[i].text);
 		free_from = name + NAME_HEIGHT;
 	}
@@ -371,7 +371,8 @@ static void panel_put_marks(FILE *f, const struct panel *p, const struct plot *b
 	for (size_t i = 0; i < p->nr_marks; i++) {
 		const struct panel_mark *m = &p->marks[i];
 		double x = PLOT_LEFT + m->seconds / p->wall * b->width;
-		const char *colour = m->style == MARK_SEVERE ? "#b3261e" : "#5a6670";
+		const char *colour =
+			colour_light(m->style == MARK_SEVERE ? COLOUR_BAD : COLOUR_QUIET);
 		bool has_name = m->is_named && p->bands->has_phases;
 
 		if (m->seconds < 0 || m->seconds > p->wall)
@@ -407,9 +408,10 @@ static void panel_put_point(FILE *f, const struct panel *p, const struct plot *b
 
 	if (!(p->point > 0))
 		return;
-	fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"#20262b\"/>\n", x, y);
-	panel_put_label(f, b, x, limits_lift_text(limits, nr, &place, y - 6), "#20262b",
-			p->point_text);
+	fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"%s\"/>\n", x, y,
+		colour_light(COLOUR_SERIES));
+	panel_put_label(f, b, x, limits_lift_text(limits, nr, &place, y - 6),
+			colour_light(COLOUR_SERIES), p->point_text);
 }
 
 /* What the axis counts goes where there is no room for it: the legend and the ticks say most of it.
@@ -419,10 +421,11 @@ static void panel_put_title(FILE *f, const struct plot *b, const struct chart_sp
 	double needs = CHARACTER_WIDTH * (double)(strlen(spec->title) * 1.25 + strlen(spec->what));
 
 	fprintf(f,
-		"<text x=\"%d\" y=\"16\" font-size=\"13\" fill=\"#1b2126\"><tspan "
-		"font-weight=\"600\">%s</tspan> <tspan fill=\"#5a6670\" font-size=\"11\">%s</tspan>"
+		"<text x=\"%d\" y=\"16\" font-size=\"13\" fill=\"%s\"><tspan "
+		"font-weight=\"600\">%s</tspan> <tspan fill=\"%s\" font-size=\"11\">%s</tspan>"
 		"</text>\n",
-		PLOT_LEFT, spec->title, needs < b->width ? spec->what : "");
+		PLOT_LEFT, colour_light(COLOUR_TEXT), spec->title, colour_light(COLOUR_QUIET),
+		needs < b->width ? spec->what : "");
 }
 
 /* The value at the upper edge: above the peak there is room for its label. */

@@ -117,8 +117,8 @@ void axis_draw_values(FILE *f, const struct plot *b, enum chart_unit unit, doubl
 		fprintf(f,
 			"<path d=\"M%d %.1fh%.0f\" stroke=\"%s\"/>"
 			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-			PLOT_LEFT, y, b->width, v > 0 ? "#e4e8eb" : "#5a6670", PLOT_LEFT - 6,
-			y + 3.5, axis_format_value(text, unit, v));
+			PLOT_LEFT, y, b->width, v > 0 ? "#e4e8eb" : colour_light(COLOUR_QUIET),
+			PLOT_LEFT - 6, y + 3.5, axis_format_value(text, unit, v));
 	}
 }
 
@@ -131,9 +131,10 @@ void axis_draw_time(FILE *f, const struct plot *b, double wall)
 		double t = i * step, x = PLOT_LEFT + t / wall * b->width;
 
 		fprintf(f,
-			"<path d=\"M%.1f %.0fv4\" stroke=\"#5a6670\"/>"
+			"<path d=\"M%.1f %.0fv4\" stroke=\"%s\"/>"
 			"<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n",
-			x, b->bottom, x, b->bottom + 16, axis_format_time(text, t, step, wall));
+			x, b->bottom, colour_light(COLOUR_QUIET), x, b->bottom + 16,
+			axis_format_time(text, t, step, wall));
 	}
 	fprintf(f,
 		"<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">time since the start "
@@ -222,10 +223,65 @@ void trace_write(FILE *f, const struct trace_scale *scale, const struct downsamp
 	pen_up(&p);
 }
 
-const char *const line_colours[NR_COLOURS] = { "#20262b", "#0072b2", "#d55e00", "#009e73",
-					       "#aa4499", "#8a6d00", "#56a0c8" };
-const char *const fill_colours[NR_COLOURS] = { "#c7cdd2", "#9bcae8", "#f2bd98", "#99d9c5",
-					       "#e3bfdd", "#dccf94", "#c3dfee" };
+/*
+ * Those of the curves are Okabe and Ito's, which all eyes can distinguish; lighter ones on dark. A
+ * colour without a dark one is only in pictures.
+ */
+/* clang-format off */
+static const struct {
+	const char *name, *light, *dark;
+} page_colours[NR_PAGE_COLOURS] = {
+	[COLOUR_PAPER] =      { "paper",      "#ffffff", "#1a1f24" },
+	[COLOUR_GROUND] =     { "ground",     "#f6f7f8", "#12161a" },
+	[COLOUR_TEXT] =       { "text",       "#1b2126", "#e6eaed" },
+	[COLOUR_QUIET] =      { "quiet",      "#5a6670", "#9aa7b1" },
+	[COLOUR_LINE] =       { "line",       "#dde2e6", "#2e363d" },
+	[COLOUR_GRID] =       { "grid",       "#e9edf0", "#262d33" },
+	[COLOUR_BAD] =        { "bad",        "#b3261e", "#ff9a8d" },
+	[COLOUR_BAD_GROUND] = { "bad-ground", "#fdf0ee", "#35201e" },
+	[COLOUR_GOOD] =       { "good",       "#1a6e4a", "#6fd3a5" },
+	[COLOUR_FOCUS] =      { "focus",      "#0072b2", "#6cb8ea" },
+	[COLOUR_SERIES] =     { "series-0",   "#20262b", "#eef2f5" },
+	[COLOUR_SERIES + 1] = { "series-1",   "#0072b2", "#56b4e9" },
+	[COLOUR_SERIES + 2] = { "series-2",   "#d55e00", "#f0913a" },
+	[COLOUR_SERIES + 3] = { "series-3",   "#009e73", "#34c79b" },
+	[COLOUR_SERIES + 4] = { "series-4",   "#aa4499", "#e29bc9" },
+	[COLOUR_SERIES + 5] = { "series-5",   "#8a6d00", "#e6cf5a" },
+	[COLOUR_SERIES + 6] = { "series-6",   "#56a0c8", "#9cc9e3" },
+	[COLOUR_FILL] =       { "fill-0",     "#c7cdd2", NULL },
+	[COLOUR_FILL + 1] =   { "fill-1",     "#9bcae8", "#285a7a" },
+	[COLOUR_FILL + 2] =   { "fill-2",     "#f2bd98", "#7d4d22" },
+	[COLOUR_FILL + 3] =   { "fill-3",     "#99d9c5", "#1c6650" },
+	[COLOUR_FILL + 4] =   { "fill-4",     "#e3bfdd", NULL },
+	[COLOUR_FILL + 5] =   { "fill-5",     "#dccf94", NULL },
+	[COLOUR_FILL + 6] =   { "fill-6",     "#c3dfee", NULL },
+};
+/* clang-format on */
+
+const char *colour_light(enum colour colour)
+{
+	return page_colours[colour].light;
+}
+
+static void theme_write_css(FILE *f, const char *selector, bool is_dark)
+{
+	fprintf(f, "%s{color-scheme:%s", selector, is_dark ? "dark" : "light");
+	for (size_t i = 0; i < NR_PAGE_COLOURS; i++)
+		if (page_colours[i].dark)
+			fprintf(f, ";--%s:%s", page_colours[i].name,
+				is_dark ? page_colours[i].dark : page_colours[i].light);
+	fputs("}\n", f);
+}
+
+void colours_write_css(FILE *f, bool by_system)
+{
+	theme_write_css(f, ":root", false);
+	if (by_system)
+		fputs("@media screen and (prefers-color-scheme:dark){", f);
+	theme_write_css(f, by_system ? ":root" : ":root[data-theme=\"dark\"]", true);
+	if (by_system)
+		fputs("}\n", f);
+}
 
 #define COLOURS 6 /* but the first, which is for what has no name */
 #define NR_SPAN_COLOURS 5
@@ -373,7 +429,8 @@ static void bar_put(FILE *f, const struct band *b, const struct band_place *p, d
 	unsigned colour = is_several ? 0 : b->colour;
 
 	fprintf(f, "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", x, y,
-		fmax(0.5, end - x - (end - x > THINNEST)), LANE_HEIGHT - 2, fill_colours[colour]);
+		fmax(0.5, end - x - (end - x > THINNEST)), LANE_HEIGHT - 2,
+		colour_light(COLOUR_FILL + colour));
 	if (is_several || !b->text || room < 3)
 		return;
 	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"10\" fill=\"#1b2126\">", x + 3, y + 10);
@@ -422,8 +479,8 @@ static void tints_put(FILE *f, const struct bands *b, const struct band_place *p
 			fprintf(f,
 				"<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%.0f\" "
 				"fill=\"%s\" fill-opacity=\"%g\"/>\n",
-				x, p->plot_top, end - x, p->plot_height, line_colours[band->colour],
-				TINT);
+				x, p->plot_top, end - x, p->plot_height,
+				colour_light(COLOUR_SERIES + band->colour), TINT);
 	}
 }
 

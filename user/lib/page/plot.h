@@ -51,11 +51,30 @@ struct trace_scale {
 void trace_write(FILE *f, const struct trace_scale *scale, const struct downsampler_row *rows,
 		 const double *y, size_t nr, bool is_area);
 
-/* The colours of pictures: those of the page's light theme. */
+/* The colours of pages, in a light and a dark theme; pictures have the light ones. */
 
-#define NR_COLOURS 7 /* by the number that a curve has in spec.c */
+#define NR_COLOURS 7 /* of curves, by the number that a curve has in charts.c */
 
-extern const char *const line_colours[NR_COLOURS], *const fill_colours[NR_COLOURS];
+enum colour {
+	COLOUR_PAPER,
+	COLOUR_GROUND,
+	COLOUR_TEXT,
+	COLOUR_QUIET,
+	COLOUR_LINE,
+	COLOUR_GRID,
+	COLOUR_BAD,
+	COLOUR_BAD_GROUND,
+	COLOUR_GOOD,
+	COLOUR_FOCUS,
+	COLOUR_SERIES,                            /* those of the curves */
+	COLOUR_FILL = COLOUR_SERIES + NR_COLOURS, /* those of areas, in the same order */
+	NR_PAGE_COLOURS = COLOUR_FILL + NR_COLOURS
+};
+
+/* Returns the light one, as "#rrggbb". */
+const char *colour_light(enum colour colour);
+/* Writes both themes as CSS. @by_system: the system chooses the theme, not a script. */
+void colours_write_css(FILE *f, bool by_system);
 
 /* Phases and spans of a picture: lanes of bars with their names, and a tint behind the curves. */
 
