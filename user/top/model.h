@@ -13,8 +13,7 @@
 #include <jansson.h>
 #include <sys/types.h>
 
-/* What a process has used and holds, as top follows it: the metrics that its columns need. */
-
+/* The metrics of a process that the columns of top need. */
 enum measure {
 	/* counters, which a parent's sum keeps when the process has ended */
 	MEASURE_CPU,
@@ -49,7 +48,7 @@ static inline bool usage_has(const struct usage *u, enum measure m)
 }
 
 enum metric_id measure_metric(enum measure m);
-/* Takes those measures that are among the metrics. */
+/* Sets the measures that are among the metrics. */
 void usage_take(struct usage *u, const uint64_t *value, const struct metric_set *have);
 /* Adds counters and gauges, or counters only. */
 void usage_add(struct usage *to, const struct usage *u);
@@ -148,24 +147,27 @@ struct model {
 
 void model_init(struct model *m);
 void model_done(struct model *m);
-/* Takes what one line says. -ENOMEM; -EPROTONOSUPPORT, -EBADMSG: no meta, or of another schema. */
+/* Adds a line to the model. Returns 0, -ENOMEM, or -EBADMSG or -EPROTONOSUPPORT if the line should
+ * be the meta line of this schema. */
 int model_take(struct model *m, struct line *l);
-/* The index of the process that began then; -1: none. Times are in whole microseconds. */
+/* Returns the index of the process with this start; -1 if there is none. Times have whole
+ * microseconds. */
 ssize_t model_find(const struct model *m, int32_t pid, uint64_t start_epoch_ns);
-/* Sets the parents that have become known. */
+/* Sets the parents of tasks that have become known. */
 void model_link(struct model *m);
-/* The last moment at or before @at_ns; SIZE_MAX: none. */
+/* Returns the last moment at or before @at_ns; SIZE_MAX if there is none. */
 size_t model_moment_at(const struct model *m, int64_t at_ns);
-/* The last point of the task at or before @at_ns; NULL: none. */
+/* Returns the last point of the task at or before @at_ns; NULL if there is none. */
 const struct point *task_point_at(const struct task *t, int64_t at_ns);
-/* Since when its CPU time has not grown, up to @at_ns; MODEL_NEVER: not known. */
+/* Returns since when the CPU time of the task has not grown, up to @at_ns; MODEL_NEVER if not
+ * known. */
 int64_t task_idle_since(const struct task *t, int64_t at_ns);
 bool task_lives_at(const struct task *t, int64_t at_ns);
 
 /* Of tasks.c: adds a task, whose index is *@index; adds a point to one. Returns 0 or -ENOMEM. */
 int tasks_add(struct model *m, int32_t pid, uint64_t start_epoch_ns, size_t *index);
 int task_add_point(struct model *m, struct task *t, int64_t at_ns, const struct usage *used);
-/* The index of the program of that name. -ENOMEM. */
+/* Sets *@index to that of the program with this name. Returns 0 or -ENOMEM. */
 int programs_find(struct model *m, const char *name, uint32_t *index);
 
 #endif

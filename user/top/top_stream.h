@@ -31,24 +31,26 @@ struct stream {
 	char note[STREAM_WHY_BYTES]; /* what is missing */
 };
 
-/* The file @path, "-" for stdin. A negative errno, and @s->why. */
+/* Open a source. Return 0, or a negative errno with @s->why. The file @path, "-" for stdin: */
 int stream_open_file(struct stream *s, struct model *m, const char *path);
 /*
- * Run @id of the store @path: its past, read at once; if it @is_running, then what comes from its
- * feed. Where that cannot be opened, @s->note says so, and the past is all.
+ * Run @id of the store @path: its past, and if it @is_running, its live feed. If that cannot be
+ * opened, only its past, and @s->note has the reason.
  */
 int stream_open_stored(struct stream *s, struct model *m, const char *path, int64_t id,
 		       bool is_running);
 /*
- * The job @id of the agent at @agent, from now on, with its processes. Does not wait for it: that
- * there is no such job is an error of stream_read().
+ * The job @id of the agent at @agent, from now on, with its processes. Does not wait for the
+ * answer: if there is no such job, stream_read() fails.
  */
 int stream_open_job(struct stream *s, struct model *m, const char *agent, const char *id);
 /* A run by its "live_socket", from now on, with its processes. */
 int stream_open_live(struct stream *s, struct model *m, const char *socket_name);
-/* What is readable when stream_read() has something to do; -1: nothing will be. */
+/* Returns the descriptor that is readable when stream_read() has input; -1 if there will be none.
+ */
 int stream_fd(const struct stream *s);
-/* Reads for some milliseconds. 1: there is more at once; 0; or a negative errno and @s->why. */
+/* Reads for some milliseconds. Returns 1 if there is more at once, 0, or a negative errno with
+ * @s->why. */
 int stream_read(struct stream *s);
 void stream_done(struct stream *s);
 

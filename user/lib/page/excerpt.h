@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Texts of unknown length, cut to what a page can show; an ellipsis marks the cut. */
+/* Texts of any length, cut to what a page can show; an ellipsis marks the cut. */
 #ifndef PAGE_EXCERPT_H
 #define PAGE_EXCERPT_H
 
@@ -11,21 +11,22 @@
 
 enum excerpt_cut { CUT_START, CUT_END }; /* what is cut off */
 
-/* Bytes of the longest part of @text, from its start and up to @max, that ends between characters.
- */
+/* Returns the length of the longest beginning of @text of up to @max bytes that ends between
+ * characters. */
 size_t excerpt_length(const char *text, size_t length, size_t max);
 /*
- * A copy of @text; if it is longer than @max bytes, of its end, EXCERPT_NOTE included. Owned by the
- * caller; NULL without memory.
+ * Returns a copy of @text, to be freed; if it is longer than @max bytes, EXCERPT_NOTE and its end.
+ * NULL without memory.
  */
 char *excerpt_keep_end(const char *text, size_t max);
-/* Bytes that @text takes in a page, where "<" and control characters take six each. */
+/* Returns the bytes that @text takes in a page, where "<" and control characters take six each. */
 size_t excerpt_cost(const char *text);
 /* Writes @text as an element of an array, cut to @max bytes of the page. */
 void excerpt_put(struct jsonw *j, const char *text, size_t max, enum excerpt_cut cut);
 /* Writes @v, with each text in it cut to @max bytes, and each array to @items elements. */
 void excerpt_write(struct jsonw *j, const char *key, const json_t *v, size_t max, size_t items);
-/* The same; while that takes more than @bytes in a page, texts are cut to half as much. */
+/* As excerpt_write(); while that takes more than @bytes in a page, texts are cut to half as much.
+ */
 void excerpt_fit(struct jsonw *j, const char *key, const json_t *v, size_t max, size_t items,
 		 size_t bytes);
 /*

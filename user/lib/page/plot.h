@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The axes of a chart: their ticks, and the text of the values and times beside them. */
+/* What charts are drawn with: axes, curves, bands of phases and spans, colours. */
 #ifndef PAGE_PLOT_H
 #define PAGE_PLOT_H
 
@@ -21,7 +21,7 @@ struct plot {
 
 #define AXIS_TEXT 40
 
-/* The smallest round step that divides @span into no more than @max. */
+/* Return the smallest round step that divides @span into no more than @max. */
 double axis_step(enum chart_unit unit, double span, unsigned max);
 double axis_time_step(double span, unsigned max);
 /* Formats @value, in the unit that is drawn (bytes, cores, a share of 1), into @out; returns it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a run says to its user: how much memory to request for the next one, what it made use of,
- * and where its time went.
+ * The answer of a run: how much memory to request for the next one, how much of its cores it used,
+ * and in which phase it spent most of its time.
  */
 #ifndef TEXT_ANSWER_H
 #define TEXT_ANSWER_H
@@ -37,22 +37,22 @@ struct answer {
 };
 
 /*
- * @meta: of the run, or NULL. @times: of its phases, or NULL; in use as long as the answer. Of a
- * machine's processors those count that its affinity and the quota of its cgroup leave to the run.
+ * Fills @a. @meta: of the run, or NULL. @times: of its phases, or NULL; the answer refers to it. Of
+ * the processors only those count that the affinity and the quota of the cgroup allow.
  */
 void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta,
 		   struct phase_times *times);
-/* Thousandths of cores that a run with that @meta (or NULL) may use; 0: not known. */
+/* Returns the thousandths of cores that a run with @meta (or NULL) may use; 0 if not known. */
 uint64_t answer_cores_available(const json_t *meta);
-/* In a line of the summary; nothing where nothing is known. */
+/* Writes the line of the summary; nothing if nothing is known. */
 void answer_text(FILE *f, const struct answer *a);
-/* The parts of that line: "at least 580 MiB (peak at least 522 MiB + 10 %)", */
+/* Write the parts of that line: "at least 580 MiB (peak at least 522 MiB + 10 %)", */
 void answer_request_text(FILE *f, const struct answer *a);
 /* "0.73 of 2 cores", */
 void answer_cores_text(FILE *f, const struct answer *a);
 /* and "52 % of the time in phase evaluate". */
 void answer_phase_text(FILE *f, const struct answer *a);
-/* All of it as the object "answer". */
+/* Writes the object "answer". */
 void answer_json(struct jsonw *j, const struct answer *a);
 
 #endif

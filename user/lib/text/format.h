@@ -33,16 +33,16 @@ char *format_count(char *out, uint64_t n);
  * @out.
  */
 char *format_moment(char *out, uint64_t epoch_ns, bool has_seconds);
-/* The columns that @text takes; a character that could control a terminal is shown as "?". */
+/* Returns the columns that @text takes. A control character is shown as "?". */
 size_t format_columns(const char *text);
 /*
- * Writes @text without control characters, cut on the left to @width columns; returns the columns
+ * Writes @text without control characters, cut on the left to @width columns. Returns the columns
  * used.
  */
 size_t format_name(FILE *f, const char *text, size_t width);
-/* The same, padded with blanks to @width columns. */
+/* As format_name(), padded with blanks to @width columns. */
 void format_padded(FILE *f, const char *text, size_t width);
-/* As format_name(), but cut on the right: of a command the beginning matters most. */
+/* As format_name(), but cut on the right: the beginning of a command matters most. */
 size_t format_beginning(FILE *f, const char *text, size_t width);
 /*
  * Writes the lines of @text, which has no control characters; a line wider than @width continues in
@@ -52,21 +52,22 @@ void format_folded(FILE *f, const char *text, size_t width, size_t indent);
 
 /* Removes the marks of style from @text. */
 void format_drop_styles(char *text);
-/* Ends the text, writes it so, and releases it. -ENOMEM, also if it was incomplete before. */
+/* Writes the text of @t with format_folded() and frees it. Returns -ENOMEM, also if a write to @t
+ * has failed before. */
 int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent);
 
-/* Compared values as a person reads them. */
+/* Values of comparisons. */
 
 #define NUMBER_BYTES 48
 
-/* @value without what arithmetic adds behind its last digit: two digits more than the unit has are
- * kept, which quartiles have. */
+/* Returns @value rounded to two digits more than the unit has: quartiles have these, and further
+ * digits are noise of floating point. */
 double number_as_measured(enum metric_unit unit, double value);
-/* Each writes into @out (NUMBER_BYTES) and returns it. */
+/* Write into @out (NUMBER_BYTES) and return it: the value, */
 char *number_format(char *out, enum metric_unit unit, double value);
-/* The same with its sign. */
+/* a difference with its sign, */
 char *number_difference(char *out, enum metric_unit unit, double value);
-/* A part of 1 as percent, with its sign; from ten times on as what it is multiplied by. */
+/* a relative difference in percent with its sign, or from 10 on as a factor. */
 char *number_relative(char *out, double part);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a run does now, as one line of a terminal. */
+/* The present state of a run as one line of a terminal. */
 #ifndef TEXT_LIVE_TEXT_H
 #define TEXT_LIVE_TEXT_H
 

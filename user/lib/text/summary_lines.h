@@ -10,25 +10,22 @@
 
 #include <stdio.h>
 
-/* @has_bounds: of a peak that is not known exactly its bounds, and what they are. */
+/* Writes the lines on memory. @has_bounds: with both bounds of a peak that is not known exactly. */
 void memory_text(FILE *f, const struct summary *s, bool has_bounds);
 
-/* Where the time went, as one bar of letters and what they stand for; and as JSON. */
-
-/* Two lines of the summary, of which the bar fits into @width columns (0: any); nothing where
- * @total does not say. */
+/* Writes where the time went: a bar of letters in @width columns (0: any), and what they stand for.
+ * Nothing if @total does not have it. */
 void time_text(FILE *f, const struct sample *total, size_t width);
-/* The object "time", with the seconds and the name of each part that is known. */
+/* Writes the object "time" with the seconds of each part that is known. */
 void time_json(struct jsonw *j, const struct sample *total);
 
-/* What has gone beyond a limit, for people. */
-
-/* "rss<2GiB: 2.1 GiB after 12.3 s, most of it in python3 (123)", without control characters. */
+/* Writes "rss<2GiB: 2.1 GiB after 12.3 s, most of it in python3 (123)", without control characters.
+ */
 void limit_text(FILE *f, const struct limit_hit *hit);
-/* The same as a string, to be freed. NULL: there is no memory. */
+/* Returns the same as a string, to be freed; NULL without memory. */
 char *limit_text_make(const struct limit_hit *hit);
 
-/* The lines on what sockets moved; nothing of what was not counted, or did not happen. */
+/* Writes the lines on sockets; nothing of what was not counted, or did not happen. */
 void network_text(FILE *f, const struct summary *s);
 
 #endif

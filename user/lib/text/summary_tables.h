@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of programs in the summary. */
+/* Tables of the summary: programs, instances, latencies; and processes of a sample. */
 #ifndef TEXT_SUMMARY_TABLES_H
 #define TEXT_SUMMARY_TABLES_H
 
@@ -10,22 +10,19 @@
 #include <stdio.h>
 
 /*
- * Ten, the heaviest first, and "others". In @width columns, unless that is 0: names are cut, then
- * columns are left out.
+ * Writes the ten heaviest programs, the heaviest first, and "others". In @width columns, unless
+ * that is 0: columns are left out, and names are cut.
  */
 void programs_text(FILE *f, const struct summary *s, size_t width);
 
-/* Values of instances as a table for each dimension, and latencies as bars. */
-
-/* Nothing where there are none. Columns for which @width (0: any) has no room are left out. */
+/* Writes a table of instances for each dimension. Columns that do not fit into @width (0: any) are
+ * left out. */
 void instances_text(FILE *f, const struct summary *s, size_t width);
-/* A histogram for each device and direction. */
+/* Writes a histogram of latencies for each device and direction. */
 void latencies_text(FILE *f, const struct summary *s);
 
-/* The processes with the most memory at one sample, as a table for a terminal. */
-
-/* Writes @nr rows of the same sample, in the order given, under the title @when, of up to 12
- * columns, with its time; nothing if @nr is 0. */
+/* Writes a table of @nr processes of one sample, in their order, with the title @when, of up to 12
+ * columns, and the time of the sample. Nothing if @nr is 0. */
 void heaviest_text(FILE *f, const char *when, const struct process_sample *rows, size_t nr);
 
 #endif

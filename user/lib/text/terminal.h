@@ -8,14 +8,15 @@
 
 enum colour_choice { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
 
-/* From here on; before it is COLOUR_AUTO. */
+/* Sets the choice of the process, which is COLOUR_AUTO at first. */
 void terminal_choose_colour(enum colour_choice choice);
-/* Whether @f is in colour: chosen, or a terminal that can and NO_COLOR is not set. */
+/* Returns whether output to @f has colours: by choice, or because it is a terminal with colours and
+ * NO_COLOR is not set. */
 bool terminal_has_colour(FILE *f);
-/* What follows is about a failure, a loss, a regression; up to terminal_end_alarm(). */
+/* Begin and end the colour of a failure, a loss or a regression. */
 void terminal_begin_alarm(FILE *f);
 void terminal_end_alarm(FILE *f);
-/* What follows is of a run that goes on; up to terminal_end_alarm(). */
+/* Begins the colour of a run that is going on, up to terminal_end_alarm(). */
 void terminal_begin_running(FILE *f);
 /*
  * Takes over @text, which is to be written to @f, and returns it with colours in place of its marks
@@ -23,11 +24,11 @@ void terminal_begin_running(FILE *f);
  */
 char *terminal_paint(char *text, FILE *f);
 
-/* The width for output to @f: COLUMNS, else the terminal's, else a default for files. */
+/* Returns the width for output to @f: COLUMNS, else that of the terminal, else a default. */
 size_t terminal_width(FILE *f);
-/* The same, but 0 for a file, whose lines may be of any length. */
+/* As terminal_width(), but 0 for a file, whose lines may have any length. */
 size_t terminal_limit(FILE *f);
-/* Whether the locale's character set is UTF-8. */
+/* Returns whether the character set of the locale is UTF-8. */
 bool terminal_is_utf8(void);
 
 #endif

@@ -19,18 +19,18 @@ struct file_lock {
 			       * not known */
 };
 
-/* Whether @held, of the same file, keeps @request from being granted. */
+/* Returns whether @held, of the same file, keeps @request from being granted. */
 bool lock_conflicts(const struct file_lock *held, const struct file_lock *request);
-/* Whether a descriptor with this fdinfo has a lock that does. */
+/* Returns whether a descriptor with this fdinfo has such a lock. */
 bool fdinfo_has_conflict(const char *text, const struct file_lock *request);
 /*
  * Finds the request @asked, of which the pid is known (-1: an open file), and perhaps kind, inode
- * and bytes. @asked becomes what the text says, and @held the lock that the kernel has put it
- * behind. False: the text has no such request.
+ * and bytes. Fills in @asked from the text, and sets @held to the lock that blocks it. Returns
+ * false if the text has no such request.
  */
 bool locks_find(const char *text, struct file_lock *asked, struct file_lock *held);
-/* The next lock that is held and conflicts with @request. The text after it; NULL: there is none.
- */
+/* Finds the next lock that is held and conflicts with @request. Returns the text after it; NULL if
+ * there is none. */
 const char *locks_next_holder(const char *text, const struct file_lock *request,
 			      struct file_lock *held);
 

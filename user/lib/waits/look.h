@@ -21,12 +21,12 @@ struct way_list;
  * the same of all its threads; NULL: they are not asked for. 0 or -ENOMEM.
  */
 int look_at(struct look *look, struct wait *wait, struct other_end *end, struct way_list *ways);
-/* What the thread @task of @wait waits for, of which only the kind was known. */
+/* Finds what the thread @task of @wait waits for, of which only the kind was known. */
 void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		 const struct task_view *task);
-/* What the thread waits for, without its detail. */
+/* Returns the kind of wait of the thread, without its detail. */
 enum wait_kind detail_kind(const struct task_view *task);
-/* The word for what has no name. */
+/* Returns the word for an end without a name. */
 const char *other_end_word(const struct wait *wait, const struct other_end *end);
 
 /* Whether the file that @task waits for is of a file server or of FUSE: then that, its mount, and
@@ -46,34 +46,29 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
  */
 void throttles_look(struct wait **waits, size_t nr);
 
-/* Whether its cgroup is frozen, which is the one above it that was: then it is WAIT_FROZEN. */
+/* Sets WAIT_FROZEN if the cgroup of the process, or one above it, is frozen; that is the object. */
 void freezer_look(struct wait *wait);
-/* Which signal has stopped it, and the terminal that it uses in the background. */
+/* Sets the signal that has stopped the process, and the terminal if it is in its background. */
 void stop_look(struct wait *wait, const struct task_view *task);
 
-/* The children that a thread waits for, as peers. */
+/* Adds the children that a thread waits for as peers. */
 void children_look(struct wait *wait, const struct task_view *task);
-/* The same of a shell or make that waits for the signal of a child: it becomes a wait for these. */
+/* Makes the wait of a shell or make for SIGCHLD a wait for its children. */
 void children_look_signalled(struct wait *wait, struct other_end *end,
 			     const struct task_view *task);
-/* Follows the children of a process that polls, and is woken by their signal: as sudo. */
+/* Follows the children of a process that polls and is woken by SIGCHLD, such as sudo. */
 void children_follow(struct wait *wait);
-/* bpfmon itself waits for its command, whatever it looks at meanwhile. */
+/* Makes the poll of bpfmon itself a wait for its command. */
 void launcher_look(struct wait *wait, struct other_end *end);
 
-/*
- * All ways in which a process may go on, by any of its threads: by itself, by something outside, or
- * only by other processes.
- */
-
-/* What one thread waits for, or one descriptor of its poll. */
+/* A way in which a process may go on: the wait of one thread, or one descriptor of its poll. */
 struct way {
 	struct wait wait;
 	struct other_end end;
 	bool is_poll;
 };
 
-/* Of one process, until other processes have been searched for what its threads wait for. */
+/* The ways of one process that only other processes end, until these have been searched. */
 struct way_list {
 	struct way *at; /* owned */
 	size_t nr, room;

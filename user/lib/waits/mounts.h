@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mounts of file systems that other programs or machines serve, from /proc/PID/mountinfo. */
+/* Mounts of file systems that other processes or machines serve, from /proc/PID/mountinfo. */
 #ifndef WAITS_MOUNTS_H
 #define WAITS_MOUNTS_H
 
@@ -22,13 +22,13 @@ struct mount_view {
 	char point[4096];
 };
 
-/* Which kind of server answers for file systems of this type. */
+/* Returns the kind of server of file systems of this type. */
 enum mount_server mount_server_of(const char *type);
-/* The mount with this number. False: there is none. */
+/* Finds the mount with this number. Returns false if there is none. */
 bool mount_find_id(FILE *mountinfo, uint64_t id, struct mount_view *m);
-/* The mount that has @path, which is absolute; symbolic links are not followed. */
+/* Finds the mount of @path, which is absolute; symbolic links are not followed. */
 bool mount_find_path(FILE *mountinfo, const char *path, struct mount_view *m);
-/* The mount of such a file system, if all of them are of one. */
+/* Finds the mount with such a server, if all of these are of one file system. */
 bool mount_find_only(FILE *mountinfo, enum mount_server server, struct mount_view *m);
 
 #endif

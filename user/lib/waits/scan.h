@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which processes have the other end of a pipe or socket, or an open file that is locked. */
+/* Finds the processes that have the other end of a pipe or socket, or an open file that is locked.
+ */
 #ifndef WAITS_SCAN_H
 #define WAITS_SCAN_H
 
@@ -47,11 +48,11 @@ struct scan_memory {
 };
 
 void scan_memory_done(struct scan_memory *m);
-/* Adds a process to those that have what is waited for; it is counted once. */
+/* Adds a process that holds what is waited for; each is counted once. */
 void wait_add_peer(struct wait *wait, pid_t pid);
-/* One that is followed without having that. */
+/* Adds a process that is followed without holding it. */
 void wait_follow(struct wait *wait, pid_t pid);
-/* Replaces those by the ones of @from. */
+/* Replaces the peers and the followed processes by those of @from. */
 void wait_take_peers(struct wait *wait, const struct wait *from);
 /*
  * Searches the descriptors of processes for the ends of @items. @asked NULL: those of all

@@ -22,14 +22,16 @@ struct socket_view {
 };
 
 void net_tables_done(struct net_tables *t);
-/* Finds the socket of the process @pid. False: it is not of TCP, UDP or Unix, or not visible. */
+/* Finds the socket of the process @pid. Returns false if it is not of TCP, UDP or Unix, or not
+ * visible. */
 bool socket_find(struct net_tables *t, pid_t pid, uint64_t inode, struct socket_view *view);
 /*
- * The inode of what listens at @address of connect(), @length bytes, as the process @pid sees it;
- * @name: its path, or "@" and its name. 0: not found.
+ * Returns the inode of the socket that listens at @address of connect(), of @length bytes, as the
+ * process @pid sees it; 0 if there is none. Sets @name to its path, or "@" and its name.
  */
 uint64_t unix_find_listener(pid_t pid, const void *address, size_t length, char *name, size_t size);
-/* The row with @inode in a table, and the inode of the row with its addresses exchanged. */
+/* Finds the row with @inode in a table, and the inode of the row with its addresses exchanged.
+ * Returns false if there is no row with @inode. */
 bool net_table_find(const char *text, const char *others, uint64_t inode, const char *protocol,
 		    struct socket_view *view);
 

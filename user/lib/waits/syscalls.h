@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The system calls and wait channels in which a task waits, and for what. */
+/* The system calls and wait channels in which tasks wait, and what the arguments of a call refer
+ * to. */
 #ifndef WAITS_SYSCALLS_H
 #define WAITS_SYSCALLS_H
 
@@ -38,23 +39,22 @@ struct call {
 		    * of a folder, after which comes the path */
 };
 
-/* The call the task waits in; NULL: none that is known here, or not readable. */
+/* Returns the call that the task waits in; NULL if it is not in the table, or not readable. */
 const struct call *call_of_task(const struct task_view *task);
-/* Whether the call ends at a time, whatever happens. */
+/* Returns whether the call has a timeout. */
 bool call_has_timeout(const struct task_view *task);
-/* What it waits for by its channel alone; WAIT_OTHER: the channel has no certain meaning. */
+/* Returns the kind of the wait by its channel alone; WAIT_OTHER if the channel has no certain
+ * meaning. */
 enum wait_kind channel_kind(const char *channel);
-/* Whether it waits in that channel for the server of a file system. */
+/* Returns which server of a file system is waited for in the channel, or SERVER_NONE. */
 enum mount_server channel_server(const char *channel);
-/* What a channel of an uninterruptible wait is about, "the disk"; NULL: not known. */
+/* Returns what an uninterruptible wait in the channel is about, "the disk"; NULL if not known. */
 const char *channel_disk(const char *channel);
 
-/* What the arguments of a system call point at, in the memory of another process. */
-
-/* Whether all of @bytes could be read. */
+/* Reads the memory of a process. Returns whether all of @bytes could be read. */
 bool memory_peek(pid_t pid, uint64_t address, void *out, size_t bytes);
 
-/* The path that the task's call is about, absolute if the folder may be read, without dots. */
+/* Reads the path argument of the call: absolute if the folder may be read, without dots. */
 bool call_path(pid_t pid, const struct task_view *task, char *out, size_t size);
 
 struct futex_view {
@@ -63,15 +63,17 @@ struct futex_view {
 	pid_t pid;           /* its process */
 };
 
-/* What a task waits for in futex(). A holder is named only where a thread that has this memory
- * lives. */
+/* Finds what a task in futex() waits for. A holder is named only if a thread with this memory is
+ * alive. */
 void futex_look(pid_t pid, const struct task_view *task, struct futex_view *view);
 
-/* A number that all have who wait for the same futex of shared memory; 0: it is not shared. */
+/* Returns a number that is the same for all waiters of a futex in shared memory; 0 if it is
+ * private. */
 uint64_t futex_file(pid_t pid, uint64_t address);
 
-/* The descriptors that the task waits for in poll, select or epoll: how many, the first @room in
- * @fds. */
+/* Reads the descriptors that the task waits for in poll, select or epoll: the first @room of them
+ * into
+ * @fds. Returns how many there are. */
 unsigned poll_descriptors(pid_t pid, const struct task_view *task, int *fds, unsigned room);
 
 #endif

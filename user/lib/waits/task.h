@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One task in /proc: state, wait channel, system call with its arguments. */
+/* One task in /proc: its state, wait channel, system call with arguments, and open descriptors. */
 #ifndef WAITS_TASK_H
 #define WAITS_TASK_H
 
@@ -30,31 +30,33 @@ struct task_view {
 	uint64_t argument[6];
 };
 
-/* The text of a small file of /proc, ended by a NUL. Its length, or a negative errno. */
+/* Reads a small file of /proc into @text, which ends in a NUL. Returns its length or a negative
+ * errno. */
 ssize_t proc_read(const char *path, char *text, size_t size);
-/* Parses /proc/PID/stat. -EBADMSG. */
+/* Parses /proc/PID/stat. Returns 0 or -EBADMSG. */
 int task_stat_parse(const char *text, struct task_stat *stat);
-/* Parses /proc/PID/syscall; false: the task runs, or is of 32 bits, whose numbers are others. */
+/* Parses /proc/PID/syscall. Returns false if the task runs, or has 32 bits: its calls have other
+ * numbers. */
 bool task_call_parse(const char *text, struct task_view *task);
-/* @tid 0: the process as a whole. 0 or a negative errno. */
+/* Reads the stat of a thread, or with @tid 0 of the process. Returns 0 or a negative errno. */
 int task_stat_read(pid_t pid, pid_t tid, struct task_stat *stat);
-/* All of it; what may not be read stays empty. 0 or a negative errno. */
+/* Reads stat, wchan and syscall; what may not be read stays empty. Returns 0 or a negative errno.
+ */
 int task_read(pid_t pid, pid_t tid, struct task_view *task);
-/* Copies @text without what could steer a terminal; one that is too long ends in "...". */
+/* Copies @text without control characters; a text that is too long ends in "...". */
 void text_copy_inert(char *out, size_t size, const char *text);
-/* The same, but the beginning is what is left out: of a path the end matters most. */
+/* As text_copy_inert(), but leaves out the beginning: the end of a path matters most. */
 void path_copy_inert(char *out, size_t size, const char *path);
 
-/* What the kernel says about an open descriptor of a process: /proc/PID/fd and fdinfo. */
-
-/* What it is open for: "pipe:[4711]", or a path, whole or not at all. False: it may not be read. */
+/* Reads the link of /proc/PID/fd: "pipe:[4711]", or a path. Returns false if it may not be read, or
+ * is longer than @size. */
 bool descriptor_link(pid_t pid, int fd, char *link, size_t size);
 bool link_is_terminal(const char *link);
-/* The inode of the socket that the link is of; 0: it is of none. */
+/* Returns the inode of the socket that the link names; 0 if it names no socket. */
 uint64_t link_socket(const char *link);
-/* Its fdinfo. The length of the text, which is ended and may be cut, or a negative errno. */
+/* Reads the fdinfo of a descriptor, which may be cut. Returns its length or a negative errno. */
 ssize_t fdinfo_read(pid_t pid, int fd, char *text, size_t size);
-/* The number after "KEY:" at the beginning of a line. False: there is none. */
+/* Finds the number after "KEY:" at the beginning of a line. Returns false if there is none. */
 bool fdinfo_number(const char *text, const char *key, uint64_t *number);
 
 #endif

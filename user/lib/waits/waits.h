@@ -63,7 +63,7 @@ enum wait_unread {
 	WAIT_NO_THREADS = 1 << 4, /* it has more threads than are looked at */
 };
 
-/* A process that has what is waited for. */
+/* A process that holds what is waited for. */
 struct wait_peer {
 	pid_t pid;
 	char comm[WAIT_NAME]; /* inert; "": it could not be read */
@@ -165,7 +165,7 @@ void wait_text(const struct wait *wait, char *out, size_t size);
 /* The word for a kind, as in JSON: "pipe-read". */
 const char *wait_kind_name(enum wait_kind kind);
 
-/* Why nothing goes on: the end of the chain of those that wait for each other. */
+/* Why nothing goes on: the process at the end of the chain of waits. */
 struct wait_reason {
 	bool is_found;    /* false: none of the processes lives */
 	bool runs;        /* one runs: it is @cause */
@@ -177,19 +177,17 @@ struct wait_reason {
 	size_t behind;  /* how many processes of those asked wait, directly or not, for the cause */
 };
 
-/* After waits_read() with @follow. */
+/* Finds the reason, after waits_read() with @follow. */
 void waits_reason(const struct waits *w, struct wait_reason *reason);
-/* The same as one sentence without a full stop. */
+/* Writes the reason as one sentence without a full stop. */
 void waits_reason_text(const struct waits *w, const struct wait_reason *reason, char *out,
 		       size_t size);
 
-/* Whether processes that do nothing have nothing to do: a server without requests. */
-
 /*
- * Whether the processes @pids of one run or job wait for requests: one of them at least waits for
- * connections or datagrams, or reads a terminal; the others wait for their children, or belong to
- * such a one and wait for work. No thread waits for a lock, a disk or a full pipe. What may not be
- * read is not idle. Reads /proc only.
+ * Returns whether the processes @pids of one run or job have nothing to do: at least one is a
+ * server that waits for connections or datagrams, or reads a terminal; the others wait for their
+ * children, or belong to that server and wait for work. A thread that waits for a lock, a disk or a
+ * full pipe is not idle, nor is a process that may not be read. Reads /proc only.
  */
 bool processes_are_idle(const int32_t *pids, size_t nr);
 
