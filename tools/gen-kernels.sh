@@ -9,6 +9,8 @@ set -eu -o pipefail
 cd "$(dirname "$0")/.."
 mapfile -t kernels < <(cd tests/data/kernels && printf '%s\n' *.txt | sed 's/\.txt$//' |
 	awk '{ print (/-arm64$/ ? 1 : 0), $0 }' | sort -k1,1 -k2,2V | cut -d' ' -f2)
+files=("${kernels[@]/#/tests/data/kernels/}")
+files=("${files[@]/%/.txt}")
 
 intro() {
 	cat <<-'INTRO'
@@ -36,11 +38,23 @@ versions() {
 	done
 }
 
+# Of each test its name and, behind a tabulator, its title.
+titles() {
+	sed -nE 's/^\tTEST\((\w+), "(.*)"\),$/\1\t\2/p' tests/kernels/guest/*.c
+}
+
 # A line is "capability NAME   available", "capability NAME   missing: WHY", "test NAME: passed" or
-# "test NAME: WHY". Rows come in the order of their first appearance.
+# "test NAME: WHY". Rows come in the order of their first appearance. A test without a title has its name for one.
 tables() {
-	(cd tests/data/kernels && awk '
-	FNR == 1 { kernel[++kernels] = FILENAME; sub(/\.txt$/, "", kernel[kernels]) }
+	titles=$(titles) awk '
+	BEGIN {
+		n = split(ENVIRON["titles"], lines, "\n")
+		for (i = 1; i <= n; i++) {
+			split(lines[i], part, "\t")
+			title_of[part[1]] = part[2]
+		}
+	}
+	FNR == 1 { kernel[++kernels] = FILENAME; gsub(/.*\/|\.txt$/, "", kernel[kernels]) }
 	function put(kind, name, why) {
 		if (!((kind, name) in known)) {
 			known[kind, name]
@@ -62,10 +76,13 @@ tables() {
 	/^test / {
 		at = index($0, ": ")
 		why = substr($0, at + 2)
-		put("test", substr($0, 6, at - 6), why == "passed" ? "" : why)
+		name = substr($0, 6, at - 6)
+		title = name in title_of ? title_of[name] : name
+		gsub("_", name in title_of ? "_" : " ", title)
+		put("test", title, why == "passed" ? "" : why)
 	}
-	function table(kind, title, i, k, line) {
-		print "\n## " title "\n"
+	function table(kind, heading, i, k, line) {
+		print "\n## " heading "\n"
 		line = "| |"
 		for (k = 1; k <= kernels; k++)
 			line = line " " kernel[k] " |"
@@ -85,7 +102,7 @@ tables() {
 		print "\n## Reasons\n"
 		for (i = 1; i <= reasons; i++)
 			print i ". " reason[i]
-	}' "${kernels[@]/%/.txt}")
+	}' "${files[@]}"
 }
 
 made=$(intro && versions && tables)

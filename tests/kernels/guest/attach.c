@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define GROUP "/sys/fs/cgroup/bpfmon-attach"
+#define TICK_US 5000
+#define PATIENCE 12000 /* ticks: a minute, in which all happens even where a CPU is emulated */
 
 /* A process that waits for a byte, and then becomes `witness` with COMMAND. */
 struct target {
@@ -52,7 +54,7 @@ static void write_pid(const char *path, pid_t pid)
 		verdict_fail("%s cannot be written: %m", path);
 }
 
-static void to_a_process(struct run *r)
+static void attach_process(struct run *r)
 {
 	struct target t;
 	char options[64];
@@ -82,7 +84,7 @@ static double group_end(struct run *r)
 }
 
 /* A process is moved in, and none leaves. */
-static void to_a_cgroup(struct run *r)
+static void attach_cgroup(struct run *r)
 {
 	struct target t;
 	double usage;
@@ -99,11 +101,51 @@ static void to_a_cgroup(struct run *r)
 	check_seconds("CPU and the cgroup's", field_real(r->summary, "cpu_seconds"), usage);
 }
 
-/* CPU used outside does not count. */
-static void moved_in_and_out(struct run *r)
+/* The child of @parent, once it has one. */
+static pid_t child_of(pid_t parent)
+{
+	char path[64];
+	pid_t child = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	for (int i = 0; i < PATIENCE && child <= 0; i++) {
+		FILE *f = fopen(path, "re");
+
+		if (!f || fscanf(f, "%d", &child) != 1)
+			usleep(TICK_US);
+		if (f)
+			fclose(f);
+	}
+	expect(child > 0, "no child of %d", parent);
+	return child;
+}
+
+/* Waits until the first number in a file, behind @label, is @least. */
+static void wait_for_number(const char *path, const char *label, double least)
+{
+	double value = 0;
+
+	for (int i = 0; i < PATIENCE; i++) {
+		FILE *f = fopen(path, "re");
+		bool is_read = f && fscanf(f, label, &value) == 1;
+
+		if (f)
+			fclose(f);
+		if (is_read && value >= least)
+			return;
+		usleep(TICK_US);
+	}
+	verdict_fail("%s is %.0f and does not reach %.0f", path, value, least);
+}
+
+/* A process uses a third of its CPU before it is moved in, a third inside, and a third after it was
+ * moved out. */
+static void attach_cgroup_moves(struct run *r)
 {
 	struct target t;
+	char path[64];
 	double usage;
+	pid_t child;
 
 	if (mkdir(GROUP, 0755))
 		verdict_fail(GROUP " cannot be made: %m");
@@ -111,22 +153,24 @@ static void moved_in_and_out(struct run *r)
 	attach_begin(r, "--cgroup bpfmon-attach --wait-start -i 0.05");
 	if (write(t.go, "g", 1) != 1)
 		verdict_fail("the target does not listen: %m");
-	usleep(300000);
-	write_pid(GROUP "/cgroup.procs", t.pid);
-	usleep(300000);
-	write_pid("/sys/fs/cgroup/cgroup.procs", t.pid);
+	child = child_of(t.pid);
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", child);
+	wait_for_number(path, "%lf", 300e6);
+	write_pid(GROUP "/cgroup.procs", child);
+	wait_for_number(GROUP "/cpu.stat", "usage_usec %lf", 300e3);
+	write_pid("/sys/fs/cgroup/cgroup.procs", child);
 	waitpid(t.pid, NULL, 0);
 	close(t.go);
 	usage = group_end(r);
 	check_complete(r);
 	check_seconds("CPU inside", field_real(r->summary, "cpu_seconds"), usage);
-	expect(field_whole(r->summary, "entered") + field_whole(r->summary, "left") >= 1,
-	       "no process entered or left");
+	check_between("entered", (double)field_whole(r->summary, "entered"), 1, 1);
+	check_between("left", (double)field_whole(r->summary, "left"), 1, 1);
 }
 
 const struct test attach_tests[] = {
-	{ "attach to a process", to_a_process },
-	{ "attach to a cgroup", to_a_cgroup },
-	{ "attach to a cgroup, moves", moved_in_and_out },
+	TEST(attach_process, "attach to a process"),
+	TEST(attach_cgroup, "attach to a cgroup"),
+	TEST(attach_cgroup_moves, "attach to a cgroup, moves"),
 	{ 0 },
 };

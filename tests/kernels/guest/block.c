@@ -94,7 +94,7 @@ static void check_block(const struct run *r, const char *direction, long long by
 	       direction, ops, histogram_sum(r, direction));
 }
 
-static void of_a_cgroup(struct run *r)
+static void block_of_cgroup(struct run *r)
 {
 	long long read, written;
 
@@ -121,6 +121,6 @@ static void of_a_cgroup(struct run *r)
 }
 
 const struct test block_tests[] = {
-	{ "block I/O of a cgroup", of_a_cgroup },
+	TEST(block_of_cgroup, "block I/O of a cgroup"),
 	{ 0 },
 };

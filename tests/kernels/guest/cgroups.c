@@ -45,7 +45,7 @@ static void group_make(void)
 }
 
 /* The cgroup has part of the CPU until the move: the move itself, and what was not yet charged. */
-static void group_cpu(struct run *r)
+static void cgroup_cpu(struct run *r)
 {
 	json_t *before;
 	double inside, joined, usage;
@@ -77,7 +77,7 @@ static const json_t *event_first(const struct run *r)
 	return NULL;
 }
 
-static void group_out_of_memory(struct run *r)
+static void cgroup_oom(struct run *r)
 {
 	const char *name;
 
@@ -110,7 +110,7 @@ static void group_out_of_memory(struct run *r)
 }
 
 /* bpfmon is in the cgroup itself, and all that is in it is killed but for what may not be. */
-static void group_spares(struct run *r)
+static void cgroup_oom_with_bpfmon(struct run *r)
 {
 	group_make();
 	file_write(GROUP "/memory.max", "104857600");
@@ -153,7 +153,7 @@ static long long swap_watch(struct run *r)
 	return most;
 }
 
-static void group_swap(struct run *r)
+static void cgroup_swap(struct run *r)
 {
 	long long witnessed, most = 0, value;
 	const json_t *line;
@@ -174,7 +174,7 @@ static void group_swap(struct run *r)
 }
 
 /* Without memory.peak (5.19) the largest sample is the only value. */
-static void group_own(struct run *r)
+static void cgroup_own(struct run *r)
 {
 	run_begin(r, "-i 0.05 --own-cgroup", "touch 100 300");
 	run_end(r);
@@ -191,10 +191,10 @@ static void group_own(struct run *r)
 }
 
 const struct test cgroup_tests[] = {
-	{ "cgroup v2, CPU", group_cpu },
-	{ "cgroup v2, the command's own", group_own },
-	{ "cgroup v2, out of memory", group_out_of_memory },
-	{ "cgroup v2, out of memory with bpfmon in it", group_spares },
-	{ "cgroup v2, swap", group_swap },
+	TEST(cgroup_cpu, "cgroup v2, CPU"),
+	TEST(cgroup_own, "cgroup v2, the command's own"),
+	TEST(cgroup_oom, "cgroup v2, out of memory"),
+	TEST(cgroup_oom_with_bpfmon, "cgroup v2, out of memory with bpfmon in it"),
+	TEST(cgroup_swap, "cgroup v2, swap"),
 	{ 0 },
 };

@@ -77,18 +77,18 @@ static void lacking_memory(struct run *r, const char *limit, const char *bytes)
 	munmap(stats, 2 * PAGE);
 }
 
-static void of_swapping(struct run *r)
+static void delay_swapping(struct run *r)
 {
 	lacking_memory(r, "max", "50331648");
 }
 
-static void of_a_soft_limit(struct run *r)
+static void delay_soft_limit(struct run *r)
 {
 	lacking_memory(r, "high", "50331648");
 }
 
 const struct test delay_tests[] = {
-	{ "delays by swapping", of_swapping },
-	{ "delays by memory.high", of_a_soft_limit },
+	TEST(delay_swapping, "delays by swapping"),
+	TEST(delay_soft_limit, "delays by memory.high"),
 	{ 0 },
 };

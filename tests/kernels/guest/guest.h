@@ -70,10 +70,14 @@ __attribute__((format(printf, 1, 2))) void verdict_remark(const char *format, ..
 	} while (0)
 
 struct test {
-	const char *name;
+	const char *id;    /* the name of its function: in tests/data/kernels */
+	const char *title; /* in docs/KERNELS.md; to change it, no kernel needs to be booted */
 	void (*run)(struct run *r);
 };
-/* Each ends with a row without a name. */
+/* clang-format off */
+#define TEST(function, title) { #function, title, function }
+/* clang-format on */
+/* Each ends with an empty row. */
 extern const struct test tree_tests[], memory_tests[], cgroup_tests[], attach_tests[],
 	block_tests[], net_tests[], delay_tests[];
 void test_all(const struct test *tests, const char *word);

@@ -2,8 +2,8 @@
 /*
  * The first process of a guest: mounts what is needed, runs the tests in a child, reaps whatever is
  * orphaned, and turns the machine off. Lines that begin with "@" are for tools/boot-kernel.sh.
- * The kernel's parameter cases=WORD selects the tests whose name contains the word, times=N runs
- * them N times.
+ * The kernel's parameter cases=WORD selects the tests whose name or title contains the word,
+ * times=N runs them N times.
  */
 #include "guest.h"
 
@@ -101,9 +101,9 @@ static int run_all(void)
 	if (!word) {
 		pass_on("capability", "/bpfmon", "check");
 		if (pass_on("verified", "/verified", NULL)) {
-			printf("@ok 0.0 relocations with a copy of few types\n");
+			printf("@ok 0.0 relocations_with_a_copy_of_few_types\n");
 		} else {
-			printf("@FAIL 0.0 relocations with a copy of few types\n");
+			printf("@FAIL 0.0 relocations_with_a_copy_of_few_types\n");
 			tests_failed++;
 		}
 	}

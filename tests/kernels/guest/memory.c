@@ -59,7 +59,7 @@ static void peak_at_end(struct run *r)
 }
 
 /* The child shares its parent's memory until it execs. */
-static void child_of_big_parent(struct run *r)
+static void peak_small_child(struct run *r)
 {
 	const json_t *child;
 
@@ -85,21 +85,21 @@ static void peak_check_hoarders(struct run *r, const char *command, double truly
 		      0.98 * truly, 1.02 * truly + 2.0 * MIB);
 }
 
-static void hoarders_together(struct run *r)
+static void peak_exact_together(struct run *r)
 {
 	peak_check_hoarders(r, "hoarders together 4 50 20", 200.0 * MIB);
 }
 
-static void hoarders_in_turn(struct run *r)
+static void peak_exact_in_turn(struct run *r)
 {
 	peak_check_hoarders(r, "hoarders turn 4 50 20", 50.0 * MIB);
 }
 
 const struct test memory_tests[] = {
-	{ "peak that was given back", peak_given_back },
-	{ "peak held to the end", peak_at_end },
-	{ "small child of a big parent", child_of_big_parent },
-	{ "exact peak, together", hoarders_together },
-	{ "exact peak, in turn", hoarders_in_turn },
+	TEST(peak_given_back, "peak that was given back"),
+	TEST(peak_at_end, "peak held to the end"),
+	TEST(peak_small_child, "small child of a big parent"),
+	TEST(peak_exact_together, "exact peak, together"),
+	TEST(peak_exact_in_turn, "exact peak, in turn"),
 	{ 0 },
 };

@@ -78,7 +78,7 @@ static bool moved(struct run *r, const char *kind, const char *send, const char 
 	return true;
 }
 
-static void of_sockets(struct run *r)
+static void net_sockets(struct run *r)
 {
 	static const char *const ways[][3] = {
 		{ "tcp", "writev", "peek" },
@@ -99,7 +99,7 @@ static void of_sockets(struct run *r)
 }
 
 /* As on a hardened kernel: before 6.3 nothing is known of sockets, and all else is exact. */
-static void without_ends_of_functions(struct run *r)
+static void net_without_fexit(struct run *r)
 {
 	static const char refusal[] = "the kernel refuses programs of type fexit: ";
 	const json_t *row, *capabilities;
@@ -121,7 +121,7 @@ static void without_ends_of_functions(struct run *r)
 	expect(field_whole(r->summary, "net_connects") >= 1, "the connection is not counted");
 }
 
-static void of_kinds(struct run *r)
+static void io_kinds(struct run *r)
 {
 	static const char *const kinds[] = { "files", "sockets", "pipes", "other" };
 	long long sum = 0;
@@ -141,8 +141,8 @@ static void of_kinds(struct run *r)
 }
 
 const struct test net_tests[] = {
-	{ "what TCP and UDP move", of_sockets },
-	{ "sockets without the ends of functions", without_ends_of_functions },
-	{ "kinds of files", of_kinds },
+	TEST(net_sockets, "what TCP and UDP move"),
+	TEST(net_without_fexit, "sockets without the ends of functions"),
+	TEST(io_kinds, "kinds of files"),
 	{ 0 },
 };

@@ -76,7 +76,7 @@ static void test_one(const struct test *test)
 	worst = OK;
 	*verdict = '\0';
 	test->run(&r);
-	printf("@%s %.1f %s%s%s\n", words[worst], clock_seconds() - start, test->name,
+	printf("@%s %.1f %s%s%s\n", words[worst], clock_seconds() - start, test->id,
 	       *verdict ? ": " : "", verdict);
 	if (worst == FAILED) {
 		tests_failed++;
@@ -87,7 +87,7 @@ static void test_one(const struct test *test)
 
 void test_all(const struct test *tests, const char *word)
 {
-	for (const struct test *t = tests; t->name; t++)
-		if (!word || strstr(t->name, word))
+	for (const struct test *t = tests; t->id; t++)
+		if (!word || strstr(t->id, word) || strstr(t->title, word))
 			test_one(t);
 }
