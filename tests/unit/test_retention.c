@@ -35,14 +35,15 @@ static void keep_days(int64_t from, int64_t to)
 	tell(store, sql);
 }
 
-/* How many runs there are after a look at their age. */
+/* How many runs there are after a look at their age, which on a slow machine takes several steps. */
 static int64_t runs_after_step(void)
 {
 	struct database d;
 
 	r.due_ns = 0;
 	assert_int_equal(database_open(&d, store, DATABASE_WRITE), 0);
-	assert_int_equal(retention_step(&r, &d), 0);
+	while (!r.due_ns)
+		assert_int_equal(retention_step(&r, &d), 0);
 	database_close(&d);
 	return ask(store, "SELECT count(*) FROM run");
 }
