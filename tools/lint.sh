@@ -9,6 +9,7 @@ set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/bpfmon # of verdicts; without it all is analysed again
 failed=""
 wanted=" $* "
 
@@ -32,20 +33,31 @@ format() {
 	clang-format --dry-run -Werror "${formatted[@]}"
 }
 
-# Fails where there is a finding outside the generated skeleton, or no message about the failure.
+# Fails where there is a finding outside the generated skeleton, or no message about the failure. A file without one is
+# not analysed again until something changes that the analyzer reads: its text, what it includes, or the configuration.
 tidy_one() { # FILE
-	local said
-	said=$(clang-tidy --quiet "$1" -- -std=gnu11 -D_GNU_SOURCE '-DBPFMON_VERSION="0"' -Iinclude \
-		-Iuser/lib -Iuser -I"$build" 2>/dev/null) && return
-	if [ -z "$said" ] || grep -E ': (error|warning): ' <<<"$said" | grep -qv '\.skel\.h:'; then
+	local said key flags=(-std=gnu11 -D_GNU_SOURCE '-DBPFMON_VERSION="0"' -Iinclude -Iuser/lib -Iuser -I"$build")
+	key=$({
+		echo "$tidy_key"
+		cat "$1"
+		clang -E -dD "${flags[@]}" "$1"
+	} 2>/dev/null | sha256sum | cut -d' ' -f1)
+	[ ! -e "$tidy_cache/$key" ] || return 0
+	if ! said=$(clang-tidy --quiet "$1" -- "${flags[@]}" 2>/dev/null) &&
+		{ [ -z "$said" ] || grep -E ': (error|warning): ' <<<"$said" | grep -qv '\.skel\.h:'; }; then
 		echo "$1: ${said:-clang-tidy failed without a word}"
 		return 1
 	fi
+	touch "$tidy_cache/$key"
 }
 
 # One file a process, the large ones first.
 tidy() {
-	export build
+	tidy_cache=$cache/clang-tidy
+	tidy_key=$(clang-tidy --version && cat .clang-tidy && grep -rh NOLINT user include --include='*.h' | sort)
+	mkdir -p "$tidy_cache"
+	find "$tidy_cache" -type f -mtime +30 -delete
+	export build tidy_cache tidy_key
 	export -f tidy_one
 	printf '%s\0' "${user_c[@]}" | xargs -0 -P"$(nproc)" -I{} bash -c 'tidy_one {}'
 }
@@ -53,7 +65,8 @@ tidy() {
 # cppcheck knows neither the cleanup attribute (hence no resourceLeak), nor jansson's loops, and cannot
 # expand the table of metrics.
 check_cpp() {
-	cppcheck --enable=warning,portability,performance --error-exitcode=1 --inline-suppr --quiet \
+	mkdir -p "$cache/cppcheck"
+	cppcheck --cppcheck-build-dir="$cache/cppcheck" --enable=warning,portability,performance --error-exitcode=1 --inline-suppr --quiet \
 		--std=c11 -j"$(nproc)" --suppress=missingIncludeSystem --suppress=resourceLeak \
 		--suppress=preprocessorErrorDirective:user/lib/run/metric.c \
 		-Iinclude -Iuser/lib -Iuser -D_GNU_SOURCE '-DBPFMON_VERSION="0"' \
