@@ -67,20 +67,22 @@ UNIT_SANITIZE := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
-TESTS ?= unit threads bpf e2e
+TESTS ?= unit bpf e2e
+LONG_TESTS := unit threads fuzz bpf e2e servers notebook systemd report kernels
+LONG_DEPS := containers kernels servers notebook report fuzz spans systemd shells python
 KERNELS ?= 6.1 6.12 6.16 6.18 6.19 7.0 7.2 6.1-arm64 7.2-arm64
 TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
-.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
+.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/bpfmon $(BUILD)/bpfmon-exporter $(BUILD)/bpfmon-top $(BUILD)/bpfmon-web $(BUILD)/libexec/bash ## Build build/bpfmon, bpfmon-exporter, bpfmon-top, bpfmon-web and libexec/bash (STATIC=1: the first without shared libraries)
 
 help: ## List the targets
-	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 17
 
 deps: ## Install missing packages for building and testing, as root or by sudo (Debian, Ubuntu)
 	tools/install-deps.sh
@@ -89,45 +91,49 @@ run: deps ## Install missing packages, build, monitor a sample workload: by BPF 
 	$(MAKE) all || { tools/explain-build.sh $(BUILD); exit 1; }
 	BUILD=$(BUILD) tools/show-run.sh
 
-check: deps ## Install missing packages, run every test that the machine permits, as root all (TESTS="unit kernels": these groups)
+check: deps ## Install missing packages, run the tests that the machine permits, as root all: 8 minutes (TESTS="unit kernels": these groups)
 	KERNELS="$(KERNELS)" tools/run-tests.sh $(TESTS)
 
-check-unit: ## Run the unit tests (no root)
+check-long: ## Run all tests with all of their cases, fuzzing, torture, nine kernels (as root): hours
+	tools/install-deps.sh $(LONG_DEPS)
+	BPFMON_TESTS=long KERNELS="$(KERNELS)" tools/run-tests.sh $(LONG_TESTS)
+
+check-unit: ## Run the unit tests (no root): 90 s
 	tools/run-tests.sh unit
 
-check-bpf: all truth ## Run the tests of the programs in the kernel (as root)
+check-bpf: all truth ## Run the tests of the programs in the kernel (as root): 4 minutes
 	tools/run-tests.sh bpf
 
-check-e2e: all truth ## Run programs with a known truth (as root)
+check-e2e: all truth ## Run programs with a known truth (as root): 4 minutes
 	tools/run-tests.sh e2e
 
-check-servers: deps ## Send exports to real databases, on loopback (as root)
+check-servers: deps ## Send exports to real databases, on loopback (as root): 1 minute
 	tools/run-tests.sh servers
 
-check-notebook: deps ## Execute the notebook on 5,000 runs, and on few (as root)
+check-notebook: deps ## Execute the notebook on 5,000 runs, and on few (as root): 2 minutes
 	tools/run-tests.sh notebook
 
-check-systemd: deps ## Boot a systemd in a container, with the agent as its service (as root)
+check-systemd: deps ## Boot a systemd in a container, with the agent as its service (as root): 1 minute, and 2 for the first root file system
 	tools/run-tests.sh systemd
 
-check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="6.1 7.2")
+check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="6.1 7.2"): 2 minutes a kernel
 	tools/install-deps.sh kernels
 	tools/check-kernels.sh $(KERNELS)
 
-check-report: all ## Open reports in a headless browser (as root, to install it)
+check-report: all ## Open reports in a headless browser (as root, to install it): 2 minutes
 	tools/run-tests.sh report
 
-torture: all truth ## Compare random trees of processes with their own logs (as root; SECONDS=3600 SEED=1 COUNT=10 SOURCE=procfs)
+torture: all truth ## Compare random trees of processes with their own logs (as root; SECONDS=3600 SEED=1 COUNT=10 SOURCE=procfs): 1 minute, or SECONDS
 	$(PYTHON) tests/torture/run.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(SOURCE),--source $(SOURCE))
 
 fuzz: ## Fuzz the parsers of untrusted bytes, each target so long (SECONDS=3600 TARGET=lines)
 	tools/install-deps.sh fuzz
 	tools/run-fuzz.sh $(or $(SECONDS),60) $(TARGET)
 
-bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root)
+bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root): 5 minutes
 	$(PYTHON) tests/bench/bench.py --bpfmon $(BUILD)/bpfmon --build $(BUILD)/bench
 
-lint: all ## Check format, static analysis, scripts, includes, generated docs
+lint: all ## Check format, static analysis, scripts, includes, generated docs: 1 minute, 8 for what has not been analysed before
 	tools/lint.sh
 
 format: ## Format the sources
@@ -138,7 +144,7 @@ docs: all ## Regenerate docs/METRICS.md, pictures, the options in the manual
 	tools/gen-docs.sh
 	tools/gen-pictures.py
 
-coverage: ## Run the unit tests with coverage; report in build/coverage.txt
+coverage: ## Run the unit tests with coverage; report in build/coverage.txt: 3 minutes
 	tools/coverage.sh
 
 BIN   := $(DESTDIR)$(PREFIX)/bin/bpfmon
@@ -373,7 +379,7 @@ sanitized:
 
 fuzzed:
 	$(MAKE) BUILD=build/fuzzed CC=$(CLANG) \
-		SANITIZE="$(UNIT_SANITIZE) -fsanitize=fuzzer-no-link" build/fuzzed/fuzz-all
+		SANITIZE="$(UNIT_SANITIZE) -fsanitize=fuzzer-no-link" build/fuzzed/unit/all build/fuzzed/fuzz-all
 
 # archives: a target may replace functions that would run a program or read a file
 $(BUILD)/libbpfmon.a: $(LIB_OBJ)

@@ -35,7 +35,7 @@ fi
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
 	libmicrohttpd-dev libcrypt-dev libncurses-dev linux-libc-dev python3"
 # of lint, of single tests, and of smaller pages: without them the rest works
-dispensable="g++ esbuild sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
+dispensable="g++ ccache esbuild sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
 for also in "$@"; do
 	case $also in
 	kernels) packages="$packages qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Fuzzes the parsers of untrusted bytes: builds the targets tests/fuzz/fuzz_NAME.c with clang, ASan and
-# UBSan, and runs each for SECONDS, one on each CPU. It starts from the corpus in
+# UBSan, and runs each for SECONDS, one on each CPU; 0: only the inputs that are there. It starts from the corpus in
 # tests/fuzz/corpus/NAME, the golden files and the inputs that earlier runs found, which are in
 # build/fuzz/corpus/NAME. An input with a finding is kept in build/fuzz/findings. The last line is
 # "N passed, N failed, N skipped".
@@ -30,8 +30,10 @@ fuzz_one() { # SECONDS NAME
 	case $name in
 	lines | export | report | show | peer) golden=("$PWD/tests/data") ;;
 	esac
+	local length=(-max_total_time="$1")
+	[ "$1" != 0 ] || length=(-runs=0)
 	(cd "$runs/$name" && "$bin/fuzz_$name" "${limits[@]}" "${dictionary[@]}" \
-		-max_total_time="$1" -artifact_prefix="$work/findings/$name-" -print_final_stats=1 \
+		"${length[@]}" -artifact_prefix="$work/findings/$name-" -print_final_stats=1 \
 		"$work/corpus/$name" "$begun" "${golden[@]}" >"$log" 2>&1 </dev/null) || rc=$?
 	report_one "$name" "$log" "$rc"
 }

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), threads (those with threads,
-# under TSan), bpf and e2e (as root all), kernels (booted in qemu), report (in a browser), fuzz (each target for
-# FUZZ_SECONDS, 20, from the kept corpus). Before the end it says by reason what was left out: tests that need root or
+# under TSan), bpf and e2e (as root all), kernels (booted in qemu), report (in a browser), fuzz (the kept corpus; with
+# BPFMON_TESTS=long each target for 20 s from there). A line for each file has its time. Exhaustive tests take a random part,
+# which the printed SEED repeats, and with BPFMON_TESTS=long all of their cases. Before the end it says by reason what was left out: tests that need root or
 # BPF are neither passed nor failed where that is not there. The last line is "N passed, N failed, N skipped"; fails if
 # any failed, or if one was left out in CI.
 #
@@ -13,7 +14,6 @@ unset MAKEFLAGS MFLAGS MAKELEVEL # a make of its own, with all CPUs
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
-sanitized=build/sanitized
 passed=0 failed=0 skipped=0
 failures=() # their names, for those who read the end only
 declare -A left_out=() # how many, by reason
@@ -70,11 +70,13 @@ run_cmocka() { # PROGRAM NAME...
 }
 
 run_unit() {
-	local names
+	local names at=build/sanitized target=sanitized
+	# one build is enough in CI: the one for the fuzzer, by clang
+	[ -z "${CI:-}" ] || at=build/fuzzed target=fuzzed
 	# the large ones first: the slowest is among them
 	mapfile -t names < <(find tests/unit -name 'test_*.c' -printf '%s %f\n' | sort -rn | cut -d' ' -f2)
-	build sanitized
-	run_cmocka "$sanitized/unit/all" "${names[@]%.c}"
+	build $target
+	run_cmocka $at/unit/all "${names[@]%.c}"
 }
 
 # Code with threads, under TSan: the store's writer, the receiver of marks, the reader of PSS.
@@ -121,14 +123,16 @@ run_report() {
 	tools/install-deps.sh report
 	tools/install-npm.sh
 	build all
-	run_counted python3 tests/lib/runner.py tests/report
+	run_counted python3 tests/lib/runner.py --jobs "$(nproc)" tests/report
 }
 
+# one for all groups
+[ "${BPFMON_TESTS:-}" = long ] || export SEED=${SEED:-$((EPOCHSECONDS % 1000000))}
 for group in "${@:-unit}"; do
 	case $group in
 	unit) run_unit ;;
 	threads) run_threads ;;
-	bpf) run_python bpf ;;
+	bpf) run_python bpf --jobs 2 ;; # which are for one CPU, but for what waits
 	e2e) run_python e2e --jobs "$(nproc)" ;; # half of their time is waiting
 	kernels) run_kernels ;;
 	notebook)
@@ -137,12 +141,14 @@ for group in "${@:-unit}"; do
 		;;
 	servers | systemd)
 		tools/install-deps.sh "$group"
-		run_python "$group"
+		run_python "$group" --jobs "$(nproc)"
 		;;
 	report) run_report ;;
 	fuzz)
 		tools/install-deps.sh fuzz
-		run_counted tools/run-fuzz.sh "${FUZZ_SECONDS:-20}"
+		seconds=0
+		[ "${BPFMON_TESTS:-}" != long ] || seconds=20
+		run_counted tools/run-fuzz.sh $seconds
 		;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;
 	esac

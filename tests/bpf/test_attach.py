@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+from lib import sweep
 from lib.attach import AttachCase, Usage
 from lib.bpfmon import BPFMON, cgroup, truth
 from lib.live import wait_for
@@ -122,7 +123,7 @@ class Processes(AttachCase):
 class Storms(AttachCase):
     def test_at_any_moment_of_a_storm(self):
         """What the tree has used since then is what its cgroup says; no process is met twice."""
-        for _ in range(int(os.environ.get("STORMS", "12"))):
+        for _ in range(sweep.often(4, 100)):
             with cgroup("cpuacct") as group:
                 self.check_storm(group)
 

@@ -4,6 +4,8 @@
 from lib.account import AccountCase
 from lib.bpfmon import truth
 
+ALONE = True
+
 
 class ManyAlive(AccountCase):
     def test_five_thousand_live_threads(self):

@@ -9,6 +9,8 @@ from lib.account import AccountCase
 from lib.bpfmon import BPFMON, read_lines, truth
 from lib.marks import SENDER
 
+ALONE = True
+
 CPUS = len(os.sched_getaffinity(0))
 MARKS = SENDER + """
 import time

@@ -10,6 +10,8 @@ import subprocess
 
 from lib.account import AccountCase
 
+ALONE = True
+
 BPFTOOL = "/usr/sbin/bpftool"
 ALLOWED = {
     "task_newtask",

@@ -10,6 +10,8 @@ from lib.account import AccountCase, ns, read_json
 from lib.bpfmon import AS_USER, cgroup, truth
 from lib.live import LiveCase, wait_for
 
+ALONE = True
+
 PID_MAX = pathlib.Path("/proc/sys/kernel/pid_max")
 LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
 USES = 15  # of each pid

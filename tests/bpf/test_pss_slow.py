@@ -4,6 +4,8 @@
 from lib.attach import AttachCase
 from lib.bpfmon import BPFMON, read_lines
 
+ALONE = True
+
 NEVER = ["--inject-slow-pss", "86400000"]  # within a test
 SECOND = ["--inject-slow-pss", "1000"]
 

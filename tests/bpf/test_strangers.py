@@ -7,6 +7,8 @@ import subprocess
 from lib.account import AccountCase, net_counters
 from lib.bpfmon import truth
 
+ALONE = True
+
 STRANGERS = 2
 STRANGER_MIB = 200
 CHILDREN = 1000

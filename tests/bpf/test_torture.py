@@ -4,14 +4,13 @@
 For longer, and with other seeds: make torture SECONDS=3600.
 """
 
-import os
 import time
 
-from lib import torture
+from lib import sweep, torture
 from lib.bpfmon import BUILD, Case
 
-SECONDS = float(os.environ.get("TORTURE_SECONDS", "60"))
-FIRST_SEED = 1
+SECONDS = sweep.often(20, 600)
+FIRST_SEED = sweep.often(sweep.SEED, 1)
 LEAST_SEEDS = 5
 KEPT = BUILD / "torture"  # the files of seeds with violations
 

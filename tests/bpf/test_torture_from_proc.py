@@ -11,6 +11,8 @@ from lib.torture_log import Log
 from lib.torture_said import Said
 from test_torture_checks import KINDS, LOG, MIB, OFFSET_NS, ms
 
+ALONE = True
+
 USED = {11: "100000 100", 12: "100000 100", 13: "100000 100", 14: "100000 100"}
 WAITED = {
     "cpu_seconds": 0.4, "user_seconds": 0.3, "system_seconds": 0.1, "minflt": 400, "majflt": 0, "nvcsw": 4, "nivcsw": 4,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is hard to end does not survive the end of its run (ENDINGS: so many of the fastest ones for each source).
+"""What is hard to end does not survive the end of its run.
 
 The witness is a pipe, which all processes of a run have as their output: it is at its end when none is left, also of
 those that no look at /proc would find. Trees are bounded, and end by themselves after LASTS_SECONDS: long after a test.
@@ -14,11 +14,12 @@ import subprocess
 import tempfile
 import time
 
+from lib import sweep
 from lib.agent import AgentCase
 from lib.bpfmon import BPFMON, Case, said_by, truth
 from lib.live import children_of, wait_for
 
-ENDINGS = int(os.environ.get("ENDINGS", "10"))
+ENDINGS = sweep.often(4, 100)  # of the fastest runs for each source
 LASTS_SECONDS = 60
 GONE_SECONDS = 20  # a process that was killed closes its files
 LIMIT = ["--no-store", "-q", "--limit", "wall<0.2s", "--limit-grace", "0.1"]

@@ -5,14 +5,14 @@ import errno
 import json
 import os
 
+from lib import sweep
 from lib.exports import HOSTILE
 from lib.faults import COLLECTOR, LAUNCHER, RECORDER, Faulty
 from lib.live import LiveCase
 from test_out_of_memory import RUN
 
 CODE = 7
-FULL = "SWEEP" in os.environ
-FIRST = 40 if FULL else 2  # so many calls of each kind, or until there is no such call
+FIRST = sweep.often(2, 40)  # so many calls of each kind, or until there is no such call
 # what may fail, and how: want of descriptors, memory and room, signals aside
 OPENING = {name: errno.EMFILE for name in ("open", "open64", "openat", "openat64", "fopen", "socket", "socketpair", "pipe2", "dup", "dup2", "eventfd")}
 OPENING |= {"signalfd": errno.EMFILE, "epoll_create1": errno.EMFILE, "timerfd_create": errno.EMFILE, "syscall": errno.EMFILE, "mkostemp": errno.EMFILE}
@@ -25,7 +25,7 @@ CALLS = OPENING | MEMORY | FILES
 
 class CallCase(LiveCase):
     def sweep_calls(self, command, role, check, calls=CALLS):
-        for name, error in calls.items():
+        for name, error in sweep.part(calls.items(), 3):
             for at in range(1, FIRST + 1):
                 got = command.run(name, at, role, error)
                 with self.subTest(words=command.words, call=name, at=at, role=role):
@@ -91,5 +91,5 @@ class Roles(CallCase):
 
     def test_with_marks_the_keeper_and_the_collector(self):
         names = ("openat", "open", "socket", "pipe2", "eventfd", "fork", "pthread_create", "bind", "setsockopt", "mkdirat", "fchdir", "fstat", "getrandom", "write")
-        calls = CALLS if FULL else {name: CALLS[name] for name in names}
+        calls = CALLS if sweep.LONG else {name: CALLS[name] for name in names}
         self.roles([LAUNCHER, 1, COLLECTOR + 1], "--marks", "--metrics-udp=0", calls=calls)

@@ -3,25 +3,23 @@
 
 import os
 import pathlib
-import random
 import signal
 import subprocess
 import sys
 import time
 
+from lib import sweep
 from lib.bpfmon import cgroup, truth
 from lib.cgroups import move
 from lib.live import LiveCase, bpf_objects, children_of, is_alive, loaded_objects, send, stat_of, wait_for
 
-ROUNDS = 20
+ROUNDS = sweep.often(5, 20)
 
 
 class Run(LiveCase):
     def setUp(self):
         super().setUp()
-        seed = int(os.environ.get("TEST_SEED", time.time_ns() % 1_000_000))
-        print(f"TEST_SEED={seed}", flush=True)
-        self.random = random.Random(seed)
+        self.random = sweep.chance()
 
     def start(self, options=(), **popen):
         """A run in its midst: bpfmon, its roles, the command's files, its BPF objects."""

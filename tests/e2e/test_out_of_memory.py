@@ -8,7 +8,7 @@ import re
 from lib import manyruns
 from lib.bpfmon import TOP
 from lib.exports import HOSTILE, PUSHED, SPANS
-from lib.faults import Faulty, sweep
+from lib.faults import Faulty, each_call
 from lib.spans import span, write_run_with_spans
 from lib.store import StoreCase
 
@@ -16,7 +16,7 @@ GOLDEN = TOP / "tests" / "data" / "golden"
 RUN = GOLDEN / "run.jsonl"
 CUT = GOLDEN / "export" / "cut.jsonl"
 FORMATS = ("csv", "csv-spans", "gnu-time", "influx", "json", "jsonl", "openmetrics", "psrecord", "psrecord-plain", "rmonitor")
-STEP = 9  # of 300 allocations each of so many subcommands fails one in nine
+STEP = 27  # of 300 allocations each of so many subcommands fails one in 27
 
 
 def plain(outcome):
@@ -51,7 +51,7 @@ class SubcommandCase(StoreCase):
     def fail_each(self, command, words, check):
         """Runs it with each allocation failing until there are no more of them, and checks what it gave."""
         self.step += 1
-        for at in sweep(STEP, self.step):
+        for at in each_call(STEP, self.step):
             number = at % 2  # this one, or all from there on
             got = plain(command.run("allocation", at, number=number))
             with self.subTest(words=words, at=at, number=number):

@@ -4,7 +4,7 @@
 import json
 import os
 
-from lib.faults import COLLECTOR, COMMAND, LAUNCHER, RECORDER, Faulty, sweep
+from lib.faults import COLLECTOR, COMMAND, LAUNCHER, RECORDER, Faulty, each_call
 from lib.live import LiveCase
 
 STEP = 23
@@ -30,7 +30,7 @@ class RoleCase(LiveCase):
         whole = command.run()
         self.assertEqual(whole.code, CODE, whole.stderr)
         self.assertIn(b"complete: nothing was lost", whole.stderr)
-        for at in sweep(step, role):
+        for at in each_call(step, role):
             got = command.run("allocation", at, role, number=at % 2)
             with self.subTest(role=role, options=options, at=at):
                 self.assert_unharmed(got, whole)

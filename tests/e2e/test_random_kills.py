@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""SIGKILL for each combination of bpfmon's processes, at random moments (KILLS: so many runs)."""
+"""SIGKILL for each combination of bpfmon's processes, at random moments."""
 
 import collections
 import itertools
 import os
-import random
 import signal
 import shutil
 import time
 
+from lib import sweep
 from lib.bpfmon import BPFMON
 from lib.live import (LiveCase, bpf_objects, children_of, descriptor_links, executable_of, is_alive, loaded_objects, send,
                       stat_of, wait_for)
 
-KILLS = int(os.environ.get("KILLS", "45"))
+KILLS = sweep.often(15, 300)  # so many runs
 ROLES = ("launcher", "collector", "recorder", "keeper")
 COMBINATIONS = [c for n in range(1, 5) for c in itertools.combinations(ROLES, n)]
 PHASES = ("start", "midst", "end")
@@ -49,9 +49,7 @@ def git_reader_of(launcher, folder):
 class RandomKills(LiveCase):
     def setUp(self):
         super().setUp()
-        seed = int(os.environ.get("TEST_SEED", time.time_ns() % 1_000_000))
-        print(f"TEST_SEED={seed}", flush=True)
-        self.random = random.Random(seed)
+        self.random = sweep.chance()
         self.runtime = self.dir / "runtime"
         self.counted = collections.Counter()
 
@@ -132,7 +130,7 @@ class RandomKills(LiveCase):
         return live
 
     def test_every_combination_at_every_phase_leaves_the_command_alone_and_nothing_behind(self):
-        rounds = itertools.product(PHASES, COMBINATIONS)
+        rounds = sweep.part(itertools.product(PHASES, COMBINATIONS), 3)
         for phase, names in itertools.islice(itertools.cycle(rounds), KILLS):
             with self.subTest(phase=phase, names=names):
                 self.run_and_kill(names, phase)
@@ -140,7 +138,7 @@ class RandomKills(LiveCase):
         self.assert_no_orphans()
 
     def test_a_cgroup_of_its_own_is_removed_whichever_role_is_killed(self):
-        for _, names in zip(range(max(KILLS // 6, 7)), itertools.cycle(c for c in COMBINATIONS if "launcher" not in c)):
+        for _, names in zip(range(max(KILLS // 6, 4)), itertools.cycle(c for c in COMBINATIONS if "launcher" not in c)):
             live = self.run_and_kill(names, self.random.choice(PHASES), ["--own-cgroup"])
             self.assertEqual(self.cgroups_of(live.pid), [])
 
@@ -150,7 +148,7 @@ class RandomKills(LiveCase):
     def test_a_git_reader_that_is_killed_costs_the_revision_and_nothing_else(self):
         hits = 0
         self.make_repository()
-        for _ in range(max(KILLS // 6, 7)):
+        for _ in range(max(KILLS // 6, 4)):
             live = self.start()
             end = time.monotonic() + 1
             while time.monotonic() < end and not (reader := git_reader_of(live.pid, self.dir)):

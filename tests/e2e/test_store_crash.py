@@ -3,26 +3,24 @@
 
 import contextlib
 import os
-import random
 import signal
 import sqlite3
 import subprocess
 import time
 
+from lib import sweep
 from lib.bpfmon import BPFMON, read_lines, truth
 from lib.live import LiveCase, send, wait_for
 from lib.store import StoreCase
 
-ROUNDS = 100
+ROUNDS = sweep.often(20, 100)
 AT_ONCE = 5
 
 
 class CrashCase(LiveCase, StoreCase):
     def setUp(self):
         super().setUp()
-        seed = int(os.environ.get("TEST_SEED", time.time_ns() % 1_000_000))
-        print(f"TEST_SEED={seed}", flush=True)
-        self.random = random.Random(seed)
+        self.random = sweep.chance()
 
     def begin(self, store=None):
         """A run in its midst: bpfmon, its roles, how to end the command."""

@@ -8,16 +8,16 @@ import shutil
 import subprocess
 
 from lib.bpfmon import BPFMON, BUILD
+from lib.sweep import LONG, SEED
 
 LIBRARY = str(BUILD / "faults" / "faults.so")
 PATIENCE = 30  # seconds until a run counts as hanging
 LAUNCHER, COMMAND, RECORDER, COLLECTOR = range(4)  # by the order of forks
 
 
-def sweep(step, offset=0):
-    """The calls to fail: each of the first SWEEP, or of 300 one in `step`."""
-    last = int(os.environ.get("SWEEP", 0))
-    return range(1, last + 1) if last else range(1 + offset % step, 301, step)
+def each_call(step, offset=0):
+    """The calls to fail: the first 300, or a random one in `step` of them, which changes with the offset."""
+    return range(1, 301) if LONG else range(1 + (SEED + offset) % step, 301, step)
 
 
 @dataclasses.dataclass

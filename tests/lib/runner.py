@@ -7,13 +7,17 @@ count it, and what was skipped, by reason.
 
 Usage: runner.py [--jobs N] FOLDER [WORD...]
 
-With --jobs up to N files run at once, each in a process of its own; what a file prints comes in one piece. One with
-a line ALONE = True runs when the others have ended.
+With --jobs each file (of those whose name contains a word) runs in a process of its own, up to N at once, and its line comes when it has ended, below what
+it has printed if a test failed or was skipped. One with a line ALONE = True runs when the others have ended: it counts
+what the whole machine does, or what it measures a second one would disturb.
+
+Exhaustive tests take a random part, which the printed SEED repeats, and with BPFMON_TESTS=long all (lib/sweep.py).
 """
 
 import argparse
 import collections
 import concurrent.futures
+import os
 import pathlib
 import re
 import signal
@@ -103,42 +107,50 @@ def run_here(folder, words):
 
 
 def run_file(folder, name):
-    """The same of the tests of one file, which a process of its own runs."""
-    done = subprocess.run([sys.executable, __file__, folder, f"{name}."], stdout=subprocess.PIPE, text=True, check=False)
+    """The same of the tests of one file, which a process of its own runs, and its seconds."""
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, __file__, folder, f"{name}."], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    took = time.monotonic() - began
     *lines, last = done.stdout.splitlines() or [""]
     left_out = collections.Counter()
     while lines and (reason := re.fullmatch(LEFT_OUT, lines[-1])):
         left_out[reason[1]] += int(reason[2])
         lines.pop()
-    if lines:
-        print("\n".join(lines), flush=True)
-    counts = re.fullmatch(COUNTS, last)
-    if counts:
-        return tuple(int(count) for count in counts.groups()), left_out
-    print(f"FAIL    {name} ended with {done.returncode} and without its count\n{last}", flush=True)
-    return (0, 1, 0), left_out
+    if not (found := re.fullmatch(COUNTS, last)):
+        lines += [last, f"FAIL    {name} ended with {done.returncode} and without its count"]
+    counts = tuple(int(count) for count in found.groups()) if found else (0, 1, 0)
+    kept = lines if counts[1] or not found else [line for line in lines if line.startswith("skip ")]
+    word = "FAIL" if counts[1] else "ok"
+    print("\n".join([*kept, f"{word:4} {took:7.2f} s  {folder}/{name} ({sum(counts)} tests)"]), flush=True)
+    return counts, left_out
 
 
-def run_files(folder, jobs):
-    paths = sorted(pathlib.Path(folder).glob("test_*.py"))
+def run_files(folder, jobs, words):
+    """The same of the files with a word in their name, the large ones first: the slowest are among them."""
+    paths = sorted(pathlib.Path(folder).glob("test_*.py"), key=lambda path: (-path.stat().st_size, path))
+    paths = [path for path in paths if not words or any(word in path.stem for word in words)]
     alone = [path.stem for path in paths if "\nALONE = True" in path.read_text()]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         results = list(pool.map(lambda name: run_file(folder, name), [p.stem for p in paths if p.stem not in alone]))
     results += [run_file(folder, name) for name in alone]
-    counts, left_out = zip(*results)
+    counts, left_out = zip(*results) if results else ([(0, 0, 0)], [collections.Counter()])
     return tuple(map(sum, zip(*counts))), sum(left_out, collections.Counter())
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int)
     parser.add_argument("folder")
     parser.add_argument("words", nargs="*")
     args = parser.parse_args()
     give_children_default_signals()
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-    if args.jobs > 1 and not args.words:
-        (passed, failed, skipped), left_out = run_files(args.folder, args.jobs)
+    from lib import sweep
+
+    if args.jobs:
+        print(f"seed {sweep.SEED}" + (": all cases" if sweep.LONG else ": a random part of the exhaustive tests"), flush=True)
+    if args.jobs:
+        (passed, failed, skipped), left_out = run_files(args.folder, args.jobs, args.words)
     else:
         (passed, failed, skipped), left_out = run_here(args.folder, args.words)
     for reason, count in sorted(left_out.items()):
