@@ -35,7 +35,8 @@ static void keep_days(int64_t from, int64_t to)
 	tell(store, sql);
 }
 
-/* How many runs there are after a look at their age, which on a slow machine takes several steps. */
+/* How many runs there are after a look at their age, which on a slow machine takes several steps.
+ */
 static int64_t runs_after_step(void)
 {
 	struct database d;
