@@ -76,13 +76,16 @@ class Descriptors(FewCase):
 ADDR_NO_RANDOMIZE = 0x0040000
 
 
-def with_stack(kib):
+HARD_KIB = 1024
+
+
+def with_stack(kib, hard_kib=HARD_KIB):
     """So much for the program and the loader: the kernel would put up to 8 KiB of it out of use at random."""
 
     def prepare():
         if ctypes.CDLL(None, use_errno=True).personality(ADDR_NO_RANDOMIZE) < 0:
             raise OSError(ctypes.get_errno(), "personality")
-        resource.setrlimit(resource.RLIMIT_STACK, (kib * 1024, kib * 1024))
+        resource.setrlimit(resource.RLIMIT_STACK, (kib * 1024, hard_kib * 1024))
 
     return prepare
 
@@ -100,7 +103,7 @@ class Stack(FewCase):
             with self.subTest(kib=kib):
                 command = self.faulty("-q", "--marks", "--pss", "--store", "kept.sqlite", "-o", "out.jsonl", "--", "sh", "-c", "ulimit -s; ulimit -Hs")
                 got = command.run(preexec_fn=with_stack(kib))
-                self.assertEqual((got.code, got.stdout, got.stderr), (0, f"{kib}\n{kib}\n".encode(), b""))
+                self.assertEqual((got.code, got.stdout, got.stderr), (0, f"{kib}\n{HARD_KIB}\n".encode(), b""))
                 self.assertTrue(json.loads(got.files["out.jsonl"].splitlines()[-1])["complete"])
 
     def test_what_was_kept_is_read(self):
@@ -110,6 +113,15 @@ class Stack(FewCase):
             got = command.run(preexec_fn=with_stack(32))
             with self.subTest(words=words):
                 self.assertEqual((got.code, got.stderr), (whole.code, whole.stderr))
+
+
+    def test_a_hard_limit_that_is_too_small_is_named(self):
+        """Without CAP_SYS_RESOURCE, which may raise it."""
+        for words in (["show", RUN], ["-q", "-o", "out.jsonl", "--", "sh", "-c", "echo ran >ran"]):
+            got = self.faulty(*words).run(preexec_fn=with_stack(32, 32))
+            if got.code:
+                self.assertEqual((got.code, got.stderr.count(b"\n"), got.files), (125, 1, {}))
+                self.assertIn(b"ulimit -Hs", got.stderr)
 
 
 class Processes(FewCase):

@@ -57,5 +57,9 @@ static int main_run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	return stack_run(main_run, argc, argv);
+	if (!stack_raise_limit()) {
+		log_error("the stack may not have 256 KiB: raise its hard limit (ulimit -Hs)");
+		return EXIT_BPFMON;
+	}
+	return main_run(argc, argv);
 }

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/exit_status.h"
 #include "base/log.h"
+#include "base/stack.h"
 #include "options/common_options.h"
 #include "bpfmon/roles/launch_signals.h"
 
@@ -18,6 +19,7 @@ int words_execute(char **command)
 {
 	int err;
 
+	stack_restore_limit();
 	execvp(command[0], command);
 	err = errno;
 	log_error("cannot execute '%s': %s", command[0], strerror(err));

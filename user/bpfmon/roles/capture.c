@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/stack.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -115,6 +116,7 @@ static void program_execute(const char *const *argv, const struct user *as, cons
 	/* the user may not be allowed into the present folder, and podman fails in such a one */
 	if (!err && !chdir("/")) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which clears it */
+		stack_restore_limit();
 		execvp(argv[0], (char *const *)argv);
 	}
 	if (!err)

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/oom.h"
+#include "base/stack.h"
 #include "bpfmon/roles/observer.h"
 #include "text/summary_lines.h"
 #include "waits/waits.h"
@@ -406,6 +407,7 @@ static void command_become(const struct event_command *c, const char *text)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setenv(c->variable, text, 1);
+	stack_restore_limit();
 	execl("/bin/sh", "sh", "-c", c->command, (char *)NULL);
 	_exit(127);
 }

@@ -7,6 +7,7 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/oom.h"
+#include "base/stack.h"
 #include "base/user.h"
 #include "base/fd.h"
 #include "base/seccomp.h"
@@ -266,6 +267,7 @@ static void spawn_run_child(const int *streams, char *const *argv, const sigset_
 	err = streams_move(streams);
 	if (err)
 		spawn_report(status, STEP_EXEC, err);
+	stack_restore_limit();
 	execvp(argv[0], argv);
 	spawn_report(status, STEP_EXEC, -errno);
 }

@@ -2,53 +2,37 @@
 #include "base/stack.h"
 
 #include <stdbool.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <ucontext.h>
-#include <unistd.h>
 
 #define MAIN_BYTES (1UL << 20)     /* a sixth of it is used */
+#define NEEDED_BYTES (256UL << 10) /* with less the limit has to be raised */
 #define THREAD_BYTES (512UL << 10) /* enough for SQLite and its parser */
 
-static struct {
-	int (*fn)(int argc, char **argv);
-	int argc;
-	char **argv;
-	int result;
-} call;
+static struct rlimit inherited;
+static bool is_raised;
 
-static void stack_enter(void)
-{
-	call.result = call.fn(call.argc, call.argv);
-}
-
-static bool stack_is_small(void)
-{
-	struct rlimit limit;
-
-	return !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < MAIN_BYTES;
-}
-
-/* Not a thread: capabilities and signal masks are per thread, and the first one would keep its own.
+/* The kernel compares with the limit when the stack grows, and leaves 128 MiB of addresses for it.
  */
-int stack_run(int (*fn)(int argc, char **argv), int argc, char **argv)
+bool stack_raise_limit(void)
 {
-	static ucontext_t here, there;
-	size_t guard = (size_t)sysconf(_SC_PAGESIZE), bytes = guard + MAIN_BYTES;
-	char *all = stack_is_small() ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-					    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)
-				     : MAP_FAILED;
+	struct rlimit wanted = { MAIN_BYTES, MAIN_BYTES };
 
-	if (all == MAP_FAILED || mprotect(all, guard, PROT_NONE) || getcontext(&there))
-		return fn(argc, argv);
-	call.fn = fn;
-	call.argc = argc;
-	call.argv = argv;
-	there.uc_stack.ss_sp = all + guard;
-	there.uc_stack.ss_size = MAIN_BYTES;
-	there.uc_link = &here;
-	makecontext(&there, stack_enter, 0);
-	return swapcontext(&here, &there) ? fn(argc, argv) : call.result;
+	if (getrlimit(RLIMIT_STACK, &inherited) || inherited.rlim_cur >= MAIN_BYTES)
+		return true;
+	if (inherited.rlim_max > MAIN_BYTES)
+		wanted.rlim_max = inherited.rlim_max;
+	is_raised = !setrlimit(RLIMIT_STACK, &wanted);
+	if (is_raised)
+		return true;
+	wanted.rlim_cur = wanted.rlim_max = inherited.rlim_max;
+	is_raised = !setrlimit(RLIMIT_STACK, &wanted);
+	return inherited.rlim_max >= NEEDED_BYTES;
+}
+
+void stack_restore_limit(void)
+{
+	if (is_raised)
+		setrlimit(RLIMIT_STACK, &inherited);
 }
 
 int stack_start_thread(pthread_t *thread, void *(*fn)(void *context), void *context)

@@ -4,10 +4,14 @@
 #define BASE_STACK_H
 
 #include <pthread.h>
+#include <stdbool.h>
 
-/* Calls @fn, on a new stack if the limit is too small, and returns its result. */
-int stack_run(int (*fn)(int argc, char **argv), int argc, char **argv);
-/* Starts a thread. 0, or a positive errno, as of pthread_create(). */
+/* Raise the limit of this process if it is too small, as far as the process may. Returns false if
+ * that does not suffice: without the right to more, the hard limit is too small. */
+bool stack_raise_limit(void);
+/* Set the limit to what it was, before another program is executed. */
+void stack_restore_limit(void);
+/* Start a thread. Returns 0, or a positive errno, as pthread_create() does. */
 int stack_start_thread(pthread_t *thread, void *(*fn)(void *context), void *context);
 
 #endif

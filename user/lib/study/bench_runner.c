@@ -4,6 +4,7 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/stack.h"
 #include "study/words.h"
 
 #include <errno.h>
@@ -144,6 +145,7 @@ static void child_become_command(const struct children *c, const char *shell, co
 	int err;
 
 	children_leave(c);
+	stack_restore_limit();
 	if (argv && dup2(stdout_fd, STDOUT_FILENO) >= 0)
 		execvp(argv[0], argv);
 	err = errno;
