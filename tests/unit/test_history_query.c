@@ -164,7 +164,7 @@ static void what_is_no_row_of_a_list_is_refused(void **state)
 					     "[]",
 					     "{}",
 					     "{\"id\":\"x\",\"run\":\"u\"}",
-					     "{\"id\":\"1\"}",
+					     "{\"id\":\"1\",\"run\":\"u\"}",
 					     "{\"id\":-1,\"run\":\"u\"}" };
 	struct stored_runs all = { 0 };
 

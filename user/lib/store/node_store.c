@@ -235,19 +235,10 @@ static void listed_needed(struct memory_needed *n, const json_t *o)
 		needed_set_source(n, witness, bound);
 }
 
-/* A text is that of an agent of an earlier release. */
-static int64_t listed_id(const json_t *o)
-{
-	const json_t *id = json_object_get(o, "id");
-
-	return json_is_string(id) ? strtoll(json_string_value(id), NULL, 10)
-				  : json_integer_value(id);
-}
-
 static int listed_run_read(struct stored_run *r, json_t *o)
 {
 	*r = (struct stored_run){
-		.id = listed_id(o),
+		.id = json_integer_value(json_object_get(o, "id")),
 		.uuid = listed_text(o, "run"),
 		.name = listed_text(o, "name"),
 		.job = listed_text(o, "job"),
