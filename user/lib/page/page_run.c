@@ -17,14 +17,14 @@
 
 #define PHASES_SHOWN 1000 /* the first ones */
 
-/* What each phase of a run used, for a report. */
+/* The phases of a run. */
 
 #define TEXT_SHOWN 200 /* bytes of a mark's text */
 
 static const enum metric_id shown[] = { M_cpu, M_user, M_system, M_rss, M_read, M_write, M_forks };
 #define NR_SHOWN (sizeof(shown) / sizeof(*shown))
 
-/* Adds the metrics that are shown of a phase to @set: no others need be read. */
+/* Adds the metrics that are shown of a phase to @set. */
 static void phases_add_metrics(struct metric_set *set)
 {
 	for (size_t i = 0; i < NR_SHOWN; i++)
@@ -83,8 +83,7 @@ static void phases_write(const struct phases *p, struct jsonw *j)
 	jsonw_object_end(j);
 }
 
-/* What the tiles of a report say of a run: in the words, and by the rules, of a terminal's summary.
- */
+/* The tiles of a report, with the words and rules of the summary on a terminal. */
 
 typedef void answer_part_fn(FILE *f, const struct answer *a);
 
@@ -223,8 +222,8 @@ static int report_add_event(struct report_run *r, json_t *event)
 	return json_array_append(r->events, event) ? -ENOMEM : 0;
 }
 
-/* The first pass: the second one needs the number of points of all series, what the processes of
- * samples held, and all marks. */
+/* The first pass: counts the points of all series, ranks the processes of samples, and reads all
+ * marks. The second pass needs these. */
 static int report_count_line(void *context, struct line *l)
 {
 	struct report_run *r = context;
@@ -238,7 +237,7 @@ static int report_count_line(void *context, struct line *l)
 	return 0;
 }
 
-/* A later line replaces an earlier one. */
+/* Replaces the tree of an earlier line. */
 static void tree_replace(json_t **slot, json_t *tree)
 {
 	json_decref(*slot);
@@ -320,7 +319,8 @@ int report_read(struct report_run *r, struct source *s)
 	return err;
 }
 
-/* Without the units, and of the capabilities those that are missing: no other is shown. */
+/* Writes the meta line without the units and the capabilities that are available: no page shows
+ * these. */
 static void report_write_meta(const struct report_run *r, struct jsonw *j)
 {
 	json_t *meta = json_copy(r->meta), *missing = json_object(), *v;
@@ -338,7 +338,7 @@ static void report_write_meta(const struct report_run *r, struct jsonw *j)
 	json_decref(meta);
 }
 
-/* What the table has of a program. */
+/* The fields of a program in the table. */
 static const char *const program_fields[] = {
 	"exe",          "processes",      "cpu_seconds",
 	"user_seconds", "system_seconds", "rss_peak_bytes",
@@ -347,7 +347,7 @@ static const char *const program_fields[] = {
 };
 #define NR_PROGRAM_FIELDS (sizeof(program_fields) / sizeof(*program_fields))
 
-/* The first programs as rows, in the order of the fields; NULL without memory. */
+/* Returns the first programs as rows, in the order of the fields; NULL without memory. */
 static json_t *programs_make_rows(const json_t *programs)
 {
 	json_t *rows = json_array(), *row, *v;
@@ -368,7 +368,8 @@ static json_t *programs_make_rows(const json_t *programs)
 	return NULL;
 }
 
-/* The programs are apart: rows take a third of what objects do. */
+/* Writes the summary, with the programs apart as rows: these take a third of the bytes of objects.
+ */
 static void report_write_summary(struct report_run *r, struct jsonw *j)
 {
 	const json_t *programs = json_object_get(r->summary, "programs");

@@ -20,7 +20,7 @@ static const char *const states[] = {
 	[RUN_UNFINISHED] = "unfinished",
 };
 
-/* The exit status as a shell gives it; "-" if it is not known. */
+/* Formats the exit status as a shell reports it; "-" if it is not known. */
 static void run_format_status(char *out, size_t size, const struct stored_run *r)
 {
 	if (r->signal > 0 && r->signal <= INT32_MAX)
@@ -146,7 +146,7 @@ int run_columns_parse(struct run_columns *c, const char *text, const char **bad,
 	return 0;
 }
 
-/* "key=value" with blanks between; cut where it is longer than a cell. */
+/* Formats "key=value" with blanks between, cut to the size of a cell. */
 static void run_format_tags(char *out, size_t size, const char *tags)
 {
 	size_t n = 0;
@@ -155,7 +155,7 @@ static void run_format_tags(char *out, size_t size, const char *tags)
 		n += (size_t)snprintf(out + n, size - n, "%s%s", n ? " " : "", t);
 }
 
-/* Of one that goes on, or of before there was such a figure, the resident memory, as such. */
+/* Formats the memory needed. A run that goes on, or an old one, has only its resident memory. */
 static void run_format_needed(char out[RUN_CELL_BYTES], const struct stored_run *r)
 {
 	char bytes[FORMAT_BYTES];
@@ -168,7 +168,7 @@ static void run_format_needed(char out[RUN_CELL_BYTES], const struct stored_run 
 			 format_bytes(bytes, (uint64_t)r->rss_peak_bytes));
 }
 
-/* Numbers and what is made of several. */
+/* Formats the cells that are no plain text. */
 static void run_format_cell(char out[RUN_CELL_BYTES], enum run_column col,
 			    const struct stored_run *r, const char *const *sources)
 {
@@ -253,11 +253,11 @@ static const enum run_column usual[] = {
 	RUN_NEEDED, RUN_NAME,  RUN_TAGS,  RUN_NOTE, RUN_COMMAND,
 };
 
-/* The order in which columns are left out of a line that is too narrow. */
+/* The columns that are left out if the line is too narrow, in this order. */
 static const enum run_column spare[] = { RUN_CPU,  RUN_STATE, RUN_NEEDED, RUN_WALL,
 					 RUN_TAGS, RUN_NOTE,  RUN_START,  RUN_EXIT };
 
-/* What is cut to the least before another column is left out, and gets the room that is left. */
+/* The columns that are cut before another one is left out, and get the room that is left. */
 static const enum run_column elastic[] = { RUN_NAME, RUN_TAGS, RUN_NOTE };
 
 #define NR(list) (sizeof(list) / sizeof(*(list)))
@@ -268,7 +268,7 @@ struct table {
 	size_t width[NR_RUN_COLUMNS]; /* 0: not shown */
 };
 
-/* Of all columns but the last, which gets the rest. */
+/* Returns the width of all columns but the last, which gets the rest. */
 static size_t runs_table_width(const struct table *t)
 {
 	size_t sum = 0;
@@ -288,7 +288,7 @@ static bool runs_have(const struct stored_runs *all, size_t shown, enum run_colu
 	return have;
 }
 
-/* Each column as wide as its widest cell. */
+/* Makes each column as wide as its widest cell. */
 static void runs_table_measure(struct table *t, const struct stored_runs *all, size_t shown)
 {
 	char text[RUN_CELL_BYTES];
@@ -314,7 +314,7 @@ static void runs_table_choose(struct table *t, const struct stored_runs *all, si
 			t->columns.list[t->columns.nr++] = usual[i];
 }
 
-/* Columns are left out until names, tags and notes that are cut fit; the command gets the rest. */
+/* Leaves out columns until the cut names, tags and notes fit; the command gets the rest. */
 static void runs_table_fit(struct table *t, size_t width)
 {
 	size_t wanted[NR(elastic)], used, command = t->width[RUN_COMMAND];
@@ -344,7 +344,7 @@ static void runs_table_fit(struct table *t, size_t width)
 		t->width[RUN_COMMAND] = width - used - 2;
 }
 
-/* Of columns that were chosen none is left out; the last is cut, if it is a text. */
+/* Leaves out none of the columns that the user chose; cuts the last one if it is a text. */
 static void runs_table_fit_chosen(struct table *t, size_t width)
 {
 	enum run_column last = t->columns.list[t->columns.nr - 1];
@@ -428,7 +428,7 @@ void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char
 
 /* The list of runs as CSV. */
 
-/* In quotes where it needs them (RFC 4180). */
+/* Writes the text, in quotes if it needs them (RFC 4180). */
 static void csv_put_text(struct buffer *t, const char *text)
 {
 	if (!text)
@@ -445,7 +445,7 @@ static void csv_put_number(struct buffer *t, int64_t v, unsigned decimals)
 		buffer_put_decimal(t, (uint64_t)v, decimals);
 }
 
-/* "key=value;key=value" */
+/* Writes "key=value;key=value". */
 static void csv_put_tags(struct buffer *t, const char *tags)
 {
 	struct buffer all = { 0 };

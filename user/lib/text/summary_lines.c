@@ -10,7 +10,7 @@
 #define NAME_COLUMNS 34
 #define HOLDERS_SHOWN 4
 
-/* Within a hundredth: shown as one figure. */
+/* Returns whether the bounds differ by up to a hundredth: they are shown as one figure. */
 static bool peaks_are_close(uint64_t low, uint64_t high)
 {
 	return high > low ? high - low <= high / 100 : low - high <= low / 100;
@@ -31,7 +31,7 @@ static void memory_put_exact_peak(FILE *f, const struct summary *s, bool has_bou
 	fputc('\n', f);
 }
 
-/* Lower and upper bound are as good as one. */
+/* Writes a peak whose bounds are close. */
 static void memory_put_close_peak(FILE *f, const struct summary *s)
 {
 	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
@@ -57,7 +57,7 @@ static void memory_put_bounds(FILE *f, const struct summary *s)
 	fprintf(f, ") and %s resident\n", format_bytes(a, s->rss_peak_upper_bytes));
 }
 
-/* A peak that is known by its bounds, which suffice to know how much is enough. */
+/* Writes the upper bound of a peak: that much memory is enough. */
 static void memory_put_upper_bound(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
@@ -70,7 +70,7 @@ static void memory_put_upper_bound(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-/* The exact peak; or its range, from the largest sample to the bound by high-water marks. */
+/* Writes the exact peak; or its bounds: the largest sample, and the sum of high-water marks. */
 static void memory_put_tree_peak(FILE *f, const struct summary *s, bool has_bounds)
 {
 	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
@@ -96,7 +96,7 @@ static void memory_put_tree_peak(FILE *f, const struct summary *s, bool has_boun
 		memory_put_upper_bound(f, s);
 }
 
-/* The sentence of the tree's peak has it already. */
+/* Returns whether the sentence of the peak of the tree has the largest process already. */
 static bool largest_process_is_shown(const struct summary *s, bool has_bounds)
 {
 	if (s->has_rss_peak && !s->has_rss_peak_exact && !s->has_rss_peak_upper)
@@ -120,7 +120,7 @@ static void memory_put_holders(FILE *f, const struct holders *all)
 	}
 }
 
-/* Of the run or of others: that is not known. */
+/* Writes the files in memory, which may be of the run or of others. */
 static void memory_put_files(FILE *f, const struct memory_needed *n)
 {
 	char a[FORMAT_BYTES];
@@ -129,7 +129,7 @@ static void memory_put_files(FILE *f, const struct memory_needed *n)
 		format_bytes(a, n->unmapped_bytes));
 }
 
-/* A better source than RSS, which has what processes share for each of them. */
+/* Writes the memory by a better source than RSS, which counts shared pages for each process. */
 static void memory_put_needed(FILE *f, const struct memory_needed *n)
 {
 	char a[FORMAT_BYTES];
@@ -145,7 +145,7 @@ static void memory_put_needed(FILE *f, const struct memory_needed *n)
 	fputc('\n', f);
 }
 
-/* A value kept from an earlier sample may have changed since: then the sum is no bound. */
+/* Writes the PSS. It is no bound if values of an earlier sample are in it. */
 static void memory_put_pss(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
@@ -159,7 +159,7 @@ static void memory_put_pss(FILE *f, const struct summary *s)
 			format_count(a, s->pss.skipped), s->pss.skipped == 1 ? "" : "es");
 }
 
-/* False: the samples missed most of the peak, and their split is not that of the peak. */
+/* Returns false if the samples missed most of the peak: their split is not that of the peak. */
 static bool cgroup_split_has_peak(const struct summary *s)
 {
 	uint64_t seen = s->cgroup_peak_anon_bytes + s->cgroup_peak_file_bytes;
@@ -230,8 +230,8 @@ void memory_text(FILE *f, const struct summary *s, bool has_bounds)
 #define BAR_COLUMNS 50
 #define LEAST_BAR 10
 
-/* ASCII, and no colour: each part has its letter, the time in which nothing is known to happen a
- * dot. */
+/* The letter of each part, in ASCII and without colour; the time in which nothing is known to
+ * happen is a dot. */
 static const char letters[NR_TIME_PARTS] = "usqdmi.";
 
 static size_t bar_columns(size_t width)
@@ -251,8 +251,8 @@ static void time_put_bar(FILE *f, const struct time_parts *t, size_t columns)
 			fputc(letters[i], f);
 }
 
-/* Words that stay together, in the line that has used @at columns, or the next; returns what is
- * used. */
+/* Writes words that stay together, in the line of which @at columns are used, or in the next.
+ * Returns the columns used. */
 static size_t item_put(FILE *f, const char *item, size_t at, size_t width)
 {
 	size_t columns = strlen(item);
@@ -329,7 +329,7 @@ static const char *limit_format(char *out, const struct limit_hit *hit)
 	}
 }
 
-/* Then that process has all of it. */
+/* Returns whether the limit is one of each process. */
 static bool limit_is_of_process(const struct limit_hit *hit)
 {
 	const char *word = limit_of_words[LIMIT_OF_PROCESS];
@@ -374,9 +374,9 @@ char *limit_text_make(const struct limit_hit *hit)
 	return NULL;
 }
 
-/* What sockets moved, as lines of the summary. */
+/* The lines on sockets. */
 
-/* "1.2 GiB received, 3 B sent"; of what is not known only the other half. */
+/* Writes "1.2 GiB received, 3 B sent", without a part that is not known. */
 static void net_put_pair(FILE *f, const char *title, bool has_rx, uint64_t rx, bool has_tx,
 			 uint64_t tx)
 {
@@ -389,7 +389,7 @@ static void net_put_pair(FILE *f, const char *title, bool has_rx, uint64_t rx, b
 		fprintf(f, "%s sent", format_bytes(a, tx));
 }
 
-/* False: one of them was not counted. */
+/* Adds the metrics up. Returns false if one of them was not counted. */
 static bool net_add_up(const struct summary *s, enum metric_id tcp, enum metric_id udp,
 		       enum metric_id other, uint64_t *sum)
 {
@@ -425,7 +425,7 @@ static void net_put_loopback(FILE *f, const struct summary *s, uint64_t rx, uint
 	fputs(" on this machine", f);
 }
 
-/* Without Unix sockets: what goes over those stays on this machine for certain. */
+/* Writes TCP, UDP and others; Unix sockets never leave the machine. */
 static void net_put_network(FILE *f, const struct summary *s)
 {
 	uint64_t rx, tx;

@@ -16,7 +16,7 @@ struct columns {
 	size_t name;
 };
 
-/* The columns of a row; the number of processes is always shown. */
+/* Returns the width of a row; the number of processes is always shown. */
 static size_t programs_width(const struct columns *show)
 {
 	return 2 + show->name + 10 + (show->cpu ? 12 : 0) + (show->peak ? 11 : 0) +
@@ -83,7 +83,7 @@ static void program_add(struct program *all, const struct program *p)
 	}
 }
 
-/* Without BPF: of the totals, what is in no record, as it was used between samples. */
+/* Without BPF: writes the part of the totals that no record has, as it was used between samples. */
 static void programs_put_rest(FILE *f, const struct summary *s, const struct columns *show)
 {
 	struct program all = { 0 }, rest = { 0 };
@@ -136,7 +136,7 @@ void programs_text(FILE *f, const struct summary *s, size_t width)
 #define MOST_COLUMNS 6
 #define BAR_COLUMNS 40
 
-/* The instances of one dimension, which are in a row. */
+/* The instances of one dimension, which are consecutive. */
 struct dimension {
 	const struct instance *first;
 	size_t nr;
@@ -147,7 +147,7 @@ struct value_columns {
 	size_t nr, name;
 };
 
-/* The key without its unit, which the values have. */
+/* Returns the length of the key without its unit, which the values have. */
 static int title_columns(enum metric_id id)
 {
 	const struct metric *m = metric_get(id);
@@ -273,7 +273,7 @@ static void latency_put_bar(FILE *f, uint64_t count, uint64_t most)
 	fputc('\n', f);
 }
 
-/* Shorter times than format_seconds() is for. */
+/* Formats times that are shorter than those of format_seconds(). */
 static const char *latency_format(char out[FORMAT_BYTES], uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };

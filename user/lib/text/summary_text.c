@@ -21,7 +21,7 @@
 #define LEAST_WHAT 16
 #define MOST_WHAT 200
 
-/* How it ended, and after what time. */
+/* Writes how the command ended, and after what time. */
 static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 {
 	char wall[FORMAT_BYTES];
@@ -46,7 +46,7 @@ static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 			format_seconds(wall, s->wall_ns));
 }
 
-/* The style of the first line. */
+/* Returns the mark of style of the first line, "" if it has none. */
 static const char *summary_head_style(const struct summary *s, bool is_running)
 {
 	if (is_running)
@@ -54,7 +54,7 @@ static const char *summary_head_style(const struct summary *s, bool is_running)
 	return !s->is_attached && s->has_status && (s->signal || s->exit_code) ? STYLED_ALARM : "";
 }
 
-/* The end comes first: a long command must not push it away. */
+/* Writes the first line. The end comes first, so that a long command does not push it out. */
 static void summary_put_head(FILE *f, const struct summary *s, const struct summary_view *v,
 			     size_t width)
 {
@@ -184,7 +184,7 @@ static void summary_put_processes(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-/* Nothing if no program pushed anything. */
+/* Writes what programs pushed; nothing if they pushed nothing. */
 static void summary_put_pushed(FILE *f, const struct summary *s)
 {
 	const struct pushed_counts *c = &s->pushed;
@@ -208,7 +208,7 @@ static const char *summary_format_cost(char *buffer, const struct role_cost *cos
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
 }
 
-/* Which figures are no less than the truth, and may be less. */
+/* Writes which figures are lower bounds. */
 static void summary_put_bounds(FILE *f, const struct summary *s)
 {
 	fputs("  from /proc, without BPF (bpfmon check says why): ", f);
@@ -223,7 +223,7 @@ static void summary_put_bounds(FILE *f, const struct summary *s)
 	fputs(s->bounds.has_all_processes ? " peaks" : " peaks and the number of processes", f);
 }
 
-/* The names of losses may be from a file: untrusted, as any other text of it. */
+/* Writes what was lost. The names of losses may be from a file, and so untrusted. */
 static void summary_put_completeness(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
@@ -264,7 +264,7 @@ static void summary_put_cost(FILE *f, const struct summary *s)
 		format_bytes(d, s->map_bytes));
 }
 
-/* A run that is not whole says so before its figures. */
+/* Writes what makes the figures doubtful, before them. */
 static void summary_put_trouble(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
@@ -304,7 +304,7 @@ static void summary_put_foot(FILE *f, const struct summary *s, const struct summ
 	}
 }
 
-/* The lines above the table of programs. */
+/* Writes the lines above the table of programs. */
 static void summary_put_facts(FILE *f, const struct summary *s, const struct summary_view *v,
 			      size_t width)
 {
@@ -344,7 +344,7 @@ static void summary_put_all(FILE *f, const struct summary *s, const struct summa
 typedef void summary_part_fn(FILE *f, const struct summary *s, const struct summary_view *v,
 			     size_t width);
 
-/* The text that @write makes, to be freed; NULL without memory. */
+/* Returns the text that @write writes, to be freed; NULL without memory. */
 static char *summary_part_text(summary_part_fn *write, const struct summary *s,
 			       const struct summary_view *v, size_t width)
 {
@@ -452,7 +452,7 @@ static void programs_markdown(FILE *f, const struct summary *s)
 		fprintf(f, "\nand %zu programs more\n", s->nr_programs - shown);
 }
 
-/* As lines of code, out of which no name leads. */
+/* Writes instances and latencies as lines of code, which no name can end. */
 static void instances_markdown(FILE *f, const struct summary *s)
 {
 	__cleanup(freep) char *text = NULL;
@@ -473,7 +473,7 @@ static void instances_markdown(FILE *f, const struct summary *s)
 	}
 }
 
-/* The facts, and what stands below the table of programs, which is made in another way. */
+/* Writes the facts, and if there is no table of programs the lines below it. */
 static void summary_put_lines(FILE *f, const struct summary *s, const struct summary_view *v,
 			      size_t width)
 {

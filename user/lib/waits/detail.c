@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From the system call and the wait channel of a thread to what it waits for. */
+/* Finds what a thread waits for by its system call and wait channel. */
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "waits/task.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a descriptor of another process is, and which ends of it others have. */
+/* Descriptors of other processes: what they are, and the other end that is to be searched. */
 
 static enum wait_kind pipe_look(struct wait *wait, struct other_end *end, const char *link,
 				bool writes)
@@ -84,7 +84,7 @@ static void connect_look(struct look *look, struct wait *wait, struct other_end 
 	socket_end(wait, end, view.listener);
 }
 
-/* The time until it expires, which fdinfo has, as it does a period. */
+/* Sets the time until the timer expires, which fdinfo has. */
 static enum wait_kind timer_look(struct wait *wait, const char *info)
 {
 	const char *at = strstr(info, "it_value: (");
@@ -131,7 +131,7 @@ static enum wait_kind pidfd_look(struct wait *wait, const char *info)
 	return WAIT_FILE;
 }
 
-/* What has no name in a file system. */
+/* Looks at a descriptor without a name in a file system. */
 static enum wait_kind nameless_look(struct wait *wait, struct other_end *end, int fd,
 				    const char *link)
 {
@@ -165,7 +165,7 @@ static enum wait_kind nameless_look(struct wait *wait, struct other_end *end, in
 	return WAIT_FILE;
 }
 
-/* Of POSIX: its link is the name, its inode that of the file system of queues. */
+/* Looks at a POSIX queue: its link is the name, its inode is of the file system of queues. */
 static enum wait_kind queue_look(struct wait *wait, struct other_end *end, int fd, const char *link,
 				 bool writes)
 {
@@ -270,7 +270,7 @@ static void uring_look(struct wait *wait)
 	}
 }
 
-/* Which lock or lease of a file a task waits for, and which processes have it. */
+/* The lock or lease of a file that a task waits for, and its holders. */
 
 static void locks_read(struct look *look)
 {
@@ -287,7 +287,7 @@ static void locks_read(struct look *look)
 	look->locks = all.text;
 }
 
-/* The bytes that fcntl() has been asked for; left as they are if they cannot be known. */
+/* Sets the bytes that fcntl() is to lock; leaves them as they are if they cannot be read. */
 static void request_of_bytes(struct file_lock *asked, pid_t pid, uint64_t address, uint64_t at)
 {
 	struct flock f;
@@ -303,7 +303,7 @@ static void request_of_bytes(struct file_lock *asked, pid_t pid, uint64_t addres
 		f.l_len ? (uint64_t)(first + (f.l_len < 0 ? -f.l_len : f.l_len) - 1) : UINT64_MAX;
 }
 
-/* What the call says about the lock that it asks for. @info: of the descriptor. */
+/* Sets @asked to the lock that the call requests. @info: the fdinfo of the descriptor. */
 static void request_of_call(struct file_lock *asked, const struct wait *wait,
 			    const struct task_view *task, const char *info)
 {
@@ -383,7 +383,7 @@ static void lock_look(struct look *look, struct wait *wait, struct other_end *en
 			 asked->inode, asked->major, asked->minor);
 }
 
-/* From the call and the channel of a thread to its kind, and from that to the detail. */
+/* The kind of a wait by call and channel, then its detail. */
 
 static const enum wait_kind call_waits[] = {
 	[CALL_READ] = WAIT_FILE,       [CALL_WRITE] = WAIT_FILE,  [CALL_ACCEPT] = WAIT_ACCEPT,
@@ -401,7 +401,7 @@ static bool call_is_vfork(const struct task_view *task, const struct call *call)
 	       (!strcmp(call->name, "vfork") || (task->argument[0] & CLONE_VFORK));
 }
 
-/* Of those that sleep: S, D and the state of newer kernels K. */
+/* Returns the kind of wait of a task that sleeps: S, D, or K of newer kernels. */
 static enum wait_kind sleeper_kind(const struct task_view *task)
 {
 	const struct call *call = call_of_task(task);
@@ -467,8 +467,7 @@ const char *other_end_word(const struct wait *wait, const struct other_end *end)
 	return strncmp(end->link, "socket:", 7) ? "a pipe" : "a socket";
 }
 
-/* The kind stays that of a poll; the object and the other end are those of the first descriptor
- * that has one. */
+/* Looks at a poll. The object and the other end are those of the first descriptor that has one. */
 static void poll_look(struct look *look, struct wait *wait, struct other_end *end,
 		      const struct task_view *task)
 {
@@ -494,7 +493,7 @@ static void poll_look(struct look *look, struct wait *wait, struct other_end *en
 	snprintf(wait->object, sizeof(wait->object), "%s", first);
 }
 
-/* Which of its two descriptors a splice(), tee() or sendfile() waits for. */
+/* Returns whether a splice(), tee() or sendfile() waits for the descriptor that it writes to. */
 static bool splice_writes(struct look *look, struct wait *wait, const struct task_view *task,
 			  const struct call *call)
 {

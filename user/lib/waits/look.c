@@ -27,11 +27,11 @@ struct thread_view {
 };
 
 /*
- * Which thread says most about a process: one that something is wrong with, or else the main
- * thread, as far as it does not itself wait for other threads; threads of libraries come last.
+ * The thread that is reported for a process: one that is blocked by something unusual, or else the
+ * main thread, unless it waits for other threads; threads of libraries come last.
  */
 
-/* What is further up may be a consequence of what is below. */
+/* The thread with the highest rank is reported. */
 static const unsigned char kind_rank[NR_WAIT_KINDS] = {
 	[WAIT_RUNS] = 100,      [WAIT_STOPPED] = 95,   [WAIT_TRACED] = 95, [WAIT_FROZEN] = 95,
 	[WAIT_DISK] = 90,       [WAIT_SERVER] = 89,    [WAIT_LOCK] = 85,   [WAIT_PIPE_OPEN] = 80,
@@ -114,7 +114,7 @@ static struct thread_view *thread_of(struct thread_view *threads, size_t nr, pid
 	return NULL;
 }
 
-/* Whether those that hold the mutexes that it waits for come back to it. */
+/* Returns whether the chain of mutex holders that the thread waits for leads back to it. */
 static bool thread_is_deadlocked(struct thread_view *threads, size_t nr,
 				 const struct thread_view *from)
 {
@@ -136,7 +136,7 @@ static bool thread_is_helper(const struct thread_view *t)
 	return false;
 }
 
-/* What the thread waits for, with what is known about its futex. */
+/* Returns the kind of wait, with what is known about the futex. */
 static enum wait_kind thread_kind(const struct thread_view *t)
 {
 	return t->kind == WAIT_FUTEX ? t->futex.kind : t->kind;
@@ -149,7 +149,7 @@ static unsigned thread_rank(const struct thread_view *t, pid_t pid)
 	return rank < kind_rank[WAIT_LOCK] && t->task.tid != pid && thread_is_helper(t) ? 1 : rank;
 }
 
-/* The most telling one; of several the first. */
+/* Returns the first thread with the highest rank. */
 static struct thread_view *thread_telling(struct thread_view *threads, size_t nr, pid_t pid)
 {
 	struct thread_view *best = &threads[0];
@@ -160,7 +160,7 @@ static struct thread_view *thread_telling(struct thread_view *threads, size_t nr
 	return best;
 }
 
-/* The main thread, or the one whose end it waits for. NULL: it has ended before the others. */
+/* Returns the main thread, or the one that it joins. NULL if it has ended before the others. */
 static struct thread_view *thread_main(struct thread_view *threads, size_t nr, pid_t pid)
 {
 	struct thread_view *t = thread_of(threads, nr, pid);
@@ -175,7 +175,7 @@ static struct thread_view *thread_main(struct thread_view *threads, size_t nr, p
 	return t && t->kind != WAIT_ZOMBIE ? t : NULL;
 }
 
-/* Whether it waits for what other threads of the process do. */
+/* Returns whether the thread waits for other threads of the process. */
 static bool thread_waits_for_others(const struct thread_view *t)
 {
 	return thread_kind(t) == WAIT_FUTEX || thread_kind(t) == WAIT_JOIN;
@@ -335,8 +335,9 @@ static int way_add(struct wait *wait, struct way_list *list, const struct way *w
 	return 0;
 }
 
-/* Of what is no pipe and no connection: changes of files and devices come from outside, but timers,
- * signals, wake-ups of an event loop and what a child prints on a terminal do not. */
+/* Returns what ends a wait for a file that is no pipe and no connection: changes of files and
+ * devices come from outside; timers, signals, wake-ups of an event loop and output of a child do
+ * not. */
 static enum way_out file_out(const struct wait *wait)
 {
 	bool is_device = !strncmp(wait->object, "/dev/", 5) && !strstr(wait->object, "ptmx");
@@ -344,7 +345,7 @@ static enum way_out file_out(const struct wait *wait)
 	return is_device || strstr(wait->object, "notify") ? WAY_OUTSIDE : WAY_ITSELF;
 }
 
-/* What ends a wait for something of which the kind is known. WAY_NONE: only other processes. */
+/* Returns what ends a wait of a known kind. WAY_NONE: only other processes. */
 static enum way_out kind_out(const struct wait *wait, const struct other_end *end)
 {
 	switch (wait->kind) {
@@ -375,7 +376,7 @@ static enum way_out kind_out(const struct wait *wait, const struct other_end *en
 	}
 }
 
-/* Whether a poll waits to write: the end of a pipe is open for one of both. */
+/* Returns whether a poll waits to write: an end of a pipe is open for reading or for writing. */
 static bool descriptor_is_written(pid_t pid, int fd)
 {
 	char path[64];
@@ -493,8 +494,8 @@ static bool only_itself_has(const struct wait *wait)
 	return wait->follows == 1 && wait->follow[0] == wait->pid;
 }
 
-/* A poll is for all of its descriptors; one that another process has is named before a pipe of its
- * own. */
+/* Finishes a poll, which waits for all of its descriptors. One that another process has is reported
+ * rather than a pipe of its own. */
 static void poll_finish(struct wait *wait, const struct way *way)
 {
 	if (way->wait.follows && only_itself_has(wait) && !only_itself_has(&way->wait)) {

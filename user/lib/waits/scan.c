@@ -59,7 +59,7 @@ void wait_take_peers(struct wait *wait, const struct wait *from)
 
 enum fit { FIT_NOT, FIT_PERHAPS, FIT_IS };
 
-/* What fdinfo has to say: a lock is listed there even if the process that took it has ended. */
+/* Checks fdinfo, which lists a lock even if the process that took it has ended. */
 static enum fit fdinfo_fits(pid_t pid, int fd, const struct other_end *end)
 {
 	char text[8192];
@@ -120,7 +120,7 @@ static void scan_descriptor(int folder, pid_t pid, const char *fd, struct found_
 	}
 }
 
-/* False: it may not be looked at. */
+/* Searches the descriptors of a process. Returns false if they may not be read. */
 static bool scan_descriptors(pid_t pid, struct found_end *ends, size_t nr)
 {
 	__cleanup(closedirp) DIR *folder = NULL;
@@ -169,7 +169,7 @@ static struct found_end *found_of(struct found_end *ends, size_t nr, const struc
 	return NULL;
 }
 
-/* Whether each process that waits for it has found another. */
+/* Returns whether each process that waits for the end has found another process with it. */
 static bool found_is_solved(const struct found_end *f, const struct scan_item *items, size_t nr)
 {
 	for (size_t i = 0; i < nr && f->nr == 1; i++)
@@ -188,7 +188,8 @@ static void scan_ancestors(pid_t pid, struct found_end *ends, size_t nr)
 	}
 }
 
-/* Takes what is remembered, as far as it is still so. Whether that will do. */
+/* Adds the processes that had the end at the last search and still have it. Returns whether no new
+ * search is needed. */
 static bool found_recall(struct found_end *f, const struct scan_memory *memory)
 {
 	const struct found_end *old = found_of(memory->found, memory->nr, &f->end);

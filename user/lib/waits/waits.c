@@ -93,7 +93,8 @@ static int asked_look(struct asked *a, struct look *look, bool with_ways)
 	return look_at(look, &a->wait, &a->end, with_ways ? &a->ways : NULL);
 }
 
-/* Searches for the other ends of what those from @from on, with @ways ways, wait for. */
+/* Searches for the other ends of the waits of the processes from @from on, which have @ways ways.
+ */
 static int waits_scan(struct waits *w, size_t from, size_t ways, bool all)
 {
 	struct scan_item *items = memory_calloc(w->nr - from + ways + 1, sizeof(*items));
@@ -120,7 +121,8 @@ static int waits_scan(struct waits *w, size_t from, size_t ways, bool all)
 	return err;
 }
 
-/* Reads those from @from on. @all: also what all of their threads wait for, in all processes. */
+/* Reads the processes from @from on. @all: also the waits of all of their threads, in all
+ * processes. */
 static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
 {
 	size_t ways = 0;
@@ -144,7 +146,7 @@ static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
 	return err;
 }
 
-/* What may move the array that @pids is of. */
+/* Adds the processes. The array that @pids is in may move. */
 static int waits_put_all(struct waits *w, const pid_t *pids, unsigned nr)
 {
 	pid_t copy[WAIT_FOLLOWED];
@@ -157,7 +159,7 @@ static int waits_put_all(struct waits *w, const pid_t *pids, unsigned nr)
 	return at < 0 ? at : 0;
 }
 
-/* Adds those that the ones from @from on wait for. */
+/* Adds the processes that those from @from on wait for. */
 static int waits_follow(struct waits *w, size_t from)
 {
 	size_t end = w->nr;
@@ -171,7 +173,7 @@ static int waits_follow(struct waits *w, size_t from)
 	return err;
 }
 
-/* False: out of memory. */
+/* Finds the throttled processes among those that are ready to run. Returns false without memory. */
 static bool waits_look_throttled(struct waits *w)
 {
 	struct wait **ready = memory_calloc(w->nr + 1, sizeof(*ready));
@@ -233,14 +235,14 @@ struct member {
 	bool is_idle;
 };
 
-/* The sockets of a network namespace that get connections, or datagrams from anyone. */
+/* The sockets of a network namespace that accept connections, or datagrams from any sender. */
 struct listeners {
 	char space[64]; /* as its link says; "": none was read */
 	uint64_t inodes[MAX_LISTENERS];
 	size_t nr;
 };
 
-/* A thread that waits so is held up by another one, or by a device. */
+/* Returns whether a thread with this kind of wait is blocked by another one or by a device. */
 static bool kind_is_blocked(enum wait_kind kind)
 {
 	switch (kind) {
@@ -278,7 +280,8 @@ static bool threads_are_blocked(pid_t pid)
 	return !folder;
 }
 
-/* The inode of a socket that gets connections, or datagrams from anyone; 0: it is another one. */
+/* Returns the inode of a socket that accepts connections, or datagrams from any sender; 0 for
+ * others. */
 static uint64_t inet_row_listens(const char *line)
 {
 	unsigned remote_port, state;
@@ -310,7 +313,7 @@ static void listeners_add(struct listeners *l, uint64_t inode)
 		l->inodes[l->nr++] = inode;
 }
 
-/* Those of the network namespace of the process, unless they are there already. */
+/* Reads the listeners of the network namespace of the process, unless they were read. */
 static void listeners_read(struct listeners *l, pid_t pid)
 {
 	static const char *const tables[] = { "tcp", "tcp6", "udp", "udp6", "unix" };
@@ -364,7 +367,7 @@ static bool process_listens(struct listeners *l, pid_t pid)
 	return false;
 }
 
-/* What the thread reads from, as its link says; "": it does not read, or it is not known. */
+/* Sets @link to the file that the thread reads; "" if it does not read, or that is not known. */
 static void source_of(pid_t pid, const struct task_view *task, char *link, size_t size)
 {
 	const struct call *call = call_of_task(task);
@@ -414,15 +417,14 @@ static struct member *member_of_pid(struct member *all, size_t nr, pid_t pid)
 	return NULL;
 }
 
-/* The first process of a server that others serve for; one with work of its own does not wait so.
- */
+/* Returns whether the process is the master of a server whose workers serve requests. */
 static bool member_is_master(const struct member *m)
 {
 	return m->listens && (m->kind == WAIT_SIGNAL || m->kind == WAIT_SLEEP ||
 			      m->kind == WAIT_CHILD || m->kind == WAIT_POLL);
 }
 
-/* What a server has started, and its master, are parts of it. */
+/* Makes the children of servers, and their masters, parts of them. Returns whether any changed. */
 static bool members_join_servers(struct member *all, size_t nr)
 {
 	bool has_changed = false;
@@ -439,7 +441,7 @@ static bool members_join_servers(struct member *all, size_t nr)
 	return has_changed;
 }
 
-/* A shell or a supervisor whose children are all idle. */
+/* Returns whether the process is a shell or a supervisor whose children are all idle. */
 static bool member_waits_for_idle(const struct member *all, size_t nr, const struct member *m)
 {
 	size_t children = 0;
