@@ -2,7 +2,6 @@
 /* A run as JSON Lines, printed by `bpfmon show` and `compare`: UTF-8 that steers no terminal. */
 #include "fuzz.h"
 
-#include "bpfmon/show_phases.h"
 #include "bpfmon/show_spans.h"
 #include "study/diff.h"
 #include "study/compare_document.h"

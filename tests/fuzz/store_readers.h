@@ -7,7 +7,6 @@
 #ifndef TESTS_FUZZ_STORE_READERS_H
 #define TESTS_FUZZ_STORE_READERS_H
 
-#include "bpfmon/show_phases.h"
 #include "bpfmon/show_spans.h"
 #include "study/side.h"
 #include "export/export.h"

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "bpfmon/whole_file.h"
-#include "bpfmon/stop_signals.h"
 #include "output_fixture.h"
 
 #include <errno.h>

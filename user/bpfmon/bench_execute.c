@@ -1,27 +1,41 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The runs of a benchmark: each as that of bpfmon --, through one agent that follows all. */
 #include "agent/private.h"
+#include "base/clock.h"
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/progress.h"
+#include "base/user.h"
 #include "bpfmon/cmd_bench.h"
 #include "bpfmon/prepare.h"
-#include "bpfmon/through_agent.h"
 #include "run/meta.h"
+#include "store/import.h"
+#include "store/source.h"
 #include "study/bench_runner.h"
 #include "study/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* The lines of runs, until they are in the store. */
+struct bench_keep {
+	int fd;                /* a file without a name, to which recorders append; -1: none */
+	off_t begins;          /* where those of the present run begin */
+	uint64_t last_ns;      /* CLOCK_MONOTONIC: when they were kept last */
+	const char *store;     /* its path */
+	const struct user *as; /* who writes it; NULL: this user */
+};
 
 struct execution {
 	const struct bench_options *o;
@@ -143,6 +157,12 @@ static void run_become(const struct execution *x, const struct bench_case *c,
 	_exit(launcher_run(&l));
 }
 
+static void bench_keep_drop(struct bench_keep *k)
+{
+	if (ftruncate(k->fd, k->begins))
+		log_warn("the run that was interrupted is kept: %s", strerror(errno));
+}
+
 static int bench_judge_run(struct execution *x, const struct bench_case *c,
 			   const struct bench_turn *t, int status)
 {
@@ -174,6 +194,71 @@ static int bench_judge_run(struct execution *x, const struct bench_case *c,
 		x->record->nr_measured++;
 	}
 	return 0;
+}
+
+/* A run begins, and later it does not count: its lines are dropped. */
+static void bench_keep_begin(struct bench_keep *k)
+{
+	struct stat st;
+
+	k->begins = fstat(k->fd, &st) ? 0 : st.st_size;
+}
+
+#define KEEP_NS (5 * NSEC_PER_SEC) /* runs of so long are lost if bpfmon is killed, or the last */
+
+/* Of no lines only the store is made, or found to be one. */
+static int lines_import(const struct bench_keep *k)
+{
+	struct store_writer w = { 0 };
+	struct merged merged = { 0 };
+	struct import i = { .w = &w, .merged = &merged };
+	FILE *f = fdopen(k->fd, "r");
+	int err = k->as ? user_become(k->as) : 0;
+	struct stat st;
+
+	if (err || !f || fstat(k->fd, &st)) {
+		log_error("cannot keep the runs: %s", strerror(err ? -err : errno));
+		return 1;
+	}
+	err = store_writer_open(&w, k->store);
+	if (!err && st.st_size)
+		err = fseek(f, 0, SEEK_SET) ? -errno : import_lines(&i, f);
+	if (err)
+		log_error("cannot keep the runs in the store '%s': %s", k->store,
+			  w.d.why[0] ? w.d.why : source_error(err));
+	store_writer_close(&w);
+	return err ? 1 : 0;
+}
+
+static int keep_execute(struct bench_keep *k)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	k->last_ns = clock_ns(CLOCK_MONOTONIC);
+	if (!pid)
+		_exit(lines_import(k));
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (pid < 0)
+		log_error("cannot start what keeps the runs: %s", strerror(errno));
+	return status ? -EIO : 0;
+}
+
+/*
+ * Puts into the store what has come, by a process with the rights of its user; without @is_last
+ * only if that has not been done for some seconds: to open a store takes longer than a short run. A
+ * negative errno after one line to the user; the lines stay then.
+ */
+static int bench_keep_store(struct bench_keep *k, bool is_last)
+{
+	struct stat st;
+
+	if (fstat(k->fd, &st) || !st.st_size ||
+	    (!is_last && clock_ns(CLOCK_MONOTONIC) - k->last_ns < KEEP_NS))
+		return 0;
+	/* nothing twice; what was kept before an error is known by its id */
+	return keep_execute(k) || ftruncate(k->fd, 0) ? -EIO : 0;
 }
 
 static int execute_run(void *context, const struct bench_case *c, const struct bench_turn *t)
@@ -244,6 +329,18 @@ static int execution_open(struct execution *x)
 	return 0;
 }
 
+/* Makes the store where there is none. A negative errno after one line to the user. */
+static int bench_keep_open(struct bench_keep *k, const char *store, const struct user *as)
+{
+	*k = (struct bench_keep){ .fd = memfd_create("bpfmon-bench", MFD_CLOEXEC),
+				  .store = store,
+				  .as = as };
+	if (k->fd >= 0 && !fcntl(k->fd, F_SETFL, O_APPEND))
+		return keep_execute(k); /* better now than after all runs */
+	log_error("cannot make a file for the runs: %s", strerror(errno));
+	return -ENOMEM;
+}
+
 static int keep_begin(struct execution *x)
 {
 	struct launch_options l = { 0 };
@@ -253,6 +350,13 @@ static int keep_begin(struct execution *x)
 	launch_prepare(&l, &x->o->recording, &x->caller, &run);
 	x->record->store = l.recorder.store;
 	return bench_keep_open(&x->keep, l.recorder.store, l.record_as);
+}
+
+static void bench_keep_done(struct bench_keep *k)
+{
+	if (k->fd >= 0)
+		close(k->fd);
+	k->fd = -1;
 }
 
 static void execution_close(struct execution *x)
@@ -308,3 +412,6 @@ void bench_record_done(struct bench_record *r)
 	free(r->is_measured);
 	r->is_measured = NULL;
 }
+
+/* The runs of a benchmark on their way into the store: several at once, and between runs only, so
+ * that no run is disturbed. */

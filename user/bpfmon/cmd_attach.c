@@ -3,26 +3,30 @@
  * changes nothing about them. */
 #include "bpfmon/cmd_attach.h"
 
-#include "bpfmon/lent_rights.h"
-#include "options/option_values.h"
-#include "bpfmon/prepare.h"
-#include "bpfmon/through_agent.h"
-
-#include "base/exit_status.h"
+#include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
-#include "base/log.h"
-#include "base/user.h"
+#include "base/exit_status.h"
 #include "base/fd.h"
+#include "base/log.h"
+#include "base/memory.h"
 #include "base/procstat.h"
-#include "bpfmon/roles/as_user.h"
-#include "bpfmon/roles/attach.h"
+#include "base/user.h"
+#include "bpfmon/prepare.h"
 #include "bpfmon/roles/container.h"
+#include "bpfmon/roles/job_request.h"
+#include "bpfmon/roles/launch_signals.h"
+#include "bpfmon/roles/launcher.h"
+#include "bpfmon/roles/limit_end.h"
+#include "bpfmon/roles/roles.h"
 #include "bpfmon/subcommands.h"
+#include "options/option_values.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int pid_parse(void *options, const char *text)
@@ -98,18 +102,6 @@ static int attach_check_words(const struct attach_options *o)
 	return -EINVAL;
 }
 
-static int attach_parse(void *options, int argc, char **argv)
-{
-	struct attach_options *o = options;
-	int err = recording_parse(&subcommand_attach, o, &o->recording, argc, argv);
-
-	if (err || !o->common.words)
-		return err;
-	if (attach_check_words(o) || targets_check_kinds(o))
-		return -EINVAL;
-	return recording_resolve(&o->recording, o->cgroup || o->container);
-}
-
 static void attach_help(void)
 {
 	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
@@ -169,6 +161,70 @@ static int attach_check_readable(const struct attach_options *o)
 	return 0;
 }
 
+struct answer {
+	int err;
+	struct cgroup_target target;
+	char why[1024];
+};
+
+/* Finds the cgroup @name (NULL: looks at its parent) in a child that has become @user. */
+static void question_answer(const struct user *user, const char *name, struct answer *a)
+{
+	char path[64];
+
+	a->err = user_become(user);
+	if (a->err) {
+		snprintf(a->why, sizeof(a->why), "cannot become user %s: %s", user->name,
+			 strerror(-a->err));
+	} else if (name) {
+		a->err = cgroup_target_find("/proc/self", name, &a->target, a->why, sizeof(a->why));
+	} else {
+		__cleanup(closep) int fd = -1;
+
+		snprintf(path, sizeof(path), "/proc/%d/cmdline", getppid());
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		a->err = fd < 0 ? -errno : 0;
+	}
+}
+
+static int question_ask(const struct user *user, const char *name, struct answer *a)
+{
+	int ends[2], status;
+	bool has_all;
+	pid_t child;
+
+	memset(a, 0, sizeof(*a));
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	if (!child) {
+		question_answer(user, name, a);
+		_exit(bytes_pass(ends[1], a, sizeof(struct answer), false) ? 0 : 1);
+	}
+	close(ends[1]);
+	has_all = child > 0 && bytes_pass(ends[0], a, sizeof(struct answer), true);
+	close(ends[0]);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return has_all ? a->err : -EIO;
+}
+
+/*
+ * cgroup_target_find() with the rights of @user: what that user cannot enter is not there, and the
+ * sentence is the same. Needs root. Besides its errors -EIO: the child was killed.
+ */
+static int as_user_find_cgroup(const struct user *user, const char *name, struct cgroup_target *t,
+			       char *why, size_t size)
+{
+	struct answer a;
+	int err = question_ask(user, name, &a);
+
+	*t = a.target;
+	snprintf(why, size, "%s",
+		 !err || a.why[0] ? a.why : "the process that looks for the cgroup has failed");
+	return err;
+}
+
 /* @caller: the user who called sudo and named the cgroup, which is looked up with the rights of
  * that user, so that no other file is disclosed; NULL: look it up with our rights. */
 static int attach_check_cgroup(const struct attach_options *o, const struct user *caller,
@@ -207,6 +263,127 @@ static int attach_check_container(struct attach_options *o, const struct user *c
 	o->pids[0] = c->pid;
 	o->nr_pids = 1;
 	return 0;
+}
+
+/*
+ * Whether /proc shows @user the command lines of other users, such as this process of root: not
+ * where it is mounted with hidepid and @user is not in its group. An error hides them.
+ */
+static bool as_user_sees_others(const struct user *user)
+{
+	struct answer a;
+
+	return !question_ask(user, NULL, &a);
+}
+
+static void attachment_reap(struct roles *roles)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		roles_note_end(roles, pid, status);
+}
+
+static void attachment_handle_request(struct roles *roles, struct end_requests *r,
+				      const struct signalfd_siginfo *si)
+{
+	if (!end_request_count(r, si))
+		return;
+	if (r->nr == 1)
+		role_send(&roles->collector, CONTROL_STOP, 0, 0);
+	else if (r->nr == REQUESTS_THAT_END - 1)
+		roles_say_awaited(roles);
+}
+
+static bool attachment_is_over(const struct roles *roles, const struct end_requests *r)
+{
+	if (r->nr >= REQUESTS_THAT_END || roles->agent.hangs)
+		return true;
+	return !roles->collector.pid && !roles->recorder.pid &&
+	       last_summary_is_shown(&roles->summary);
+}
+
+static void attachment_attend(struct roles *roles, struct end_requests *r, int signal_fd)
+{
+	const int of_signals_ms = signals_read_all(signal_fd);
+	const int wait_ms = roles->collector.is_remote ? AGENT_LOOK_MS : of_signals_ms;
+	struct signalfd_siginfo si;
+
+	while (!attachment_is_over(roles, r)) {
+		last_summary_wait(&roles->summary, signal_fd, roles->line.fd, wait_ms);
+		while (read(signal_fd, &si, sizeof(si)) == sizeof(si))
+			if (end_request_is_one(&si))
+				attachment_handle_request(roles, r, &si);
+		attachment_reap(roles);
+		/* the collector may have sent it as its last act */
+		last_summary_advance(&roles->summary);
+		status_line_advance(&roles->line);
+		roles_watch_agent(roles);
+	}
+	roles_stop(roles, ROLES_GRACE_MS);
+}
+
+/* Until they may begin. 0, or a negative errno; @sig: ended by that signal, or 0. */
+static int attachment_start(struct roles *roles, struct launch_options *o, int *signal_fd, int *sig)
+{
+	struct spawn none = { .go_fd = -1, .status_fd = -1 };
+	struct description description;
+	sigset_t mask;
+	int err;
+
+	*signal_fd = signals_open(&mask);
+	streams_unblock();
+	err = *signal_fd < 0 ? -errno : roles_fork(roles, o, &none, *signal_fd, &mask);
+	if (err) {
+		log_error("cannot start collector and recorder: %s", strerror(-err));
+		return err;
+	}
+	err = job_request_send(roles, o, 0);
+	if (err)
+		return err;
+	description_begin(&description, o);
+	description_fill(&description, o);
+	rights_of_launcher();
+	err = memory_has_failed() ? -ENOMEM : roles_wait_until_ready(roles, 0, *signal_fd, sig);
+	if (err)
+		description_cancel(&description);
+	else
+		description_send(&description, roles, o->run);
+	return err;
+}
+
+/*
+ * Until the collector finds that it is over, or a signal asks for the end. A negative errno after
+ * one line to the user: it could not begin.
+ */
+static int attachment_run(struct launch_options *o)
+{
+	struct sigaction children = { .sa_handler = SIG_DFL };
+	struct end_requests requests = { 0 };
+	/* static: large for a stack */
+	static struct roles roles = { .collector.control_fd = -1, .recorder.control_fd = -1 };
+	struct intake_sockets intake; /* only that for those who look at the run */
+	int signal_fd, err, sig = 0;
+
+	sigaction(SIGCHLD, &children, NULL);
+	err = intake_open(&intake, &(struct intake_options){ 0 }, o->run_as, o->agent_fd >= 0);
+	if (err)
+		return err;
+	o->intake = &intake;
+	err = attachment_start(&roles, o, &signal_fd, &sig);
+	if (err) {
+		roles_stop(&roles, ROLES_UNNEEDED_GRACE_MS);
+	} else {
+		role_send(&roles.collector, CONTROL_START, 0, 0);
+		attachment_attend(&roles, &requests, signal_fd);
+		sig = requests.nr >= REQUESTS_THAT_END ? requests.signal : 0;
+		err = roles.agent.hangs ? -ETIMEDOUT : 0;
+	}
+	intake_remove(&intake);
+	if (sig)
+		signals_die(sig);
+	return err;
 }
 
 static int cmd_attach(int argc, char **argv)
@@ -260,6 +437,18 @@ static int cmd_attach(int argc, char **argv)
 	l.request.duration_ns = o.duration_ns;
 	l.request.wait_start = o.wait_start;
 	return attachment_run(&l) ? EXIT_USAGE : 0;
+}
+
+static int attach_parse(void *options, int argc, char **argv)
+{
+	struct attach_options *o = options;
+	int err = recording_parse(&subcommand_attach, o, &o->recording, argc, argv);
+
+	if (err || !o->common.words)
+		return err;
+	if (attach_check_words(o) || targets_check_kinds(o))
+		return -EINVAL;
+	return recording_resolve(&o->recording, o->cgroup || o->container);
 }
 
 const struct subcommand subcommand_attach = {

@@ -2,19 +2,22 @@
 /* bpfmon bench: runs commands many times, and says by how much they differ. */
 #include "bpfmon/cmd_bench.h"
 
-#include "options/option_values.h"
-#include "bpfmon/prepare.h"
-#include "bpfmon/recording_values.h"
-
 #include "base/exit_status.h"
 #include "base/log.h"
-#include "study/words.h"
-#include "bpfmon/whole_file.h"
+#include "base/text.h"
+#include "bpfmon/prepare.h"
+#include "bpfmon/recording_options.h"
 #include "bpfmon/roles/launch_signals.h"
 #include "bpfmon/subcommands.h"
+#include "bpfmon/whole_file.h"
+#include "options/option_values.h"
+#include "options/options.h"
+#include "study/result.h"
+#include "study/words.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -160,14 +163,6 @@ static const struct option_group bench_groups[] = {
 	{ 0 },
 };
 
-static int bench_parse(void *options, int argc, char **argv)
-{
-	struct bench_options *o = options;
-	int err = recording_parse(&subcommand_bench, o, &o->recording, argc, argv);
-
-	return err || !o->common.words ? err : recording_resolve(&o->recording, false);
-}
-
 static void bench_help(void)
 {
 	puts("Usage: bpfmon bench [OPTIONS] 'COMMAND'...\n"
@@ -209,6 +204,146 @@ static const char *bench_shell(const struct bench_options *o)
 	if (o->no_shell || (o->shell && !strcmp(o->shell, "none")))
 		return NULL;
 	return o->shell ? o->shell : "sh";
+}
+
+static bool tags_have(const struct run_tags *tags, const char *key)
+{
+	const size_t n = strlen(key);
+
+	for (size_t i = 0; i < tags->nr; i++)
+		if (!strncmp(tags->list[i], key, n) && tags->list[i][n] == '=')
+			return true;
+	return false;
+}
+
+/* Parameters are tags of the runs, and the keys of a run's tags are unique. */
+static int parameter_names_check(const struct run_tags *tags, const struct parameters *p)
+{
+	for (size_t i = 0; i < p->nr; i++) {
+		const char *name = p->list[i].name;
+
+		if (!tags_have(tags, name))
+			continue;
+		log_error("bench: '%s' is the name of a parameter, which is a tag of each run, and "
+			  "of another tag (--tag, BPFMON_TAG_%s); rename one of them",
+			  name, name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Tags of the benchmark's own: with another of that name its runs would not be found. */
+static int bench_check_tags(const struct bench_options *o, const struct parameters *p)
+{
+	static const char *const own[] = { BENCH_TAG, BENCH_CASE_TAG, BENCH_ROUND_TAG,
+					   BENCH_SEED_TAG };
+	const size_t nr_own = sizeof(own) / sizeof(*own);
+	const struct run_tags *tags = &o->recording.tags;
+
+	for (size_t k = 0; k < nr_own; k++) {
+		for (size_t i = 0; i < p->nr; i++)
+			if (!strcmp(p->list[i].name, own[k]))
+				return options_refuse("bench: a parameter cannot be called",
+						      own[k]);
+		if (tags_have(tags, own[k]))
+			return options_refuse("bench: each run has another value of the tag",
+					      own[k]);
+	}
+	if (nr_own + p->nr + tags->nr > MAX_TAGS) {
+		log_error("bench: a run has %d tags at most; %zu are the benchmark's, %zu "
+			  "parameters and %zu others; leave out some of these",
+			  MAX_TAGS, nr_own, p->nr, tags->nr);
+		return -EINVAL;
+	}
+	return parameter_names_check(tags, p);
+}
+
+static int utf8_check(const char *what, const char *text)
+{
+	uint32_t character;
+	size_t n;
+
+	for (const char *at = text; *at; at += n) {
+		n = utf8_decode(at, strlen(at), &character);
+		if (n)
+			continue;
+		log_error("bench: the %s '%s' is not UTF-8, and no run of it could be stored; "
+			  "put what is not UTF-8 into a script",
+			  what, text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Up to NULL; NULL has none. */
+static size_t bench_words_count(char *const *words)
+{
+	size_t n = 0;
+
+	while (words && words[n])
+		n++;
+	return n;
+}
+
+static int steps_check(const struct bench_options *o, size_t nr_commands)
+{
+	static const char *const names[] = {
+		[BENCH_SETUP] = "setup",
+		[BENCH_PREPARE] = "prepare",
+		[BENCH_CONCLUDE] = "conclude",
+		[BENCH_CLEANUP] = "cleanup",
+	};
+
+	for (size_t i = 0; i < NR_BENCH_STEPS; i++) {
+		if (o->nr_steps[i] <= 1 || o->nr_steps[i] == nr_commands)
+			continue;
+		log_error("bench: there are %zu commands and %zu of --%s; give it once, or once "
+			  "for each command",
+			  nr_commands, o->nr_steps[i], names[i]);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int bench_check_commands(const struct bench_options *o)
+{
+	size_t words = bench_words_count(o->common.words);
+
+	if (o->command && words) {
+		log_error("bench: '%s' is before --, and the words behind -- are the only command; "
+			  "without --, give each command as one word",
+			  o->common.words[0]);
+		return -EINVAL;
+	}
+	if (bench_words_count(o->command) + words == 0) {
+		log_error("bench: no command was given; try: bpfmon bench 'sleep 0.1' 'sleep 0.2', "
+			  "or: bpfmon bench -- sleep 0.1");
+		return -EINVAL;
+	}
+	if (words > MAX_BENCH_COMMANDS) {
+		log_error("bench: there are more than %d commands", MAX_BENCH_COMMANDS);
+		return -EINVAL;
+	}
+	return steps_check(o, words ? words : 1);
+}
+
+/* Checks names and values of parameters, which become tags of the runs. Returns -EINVAL after one
+ * line. */
+static int bench_check_cases(const struct bench_plan *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->parameters.nr; i++)
+		err = utf8_check("parameter", p->parameters.list[i].name);
+	for (size_t i = 0; !err && i < p->nr; i++) {
+		const struct bench_case *c = &p->cases[i];
+
+		for (size_t k = 0; !err && k < p->parameters.nr; k++)
+			err = utf8_check("value", c->values[k]);
+		if (!err)
+			err = utf8_check("command", c->command);
+	}
+	return err;
 }
 
 static int bench_plan(const struct bench_options *o, struct bench_plan *p)
@@ -266,6 +401,109 @@ static int bench_follow(const struct bench_options *o, const struct bench_plan *
 	return err || shown ? EXIT_USAGE : 0;
 }
 
+/* No option: that would be one which is always refused. --store undoes it, as for other runs. */
+/* Each: -EINVAL after one line to the user. */
+static int bench_check_store(char *const *words)
+{
+	const char *off = getenv("BPFMON_NO_STORE");
+
+	if (!off || !*off || !strcmp(off, "0"))
+		return 0;
+	for (; *words; words++)
+		if (!strcmp(*words, "--store") || !strncmp(*words, "--store=", 8))
+			return 0;
+	log_error("bench: BPFMON_NO_STORE is set, and a benchmark reads its runs from the store; "
+		  "unset it, or name a file with --store");
+	return -EINVAL;
+}
+
+/* How many words the option takes; 0: it is none of these. */
+static int words_taken(const char *word)
+{
+	if (!strcmp(word, "-L") || !strcmp(word, "--parameter-list"))
+		return 2;
+	if (!strcmp(word, "-P") || !strcmp(word, "--parameter-scan"))
+		return 3;
+	return 0;
+}
+
+/* Whether the next word is the option's value, whatever it looks like. */
+static bool word_takes_value(const char *word)
+{
+	const struct option_group *group;
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = option_at(&subcommand_bench, i, &group)); i++) {
+		bool is_long = !strncmp(word, "--", 2) && !strcmp(word + 2, row->name);
+		bool is_short = row->key && word[0] == '-' && word[1] == row->key && !word[2];
+
+		if (is_long || is_short)
+			return row->argument && !row->argument_is_optional;
+	}
+	return false;
+}
+
+static char *words_put_together(char **words, int nr)
+{
+	char *text = NULL;
+	size_t room;
+	FILE *f = open_memstream(&text, &room);
+
+	for (int i = 0; f && i < nr; i++)
+		fprintf(f, "%s%s", i ? " " : "", words[i]);
+	if (f && !fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Copies the option at @at, and what belongs to it; returns behind that, or -ENOMEM. */
+static int bench_line_take(struct bench_line *l, int argc, char **argv, int at)
+{
+	int nr = words_taken(argv[at]);
+
+	l->argv[l->argc++] = argv[at++];
+	if (nr && at < argc && strchr(argv[at], ' ')) /* quoted, as one word */
+		nr = 0;
+	if (!nr || at + nr > argc) {
+		if (at < argc && word_takes_value(argv[at - 1]))
+			l->argv[l->argc++] = argv[at++];
+		return at;
+	}
+	l->joined[l->nr_joined] = words_put_together(argv + at, nr);
+	if (!l->joined[l->nr_joined])
+		return -ENOMEM;
+	l->argv[l->argc++] = l->joined[l->nr_joined++];
+	return at + nr;
+}
+
+/* -ENOMEM. */
+static int bench_line_read(struct bench_line *l, int argc, char **argv)
+{
+	int at = 0;
+
+	*l = (struct bench_line){ .argv = calloc((size_t)argc + 1, sizeof(*argv)),
+				  .joined = calloc((size_t)argc + 1, sizeof(*argv)) };
+	if (!l->argv || !l->joined)
+		return -ENOMEM;
+	while (at >= 0 && at < argc && !l->command) {
+		if (!strcmp(argv[at], "--"))
+			l->command = argv + at + 1;
+		else
+			at = bench_line_take(l, argc, argv, at);
+	}
+	return at < 0 ? at : 0;
+}
+
+static void bench_line_done(struct bench_line *l)
+{
+	for (size_t i = 0; i < l->nr_joined; i++)
+		free(l->joined[i]);
+	free(l->joined);
+	free(l->argv);
+	*l = (struct bench_line){ 0 };
+}
+
 static int cmd_bench(int argc, char **argv)
 {
 	static struct bench_options o; /* static: large for a stack */
@@ -289,6 +527,18 @@ static int cmd_bench(int argc, char **argv)
 	bench_line_done(&line);
 	return status;
 }
+
+static int bench_parse(void *options, int argc, char **argv)
+{
+	struct bench_options *o = options;
+	int err = recording_parse(&subcommand_bench, o, &o->recording, argc, argv);
+
+	return err || !o->common.words ? err : recording_resolve(&o->recording, false);
+}
+
+/* What a benchmark does not take, said before anything is run. */
+
+/* Options of bpfmon bench that take several words, as in -L threads 1,2,4. */
 
 const struct subcommand subcommand_bench = {
 	.name = "bench",

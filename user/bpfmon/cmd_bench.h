@@ -3,8 +3,8 @@
 #ifndef BPFMON_CMD_BENCH_H
 #define BPFMON_CMD_BENCH_H
 
-#include "study/plan.h"
 #include "bpfmon/recording_options.h"
+#include "study/plan.h"
 
 enum bench_sequence { SEQUENCE_BY_SETUP, SEQUENCE_MIXED, SEQUENCE_BLOCKS };
 
@@ -41,19 +41,6 @@ struct bench_line {
 	size_t nr_joined;
 };
 
-/* -ENOMEM. */
-int bench_line_read(struct bench_line *l, int argc, char **argv);
-void bench_line_done(struct bench_line *l);
-
-/* Up to NULL; NULL has none. */
-size_t bench_words_count(char *const *words);
-/* Each: -EINVAL after one line to the user. */
-int bench_check_store(char *const *words);
-int bench_check_commands(const struct bench_options *o);
-int bench_check_tags(const struct bench_options *o, const struct parameters *p);
-/* Once the cases are made. */
-int bench_check_cases(const struct bench_plan *p);
-
 /* What was measured, as long as the plan is in use. */
 struct bench_record {
 	char id[9];        /* of the benchmark */
@@ -70,28 +57,6 @@ struct bench_record {
 int bench_execute(const struct bench_options *o, const struct bench_plan *p,
 		  struct bench_record *r);
 void bench_record_done(struct bench_record *r);
-
-/* The lines of runs, until they are in the store. */
-struct bench_keep {
-	int fd;                /* a file without a name, to which recorders append; -1: none */
-	off_t begins;          /* where those of the present run begin */
-	uint64_t last_ns;      /* CLOCK_MONOTONIC: when they were kept last */
-	const char *store;     /* its path */
-	const struct user *as; /* who writes it; NULL: this user */
-};
-
-/* Makes the store where there is none. A negative errno after one line to the user. */
-int bench_keep_open(struct bench_keep *k, const char *store, const struct user *as);
-/* A run begins, and later it does not count: its lines are dropped. */
-void bench_keep_begin(struct bench_keep *k);
-void bench_keep_drop(struct bench_keep *k);
-/*
- * Puts into the store what has come, by a process with the rights of its user; without @is_last
- * only if that has not been done for some seconds: to open a store takes longer than a short run. A
- * negative errno after one line to the user; the lines stay then.
- */
-int bench_keep_store(struct bench_keep *k, bool is_last);
-void bench_keep_done(struct bench_keep *k);
 
 /* Reads the runs from the store, and prints or writes what was asked for. A negative errno after
  * one line to the user. */

@@ -3,7 +3,7 @@
  * options. */
 #include "base/memory.h"
 #include "options/common_options.h"
-#include "bpfmon/recording_values.h"
+#include "bpfmon/recording_options.h"
 #include "options/settings.h"
 
 #include "base/exit_status.h"

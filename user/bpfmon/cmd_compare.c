@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "bpfmon/compare_runs.h"
 #include "store/named_run.h"
 #include "options/option_values.h"
 #include "bpfmon/whole_file.h"

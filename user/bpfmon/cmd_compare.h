@@ -25,4 +25,11 @@ struct compare_options {
 int fail_if_parse(void *options, const char *text);
 int compare_by_parse(void *options, const char *text);
 
+/*
+ * Read the runs to compare: those that are named, else those of the store that pass the filters;
+ * with only a tag to group by, all of them. With --by span read their steps, too. A negative errno
+ * after one line to the user.
+ */
+int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o);
+
 #endif

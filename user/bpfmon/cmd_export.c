@@ -4,24 +4,30 @@
 
 #include "base/memory.h"
 #include "options/common_options.h"
-#include "bpfmon/export_outputs.h"
 #include "store/named_run.h"
 #include "options/option_values.h"
-#include "bpfmon/stop_signals.h"
 #include "bpfmon/whole_file.h"
+#include "bpfmon/roles/output.h"
+#include "export/export.h"
 
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/progress.h"
-#include "export/export.h"
-#include "options/completion.h"
 #include "bpfmon/subcommands.h"
+#include "options/completion.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* One for each document of the format. */
+struct export_outputs {
+	struct output out[EXPORT_DOCUMENTS];
+	char *path[EXPORT_DOCUMENTS]; /* owned */
+	size_t nr;
+};
 
 /* A run that is to be exported. */
 struct export_run {
@@ -75,11 +81,6 @@ static const struct option_group export_groups[] = {
 	{ common_rows, AT(common), false },
 	{ 0 },
 };
-
-static int export_parse(void *options, int argc, char **argv)
-{
-	return options_parse(&subcommand_export, options, argc, argv);
-}
 
 static void export_help(void)
 {
@@ -149,25 +150,66 @@ static void export_run_close(struct export_run *run)
 	run->is_open = false;
 }
 
-/* What is read of a run before the first one is written. */
-static int export_run_survey(struct export_runs *r, const struct export_format *as, size_t i)
+static int export_report_unwritable(const char *path, const struct output *out, int err)
 {
-	struct export_run *run = &r->list[i];
-	const char *label = r->named.list[i].label;
-	int err = export_run_open(r, i);
+	if (err == -EEXIST)
+		log_error("'%s' exists and is not overwritten; --force replaces it", path);
+	else if (err == -EALREADY)
+		log_error("'%s' is being written by a bpfmon", path);
+	else
+		log_error("cannot write '%s': %s", strcmp(path, "-") ? path : "stdout",
+			  output_error(out, err));
+	return err;
+}
 
-	if (err)
-		return err;
-	err = export_batch_add(&r->batch, as, &run->source);
-	if (err == -EEXIST) {
-		log_warn("'%s' is named more than once; it was exported once", label);
-		run->is_repeated = true;
-		err = 0;
-	} else if (err) {
-		export_report_unreadable(&run->source, label, err);
+/*
+ * Opens them at @path ("-": stdout); @force replaces what is there. A negative errno after one line
+ * to the user; export_outputs_close() in any case.
+ */
+static int export_outputs_open(struct export_outputs *all, const struct export_format *as,
+			       const char *path, bool force)
+{
+	for (; all->nr < EXPORT_DOCUMENTS && as->documents[all->nr].write; all->nr++) {
+		struct output *out = &all->out[all->nr];
+		int err = 0;
+
+		if (asprintf(&all->path[all->nr], "%s%s", path, as->documents[all->nr].suffix) <
+		    0) {
+			all->path[all->nr] = NULL;
+			err = -ENOMEM;
+		}
+		if (!err)
+			err = output_open_whole(out, all->path[all->nr], force);
+		if (err) {
+			export_report_unwritable(all->path[all->nr] ? all->path[all->nr] : path,
+						 out, err);
+			free(all->path[all->nr]);
+			return err;
+		}
 	}
-	if (err || !run->source.is_of_pipe)
-		export_run_close(run);
+	return 0;
+}
+
+static int export_outputs_put(void *context, const char *text, size_t length)
+{
+	if (stop_signals_came())
+		return -EINTR;
+	output_put(context, text, length);
+	return output_flush(context);
+}
+
+/* Appends the run of @e. -EINTR, without a line: a signal came. Other errors were reported if
+ * e->is_refused; else it is the run that cannot be read. */
+static int export_outputs_write(struct exporter *e, struct export_outputs *all,
+				const struct export_format *as)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < all->nr; i++) {
+		err = export_write(e, &as->documents[i], export_outputs_put, &all->out[i]);
+		if (err && err != -EINTR && e->is_refused)
+			export_report_unwritable(all->path[i], &all->out[i], err);
+	}
 	return err;
 }
 
@@ -199,6 +241,28 @@ static int export_run_write(struct export_runs *r, const struct export_options *
 	export_close(&e);
 	export_run_close(&r->list[i]);
 	r->batch.at++;
+	return err;
+}
+
+/* What is read of a run before the first one is written. */
+static int export_run_survey(struct export_runs *r, const struct export_format *as, size_t i)
+{
+	struct export_run *run = &r->list[i];
+	const char *label = r->named.list[i].label;
+	int err = export_run_open(r, i);
+
+	if (err)
+		return err;
+	err = export_batch_add(&r->batch, as, &run->source);
+	if (err == -EEXIST) {
+		log_warn("'%s' is named more than once; it was exported once", label);
+		run->is_repeated = true;
+		err = 0;
+	} else if (err) {
+		export_report_unreadable(&run->source, label, err);
+	}
+	if (err || !run->source.is_of_pipe)
+		export_run_close(run);
 	return err;
 }
 
@@ -241,6 +305,15 @@ static int export_runs_find(struct export_runs *r, const struct export_options *
 	return err;
 }
 
+/* Removes what has not been committed. */
+static void export_outputs_close(struct export_outputs *all)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		output_close(&all->out[i]);
+		free(all->path[i]);
+	}
+}
+
 static void export_runs_done(struct export_runs *r)
 {
 	for (size_t i = 0; r->list && i < r->named.nr; i++)
@@ -249,6 +322,31 @@ static void export_runs_done(struct export_runs *r)
 	export_batch_done(&r->batch);
 	export_outputs_close(&r->all);
 	named_runs_done(&r->named);
+}
+
+/* A full disk may show in fsync(). */
+/* Gives them their names when everything is on disk. A negative errno after one line. */
+static int export_outputs_commit(struct export_outputs *all)
+{
+	int err = 0;
+
+	if (memory_has_failed()) /* part of the output may be missing */
+		return export_report_unwritable(all->nr ? all->path[0] : "-", &all->out[0],
+						-ENOMEM);
+	for (size_t i = 0; !err && i < all->nr; i++) {
+		struct output *out = &all->out[i];
+
+		if (out->is_regular && fsync(out->fd))
+			err = export_report_unwritable(all->path[i], out, -errno);
+	}
+	for (size_t i = 0; !err && i < all->nr; i++)
+		if ((err = output_commit(&all->out[i]))) {
+			export_report_unwritable(all->path[i], &all->out[i], err);
+			while (i--) /* one file of two is of no use */
+				output_remove_new(&all->out[i]);
+			break;
+		}
+	return err;
 }
 
 static int export_runs_write(const struct export_options *o)
@@ -282,6 +380,11 @@ static int cmd_export(int argc, char **argv)
 	progress_end();
 	stop_signals_release();
 	return err ? EXIT_USAGE : 0;
+}
+
+static int export_parse(void *options, int argc, char **argv)
+{
+	return options_parse(&subcommand_export, options, argc, argv);
 }
 
 const struct subcommand subcommand_export = {

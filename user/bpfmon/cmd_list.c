@@ -2,18 +2,23 @@
 /* bpfmon list: the runs that were kept. */
 #include "bpfmon/cmd_list.h"
 
-#include "options/common_options.h"
-#include "bpfmon/list_many.h"
-#include "options/option_values.h"
-#include "store/stores.h"
-
 #include "base/exit_status.h"
 #include "base/log.h"
+#include "base/nearest.h"
+#include "bpfmon/subcommands.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
+#include "store/stores.h"
+#include "study/distribution.h"
+#include "study/scatter.h"
+#include "study/trend.h"
+#include "study/unusual.h"
 #include "text/runs_text.h"
 #include "text/terminal.h"
-#include "bpfmon/subcommands.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #define DEFAULT_LIMIT 100
 #define MAX_LIMIT 1000000000
@@ -74,6 +79,79 @@ static const struct option_row list_rows[] = {
 };
 /* clang-format on */
 
+int many_metrics_set(struct many_metrics *m, const char *text)
+{
+	const char *bad;
+	size_t length;
+
+	return many_metrics_parse(m, text, &bad, &length);
+}
+
+static int many_parse(struct many_options *o, enum many_what what, const char *text)
+{
+	int err = many_metrics_set(&o->metrics, text);
+
+	if (!err)
+		o->what = what;
+	return err;
+}
+
+int many_hist_parse(void *options, const char *text)
+{
+	return many_parse(options, MANY_HIST, text ? text : "wall,peak,cpu");
+}
+
+int many_scatter_parse(void *options, const char *text)
+{
+	struct many_options *o = options;
+	int err = many_parse(o, MANY_SCATTER, text ? text : "wall,peak");
+
+	return !err && o->metrics.nr != 2 ? -EINVAL : err;
+}
+
+int many_unusual_parse(void *options, const char *text)
+{
+	struct many_options *o = options;
+
+	if (text)
+		return many_parse(o, MANY_UNUSUAL, text);
+	o->what = MANY_UNUSUAL;
+	o->metrics.nr = 0;
+	return 0;
+}
+
+int many_trend_parse(void *options, const char *text)
+{
+	if (text && strchr(text, ','))
+		return -EINVAL;
+	return many_parse(options, MANY_TREND, text ? text : "wall");
+}
+
+#define BINS 20 /* lines of a histogram: two of them are on a screen */
+#define MOST_THRESHOLD 1000
+
+static int many_threshold_parse(void *threshold, const char *text)
+{
+	double number;
+	char *end;
+
+	if (decimal_parse(text, &number, &end) || *end || number <= 0 || number > MOST_THRESHOLD)
+		return -EINVAL;
+	*(double *)threshold = number;
+	return 0;
+}
+
+/* clang-format off */
+const struct option_row many_rows[] = {
+	{ "hist", 0, "METRIC,...", true, "Histograms: wall, peak, cpu, or these", many_hist_parse, 0, GUARD_NONE },
+	{ "scatter", 0, "METRIC,METRIC", true, "A scatter of two: wall,peak, or these", many_scatter_parse, 0, GUARD_NONE },
+	{ "unusual", 0, "METRIC,...", true, "Those that failed or are far off in these", many_unusual_parse, 0, GUARD_NONE },
+	{ "trend", 0, "METRIC", true, "Since which git revision wall has changed", many_trend_parse, 0, GUARD_NONE },
+	{ "threshold", 0, "Z", false, "With --unusual: how far that is, as z (default 3.5)", many_threshold_parse, offsetof(struct many_options, threshold), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
 static const struct option_group list_groups[] = {
 	{ filter_rows, AT(filter), false }, { list_rows, 0, false },
 	{ many_rows, AT(many), false },     { store_rows, AT(store), true },
@@ -93,17 +171,6 @@ static int list_check(const struct list_options *o)
 	if (o->as == PRINT_JSON && o->columns.nr)
 		return options_refuse("with --json there is no", "--columns");
 	return 0;
-}
-
-static int list_parse(void *options, int argc, char **argv)
-{
-	struct list_options *o = options;
-	int err = options_parse(&subcommand_list, options, argc, argv);
-
-	for (char **word = o->common.words; !err && word && *word; word++)
-		if (filter_word_add(&o->filter, *word))
-			return options_refuse("list cannot search for", *word);
-	return err ? err : list_check(o);
 }
 
 static void list_help(void)
@@ -140,6 +207,177 @@ static void list_hint_metric(const struct list_options *o)
 				 "in "
 				 "--hist=%s",
 				 *word, *word);
+}
+
+int many_read(struct many_values *v, const struct many_metrics *m, const struct stores *s,
+	      const struct stored_runs *all)
+{
+	int err = many_values_open(v, m, all);
+
+	if (err)
+		log_error("out of memory for the values of %zu runs", all->nr);
+	if (err || !many_values_need_summaries(v))
+		return err;
+	if (s->agent) {
+		log_error("the agent of the node answers only with wall_seconds, cpu_seconds, "
+			  "rss_peak_bytes, processes_total, exit_code and signal of a run; as root "
+			  "all are read from its store");
+		return -EOPNOTSUPP;
+	}
+	return stores_lines(s, all, TEXT_SUMMARY, many_values_take, v);
+}
+
+static int hist_print_one(const struct many_values *v, size_t metric, enum print_format as)
+{
+	struct distribution d;
+	struct jsonw j = { 0 };
+	int err = distribution_make(&d, v, metric, BINS);
+
+	if (err)
+		return err;
+	if (as == PRINT_JSON) {
+		distribution_json(&j, &d);
+		return jsonw_print(&j, stdout);
+	}
+	if (metric)
+		putchar('\n');
+	return distribution_draw(stdout, &d, terminal_width(stdout), terminal_is_utf8());
+}
+
+static int hist_print(const struct many_values *v, enum print_format as)
+{
+	int err = 0;
+
+	if (!v->nr && as == PRINT_TEXT) {
+		puts("no runs");
+		return 0;
+	}
+	for (size_t i = 0; !err && i < v->metrics.nr; i++)
+		err = hist_print_one(v, i, as);
+	if (err)
+		log_error("out of memory for the distribution of %zu runs", v->nr);
+	return err;
+}
+
+static int scatter_print(const struct many_values *v, enum print_format as)
+{
+	struct jsonw j = { 0 };
+	int err;
+
+	if (!v->nr && as == PRINT_TEXT) {
+		puts("no runs");
+		return 0;
+	}
+	if (as == PRINT_JSON) {
+		err = scatter_json(&j, v);
+		err = err ? err : jsonw_print(&j, stdout);
+		jsonw_done(&j);
+	} else {
+		err = scatter_draw(stdout, v, terminal_width(stdout), terminal_is_utf8());
+	}
+	if (err)
+		log_error("out of memory for the scatter of %zu runs", v->nr);
+	return err;
+}
+
+static int unusual_print(const struct many_options *o, const struct many_values *v,
+			 enum print_format as, size_t limit, const struct stores *s,
+			 const struct stored_runs *all)
+{
+	const char *const *sources = (const char *const *)s->prefix;
+	struct jsonw j = { 0 };
+	struct unusual u;
+	int err = unusual_find(&u, v, all, o->threshold > 0 ? o->threshold : USUAL_DISTANCE);
+
+	if (!err && as == PRINT_JSON) {
+		unusual_json(&j, &u, limit, sources);
+		err = jsonw_print(&j, stdout);
+	} else if (!err) {
+		err = unusual_text(stdout, &u, limit, sources, terminal_width(stdout));
+	}
+	if (err)
+		log_error("out of memory to compare %zu runs", all->nr);
+	unusual_done(&u);
+	return err;
+}
+
+static int trend_read(struct run_revisions *r, const struct stores *s,
+		      const struct stored_runs *all)
+{
+	if (s->agent) {
+		log_error("the agent of the node does not answer with the revisions of runs; as "
+			  "root they are read from its store");
+		return -EOPNOTSUPP;
+	}
+	if (run_revisions_open(r, all->nr)) {
+		log_error("out of memory for the revisions of %zu runs", all->nr);
+		return -ENOMEM;
+	}
+	return stores_lines(s, all, TEXT_META, run_revisions_take, r);
+}
+
+static int trend_write(const struct trend *t, enum print_format as, size_t limit)
+{
+	struct jsonw j = { 0 };
+
+	if (as != PRINT_JSON)
+		return trend_text(stdout, t, limit, terminal_width(stdout));
+	trend_json(&j, t);
+	return jsonw_print(&j, stdout);
+}
+
+static int trend_print(const struct many_values *v, enum print_format as, size_t limit,
+		       const struct stores *s, const struct stored_runs *all)
+{
+	struct run_revisions r = { 0 };
+	struct trend t = { 0 };
+	int err = trend_read(&r, s, all);
+
+	if (!err) {
+		err = trend_make(&t, v, &r, all);
+		if (!err)
+			err = trend_write(&t, as, limit);
+		if (err == -EMLINK)
+			log_error("--trend is of runs of one name, and these have several; choose "
+				  "with --name, or those without a name with --command");
+		else if (err)
+			log_error("out of memory for the trend of %zu runs", all->nr);
+	}
+	trend_done(&t);
+	run_revisions_done(&r);
+	return err;
+}
+
+/* What is not chosen: an agent has no I/O of its runs. */
+static struct many_metrics many_choose(const struct many_options *o, const struct stores *s)
+{
+	static const char *const usual[] = { "wall", "peak", "cpu", "read_bytes", "write_bytes" };
+	struct many_metrics m = o->metrics;
+
+	for (size_t i = 0; !o->metrics.nr && i < (s->agent ? 3 : 5); i++)
+		many_metrics_put(&m, usual[i]);
+	return m;
+}
+
+/* Prints it of all these runs, of lists the first @limit (0: all) rows. A negative errno after one
+ * line to the user. */
+static int many_print(const struct many_options *o, enum print_format as, size_t limit,
+		      const struct stores *s, const struct stored_runs *all)
+{
+	const struct many_metrics metrics = many_choose(o, s);
+	struct many_values v = { 0 };
+	int err = many_read(&v, &metrics, s, all);
+
+	if (!err && o->what == MANY_HIST)
+		err = hist_print(&v, as);
+	else if (!err && o->what == MANY_SCATTER)
+		err = scatter_print(&v, as);
+	else if (!err && o->what == MANY_TREND)
+		err = trend_print(&v, as, limit, s, all);
+	else if (!err)
+		err = unusual_print(o, &v, as, limit, s, all);
+	many_values_done(&v);
+	return err;
 }
 
 static int list_print_many(const struct list_options *o, const struct stores *s,
@@ -186,6 +424,35 @@ static int cmd_list(int argc, char **argv)
 	stored_runs_done(&all);
 	stores_done(&s);
 	return status;
+}
+
+static int list_parse(void *options, int argc, char **argv)
+{
+	struct list_options *o = options;
+	int err = options_parse(&subcommand_list, options, argc, argv);
+
+	for (char **word = o->common.words; !err && word && *word; word++)
+		if (filter_word_add(&o->filter, *word))
+			return options_refuse("list cannot search for", *word);
+	return err ? err : list_check(o);
+}
+
+const char *many_metrics_guess(const char *list)
+{
+	struct many_metrics parsed;
+	struct nearest n;
+	const char *bad, *word, *key;
+	size_t length;
+
+	if (!many_metrics_parse(&parsed, list, &bad, &length))
+		return NULL;
+	nearest_begin(&n, bad, length);
+	for (size_t i = 0; (word = many_metric_word(i, &key)); i++)
+		nearest_offer(&n, word);
+	for (size_t i = 0; i < NR_KEYS; i++)
+		if (compare_key(i).name)
+			nearest_offer(&n, compare_key(i).name);
+	return n.distance ? n.word : NULL;
 }
 
 const struct subcommand subcommand_list = {

@@ -1,17 +1,73 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon report RUN [-o PAGE]: a run as one page for a browser, or as one picture. */
-#include "options/option_values.h"
-#include "bpfmon/report_make.h"
-#include "bpfmon/whole_file.h"
-
-#include "base/exit_status.h"
 #include "base/cleanup.h"
+#include "base/exit_status.h"
 #include "base/log.h"
-#include "options/completion.h"
+#include "base/progress.h"
+#include "bpfmon/cmd_list.h"
+#include "bpfmon/picture.h"
+#include "bpfmon/roles/observer.h"
 #include "bpfmon/subcommands.h"
+#include "bpfmon/whole_file.h"
+#include "options/common_options.h"
+#include "options/completion.h"
+#include "options/option_values.h"
+#include "page/figure.h"
+#include "page/many_page.h"
+#include "page/page.h"
+#include "page/page_run.h"
+#include "store/named_run.h"
+#include "store/stores.h"
+#include "study/values.h"
+#include "text/format.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* bpfmon report --many: all runs that pass filters, as one page. */
+struct report_many_options {
+	bool is_given;
+	struct many_metrics metrics;
+	struct filter_options filter;
+};
+
+/* Of a row: the metrics, for a struct report_many_options; NULL: the usual ones. -EINVAL. */
+int report_many_parse(void *options, const char *text)
+{
+	struct report_many_options *o = options;
+	int err =
+		many_metrics_set(&o->metrics, text ? text : "wall,peak,cpu,read_bytes,write_bytes");
+
+	if (!err)
+		o->is_given = true;
+	return err;
+}
+
+/* clang-format off */
+static const struct option_row report_many_rows[] = {
+	{ "many", 0, "METRIC,...", true, "All runs that pass filters: histograms", report_many_parse, 0, GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+struct report_options {
+	struct common_options common; /* its word: the run */
+	bool force, quiet;
+	const char *path, *format; /* NULL: not given */
+	const char *panel;         /* the name of a chart; NULL: all */
+	struct figure_layout layout;
+	struct store_options store;
+	struct report_many_options many;
+};
+
+struct report_format {
+	const char *name; /* as it is typed, and as its files end */
+	bool is_picture;
+	int (*write)(FILE *f, struct report_run *r, const struct report_options *o,
+		     const char *label);
+};
 
 static int panel_parse(void *name, const char *text)
 {
@@ -46,6 +102,43 @@ static int width_parse(void *pixels, const char *text)
 	return -EINVAL;
 }
 
+static int report_write_page(FILE *f, struct report_run *r, const struct report_options *o,
+			     const char *label)
+{
+	struct page_data data = { 0 };
+	int err = report_write_data(r, label, &data);
+
+	(void)o;
+	if (!err)
+		err = page_write(f, &data);
+	jsonw_done(&data.json);
+	return err;
+}
+
+static int report_write_figure(FILE *f, struct report_run *r, const struct report_options *o,
+			       const char *label)
+{
+	(void)label;
+	return figure_write(f, r, &o->layout);
+}
+
+static const struct report_format formats[] = {
+	{ "html", false, report_write_page },
+	{ "svg", true, report_write_figure },
+	{ "png", true, report_write_figure },
+	{ "pdf", true, report_write_figure },
+};
+#define NR_FORMATS (sizeof(formats) / sizeof(*formats))
+
+/* For a row of options. -EINVAL: there is no such format. */
+static int report_format_parse(void *name, const char *text)
+{
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		if (!strcmp(text, formats[i].name))
+			return text_parse(name, text);
+	return -EINVAL;
+}
+
 /* clang-format off */
 #define AT(field) offsetof(struct report_options, field)
 
@@ -70,23 +163,6 @@ static const struct option_group report_groups[] = {
 	{ 0 },
 };
 
-static int report_parse(void *options, int argc, char **argv)
-{
-	struct report_options *o = options;
-	int err = options_parse(&subcommand_report, options, argc, argv);
-
-	if (err)
-		return err;
-	if (o->many.is_given)
-		return report_many_take_words(&o->many, o->common.words);
-	if (filter_is_given(&o->many.filter) && !o->common.help && !o->common.version) {
-		log_error(
-			"report is of one run, as in bpfmon report align; filters are for --many");
-		return -EINVAL;
-	}
-	return words_check_most(options, 1);
-}
-
 static void report_help(void)
 {
 	puts("Usage: bpfmon report [OPTIONS] [RUN]\n"
@@ -109,6 +185,84 @@ static void report_help(void)
 	     "Exit status: 0; 2 usage, no such run.");
 }
 
+#define WHAT_BYTES 1000
+
+/* What is said of the runs: the filters that were given. */
+static void many_describe(char what[WHAT_BYTES], const struct run_filter *f)
+{
+	const struct {
+		const char *of, *text;
+	} parts[] = {
+		{ "name", f->name },       { "span", f->span }, { "job", f->job },
+		{ "command", f->command }, { "host", f->host }, { "user", f->user },
+	};
+	size_t n = (size_t)snprintf(what, WHAT_BYTES, "runs"), before = n;
+	char since[MOMENT_BYTES];
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && n < WHAT_BYTES; i++)
+		if (parts[i].text)
+			n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", %s %s", parts[i].of,
+					      parts[i].text);
+	for (size_t i = 0; i < f->nr_tags && n < WHAT_BYTES; i++)
+		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", tag %s", f->tags[i]);
+	for (size_t i = 0; i < f->nr_words && n < WHAT_BYTES; i++)
+		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", with %s", f->words[i]);
+	if (f->state != ANY_STATE && n < WHAT_BYTES)
+		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", %s",
+				      filter_state_word(f->state));
+	if (f->since_ns && n < WHAT_BYTES)
+		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", since %s",
+				      format_moment(since, f->since_ns, false));
+	if (n == before)
+		snprintf(what, WHAT_BYTES, "all runs");
+}
+
+static int many_render(const struct report_many_options *o, const struct many_values *v,
+		       const struct stored_runs *all, char **text, size_t *length)
+{
+	const struct run_filter filter = filter_get(&o->filter);
+	FILE *f = open_memstream(text, length);
+	char what[WHAT_BYTES];
+	int err = -ENOMEM;
+
+	if (f) {
+		many_describe(what, &filter);
+		err = many_page_write(f, what, v, all);
+		if (fclose(f) && !err)
+			err = -ENOMEM;
+	}
+	if (err)
+		log_error("out of memory for the page of %zu runs", all->nr);
+	return err;
+}
+
+/* Makes the page, in memory: *@text, to be freed in any case. A negative errno after one line to
+ * the user. */
+static int report_many_make(const struct report_many_options *o, const struct store_options *store,
+			    char **text, size_t *length)
+{
+	const struct run_filter filter = filter_get(&o->filter);
+	struct stored_runs all = { 0 };
+	struct many_values v = { 0 };
+	struct stores s = { 0 };
+	int err = stores_find(&s, store);
+
+	if (!err)
+		err = stores_query(&s, &filter, &all);
+	if (!err && !all.nr) {
+		log_error("no run passes the filters; see bpfmon list with the same ones");
+		err = -ENOENT;
+	}
+	if (!err)
+		err = many_read(&v, &o->metrics, &s, &all);
+	if (!err)
+		err = many_render(o, &v, &all, text, length);
+	many_values_done(&v);
+	stored_runs_done(&all);
+	stores_done(&s);
+	return err;
+}
+
 static int report_make_many(const struct report_options *o, const struct report_format *format)
 {
 	const char *path = o->path ? o->path : "runs.html";
@@ -125,6 +279,179 @@ static int report_make_many(const struct report_options *o, const struct report_
 		err = whole_file_write("report", path, o->force, text, length);
 	if (!err && !o->quiet)
 		whole_file_announce("report", path, NULL);
+	return err;
+}
+
+static bool path_ends_in(const char *path, const char *ending)
+{
+	size_t n = strlen(path), m = strlen(ending);
+
+	return n > m && path[n - m - 1] == '.' && !strcmp(path + n - m, ending);
+}
+
+static const struct report_format *report_find_format(const struct report_options *o)
+{
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		if (o->format ? !strcmp(o->format, formats[i].name)
+			      : o->path && path_ends_in(o->path, formats[i].name))
+			return &formats[i];
+	return NULL;
+}
+
+/*
+ * The one that is named; else the one by which the path ends; else the page, or of a part of it the
+ * picture. NULL after one line to the user.
+ */
+static const struct report_format *report_choose_format(const struct report_options *o)
+{
+	const struct report_format *f = report_find_format(o);
+	bool is_part = o->panel || o->layout.width > 0;
+
+	if (!f && o->path && path_extension(o->path)) {
+		log_error("--output does not take '%s': a report is .html, .svg, .png or .pdf; or "
+			  "name the format, as in -f html",
+			  o->path);
+		return NULL;
+	}
+	f = f ? f : &formats[is_part];
+	if (is_part && !f->is_picture) {
+		log_error("--panel and --width are for pictures: -f svg, png or pdf");
+		return NULL;
+	}
+	return f;
+}
+
+/* run.jsonl -> run.html, 42 -> 42.html, the last run as its number; to be freed, NULL after one
+ * line to the user. */
+static char *report_choose_path(const struct report_options *o, const struct report_format *format,
+				const char *label)
+{
+	const char *typed = o->common.words[0];
+	const char *run = typed && *typed != '~' ? typed : label;
+	size_t n = strlen(run);
+	char *path = NULL;
+
+	if (o->path)
+		path = strdup(o->path);
+	else if (asprintf(&path, "%.*s.%s", (int)(path_ends_in(run, "jsonl") ? n - 6 : n), run,
+			  format->name) < 0)
+		path = NULL;
+	if (!path)
+		log_error("out of memory for the report's name");
+	return path;
+}
+
+static int report_load(struct report_run *r, const struct report_options *o, char *label)
+{
+	struct source source;
+	int err = named_run_open(&source, &o->store, o->common.words[0], label);
+
+	if (err)
+		return err; /* reported already */
+	err = report_open(r);
+	if (!err)
+		err = report_read(r, &source);
+	if (err == -ENODATA)
+		log_error("'%s' has no samples: there is nothing to draw", label);
+	else if (err)
+		log_error("cannot read '%s': %s", label, source_why(&source, err));
+	source_close(&source);
+	return err;
+}
+
+/* Names those that there are. */
+static int panel_check(const struct report_run *r, const struct report_options *o,
+		       const char *label)
+{
+	char there[100] = "";
+	size_t n = 0;
+
+	if (!o->panel || figure_has_panel(r, o->layout.panel))
+		return 0;
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		if (figure_has_panel(r, i))
+			n += (size_t)snprintf(there + n, sizeof(there) - n, "%s%s", n ? ", " : "",
+					      chart_specs[i].name);
+	log_error("'%s' has nothing to draw in the panel '%s'; it has %s", label, o->panel, there);
+	return -ENOENT;
+}
+
+static int report_render(struct report_run *r, const struct report_format *format,
+			 const struct report_options *o, const char *label, char **text,
+			 size_t *length)
+{
+	FILE *f = open_memstream(text, length);
+	int err = f ? format->write(f, r, o, label) : -ENOMEM;
+
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	if (err)
+		log_error("cannot make the report of '%s': %s", label, strerror(-err));
+	return err;
+}
+
+#define SCREEN_SCALE 2 /* pixels of a PNG for 1/96 inch */
+#define PRINT_SCALE (300 / 96.0)
+
+/* Replaces the SVG @text by what another program makes of it. */
+static int report_convert(const struct report_run *r, const struct report_format *format,
+			  const struct report_options *o, const char *path, char **text,
+			  size_t *length)
+{
+	struct picture p = { .format = format->name };
+	char *drawn;
+	int err;
+
+	/* for print the density of a printer, else that of a good screen */
+	p.scale = o->layout.width > 0 ? PRINT_SCALE : SCREEN_SCALE;
+	figure_measure(r, &o->layout, &p.width, &p.height);
+	err = picture_draw(&p, path, *text, *length, &drawn, length);
+	if (!err) {
+		free(*text);
+		*text = drawn;
+	} else {
+		free(drawn);
+	}
+	return err;
+}
+
+/* Takes the text of the run that was read to its file. */
+static int report_put(const struct report_run *r, const struct report_options *o,
+		      const struct report_format *format, const char *path, char **text,
+		      size_t length)
+{
+	bool is_drawn = format->is_picture && strcmp(format->name, "svg") != 0;
+	int err = is_drawn ? report_convert(r, format, o, path, text, &length) : 0;
+
+	if (!err)
+		err = whole_file_write("report", path, o->force, *text, length);
+	if (!err && !o->quiet)
+		whole_file_announce("report", path, NULL);
+	return err;
+}
+
+/* Reads the run, and writes the report to its file. A negative errno, reported to the user. */
+static int report_make(const struct report_options *o, const struct report_format *format)
+{
+	__cleanup(freep) char *text = NULL;
+	char label[RUN_LABEL_BYTES], *path;
+	struct report_run run = { 0 };
+	size_t length;
+	int err;
+
+	progress_begin("reading the run", "lines", 0);
+	err = report_load(&run, o, label);
+	if (!err)
+		err = panel_check(&run, o, label);
+	if (!err)
+		err = report_render(&run, format, o, label, &text, &length);
+	progress_end();
+	if (!err) {
+		path = report_choose_path(o, format, label);
+		err = path ? report_put(&run, o, format, path, &text, length) : -ENOMEM;
+		free(path);
+	}
+	report_close(&run);
 	return err;
 }
 
@@ -145,6 +472,32 @@ static int cmd_report(int argc, char **argv)
 	if (format && o.many.is_given)
 		return report_make_many(&o, format) ? EXIT_USAGE : 0;
 	return !format || report_make(&o, format) ? EXIT_USAGE : 0;
+}
+
+/* Takes the words after the options as what is searched for. -EINVAL after one line to the user. */
+static int report_many_take_words(struct report_many_options *o, char **words)
+{
+	for (; words && *words; words++)
+		if (filter_word_add(&o->filter, *words))
+			return options_refuse("report cannot search for", *words);
+	return 0;
+}
+
+static int report_parse(void *options, int argc, char **argv)
+{
+	struct report_options *o = options;
+	int err = options_parse(&subcommand_report, options, argc, argv);
+
+	if (err)
+		return err;
+	if (o->many.is_given)
+		return report_many_take_words(&o->many, o->common.words);
+	if (filter_is_given(&o->many.filter) && !o->common.help && !o->common.version) {
+		log_error(
+			"report is of one run, as in bpfmon report align; filters are for --many");
+		return -EINVAL;
+	}
+	return words_check_most(options, 1);
 }
 
 const struct subcommand subcommand_report = {

@@ -2,24 +2,25 @@
 /* bpfmon [OPTIONS] -- COMMAND: runs it and accounts for it. */
 #include "bpfmon/cmd_run.h"
 
-#include "bpfmon/lent_rights.h"
-#include "options/mistakes.h"
-#include "options/option_values.h"
-#include "bpfmon/prepare.h"
-#include "options/settings.h"
-#include "bpfmon/span_attend.h"
-#include "bpfmon/through_agent.h"
-
 #include "base/clock.h"
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
+#include "bpfmon/prepare.h"
 #include "bpfmon/roles/launcher.h"
-#include "run/meta.h"
+#include "bpfmon/cmd_span.h"
 #include "bpfmon/subcommands.h"
+#include "options/mistakes.h"
+#include "options/option_values.h"
+#include "options/settings.h"
+#include "run/limit.h"
+#include "run/meta.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -61,6 +62,26 @@ static int user_parse(void *options, const char *text)
 	return 0;
 }
 
+static int limit_text_add(struct limit_texts *t, const char *text, bool is_soft)
+{
+	if (t->nr == MAX_LIMITS || strlen(text) >= LIMIT_TEXT)
+		return -E2BIG;
+	t->text[t->nr] = text;
+	t->is_soft[t->nr++] = is_soft;
+	return 0;
+}
+
+/* Of options: struct limit_texts. -E2BIG: there are too many. */
+static int limit_hard_parse(void *texts, const char *text)
+{
+	return limit_text_add(texts, text, false);
+}
+
+static int limit_soft_parse(void *texts, const char *text)
+{
+	return limit_text_add(texts, text, true);
+}
+
 /* clang-format off */
 #define AT(field) offsetof(struct run_options, field)
 
@@ -84,23 +105,6 @@ static const struct option_group run_groups[] = {
 	{ rights_rows, AT(recording), true }, { tracking_rows, AT(recording), true },
 	{ common_rows, AT(common), false },   { 0 },
 };
-
-static int run_parse(void *options, int argc, char **argv)
-{
-	struct run_options *o = options;
-	int err = recording_parse(&subcommand_run, o, &o->recording, argc, argv);
-
-	if (err || !o->common.words)
-		return err;
-	if (!*o->common.words) {
-		log_error("no command was given; try: bpfmon -- sleep 1");
-		return -EINVAL;
-	}
-	if (!o->common.is_after_dashes)
-		return mistaken_command_refuse(argv, o->common.words);
-	err = recording_resolve(&o->recording, o->own_cgroup);
-	return err ? err : limits_resolve(o->limit, &o->limits, &o->recording.wanted);
-}
 
 /* The other subcommands, in parts with their titles. */
 static void subcommands_print(void)
@@ -233,6 +237,124 @@ static int cmd_run(int argc, char **argv)
 		return EXIT_BPFMON;
 	}
 	return launcher_run(&l);
+}
+
+static const char *limit_skip_blanks(const char *text)
+{
+	return text + strspn(text, " \t");
+}
+
+/* The number in the unit of @l; what has no suffix is in bytes, seconds, or counts. */
+static const char *limit_read_most(struct limit *l, const char *at)
+{
+	const size_t digits = strspn(at, "0123456789.");
+	const double scale = l->is_wall ? 1e9 : pow(10, metric_unit_decimals(limit_unit(l)));
+	enum metric_unit of = limit_unit(l);
+	double value, factor = 1;
+	char *end;
+
+	if (!digits)
+		return "has no number after <";
+	value = strtod(at, &end);
+	if (end != at + digits)
+		return "has no number after <";
+	end = (char *)limit_skip_blanks(end);
+	if (*end && (suffix_find(end, &of, &factor) || of != limit_unit(l)))
+		return "has another unit than its key: B KiB MiB GiB TiB or kB MB GB TB, or us ms "
+		       "s min h d";
+	if (!number_round(value * factor * scale, &l->most) || l->most > NUMBER_MAX)
+		return "has too large a number";
+	return NULL;
+}
+
+static const char *limit_read_key(struct limit *l, const char **at)
+{
+	int err;
+
+	*at = limit_set_from_text(l, *at, &err);
+	switch (err) {
+	case 0:
+		break;
+	case -EINVAL:
+		return l->of == LIMIT_OF_PROCESS
+			       ? "is of what is not known of one process: rss, rss_anon_bytes, "
+				 "swap, wall and what its records count, as cpu or write, are"
+			       : "is of what is not known of a span: wall, memory but pss and uss, "
+				 "and what is counted, as cpu or processes, are";
+	default:
+		return "begins with no key: rss, cpu, wall, processes, read, write, net, or one of "
+		       "bpfmon metrics";
+	}
+	*at = limit_skip_blanks(*at);
+	if (**at != '<')
+		return "has no < after its key";
+	*at = limit_skip_blanks(*at + 1);
+	return NULL;
+}
+
+static const char *limit_check_metrics(const struct limit *l, const struct metric_set *has)
+{
+	for (unsigned i = 0; i < l->nr_parts; i++) {
+		if (metric_has(has, l->parts[i]))
+			continue;
+		switch (metric_get(l->parts[i])->source) {
+		case SOURCE_NET:
+			return "is of what is not recorded: add --net";
+		case SOURCE_PROCFS:
+			return "is of what is not recorded: add --pss";
+		default:
+			return "is of what is not recorded: see --metrics";
+		}
+	}
+	return NULL;
+}
+
+static const char *limit_resolve(struct limit *l, const char *text, const struct metric_set *has)
+{
+	const char *at = limit_skip_blanks(text), *wrong;
+
+	snprintf(l->text, sizeof(l->text), "%s", text);
+	wrong = limit_read_key(l, &at);
+	if (!wrong)
+		wrong = limit_read_most(l, at);
+	return wrong ? wrong : limit_check_metrics(l, has);
+}
+
+/*
+ * Reads all of them into @limits (MAX_LIMITS); @has are the metrics that the run records. -EINVAL
+ * after one line to the user.
+ */
+static int limits_resolve(struct limit *limits, const struct limit_texts *texts,
+			  const struct metric_set *has)
+{
+	for (unsigned i = 0; i < texts->nr; i++) {
+		const char *wrong;
+
+		limits[i] = (struct limit){ .is_soft = texts->is_soft[i] };
+		wrong = limit_resolve(&limits[i], texts->text[i], has);
+		if (!wrong)
+			continue;
+		log_error("the limit '%s' %s; a limit is as in: rss<2GiB", texts->text[i], wrong);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int run_parse(void *options, int argc, char **argv)
+{
+	struct run_options *o = options;
+	int err = recording_parse(&subcommand_run, o, &o->recording, argc, argv);
+
+	if (err || !o->common.words)
+		return err;
+	if (!*o->common.words) {
+		log_error("no command was given; try: bpfmon -- sleep 1");
+		return -EINVAL;
+	}
+	if (!o->common.is_after_dashes)
+		return mistaken_command_refuse(argv, o->common.words);
+	err = recording_resolve(&o->recording, o->own_cgroup);
+	return err ? err : limits_resolve(o->limit, &o->limits, &o->recording.wanted);
 }
 
 const struct subcommand subcommand_run = {

@@ -3,9 +3,16 @@
 #ifndef BPFMON_CMD_RUN_H
 #define BPFMON_CMD_RUN_H
 
-#include "bpfmon/limit_values.h"
 #include "bpfmon/recording_options.h"
 #include "bpfmon/roles/intake.h"
+#include "run/limit.h"
+
+/* Limits as they are written: [process.|span.]KEY<VALUE, as in rss<2GiB, process.cpu<1h. */
+struct limit_texts {
+	const char *text[MAX_LIMITS]; /* not owned */
+	bool is_soft[MAX_LIMITS];
+	unsigned nr;
+};
 
 struct run_options {
 	struct common_options common; /* its words: the command */

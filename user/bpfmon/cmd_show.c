@@ -1,19 +1,54 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon show: a run again, from the store or from a file of lines. */
-#include "options/common_options.h"
-#include "store/named_run.h"
-#include "options/option_values.h"
-#include "bpfmon/show_run.h"
-
+#include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/exit_status.h"
+#include "base/json.h"
 #include "base/log.h"
-#include "run/template.h"
-#include "options/completion.h"
+#include "base/text.h"
+#include "bpfmon/show_spans.h"
 #include "bpfmon/subcommands.h"
+#include "options/common_options.h"
+#include "options/completion.h"
+#include "options/option_values.h"
+#include "run/stall_state.h"
+#include "run/template.h"
+#include "run/tree.h"
+#include "run/writer.h"
+#include "store/live_source.h"
+#include "store/named_run.h"
+#include "store/source.h"
+#include "text/curve.h"
+#include "text/format.h"
+#include "text/summary_tables.h"
+#include "text/markdown.h"
+#include "text/meta_text.h"
+#include "text/phases_text.h"
+#include "text/runs_text.h"
+#include "text/spans_text.h"
+#include "text/summary_text.h"
+#include "text/terminal.h"
+#include "text/summary_lines.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What bpfmon show prints of a run. */
+
+struct show_options {
+	struct common_options common; /* its word: the run */
+	struct store_options store;
+	enum { BY_NOTHING, BY_PHASE, BY_SPAN } by;
+	bool each;
+	enum print_format as;
+	const char *template; /* NULL: it is not that */
+	enum run_state state; /* of the run, filled in when it has been read */
+};
 
 static int show_by_parse(void *options, const char *text)
 {
@@ -86,6 +121,384 @@ static void show_help(void)
 	puts("Exit status: 0; 2 usage, no such run.");
 }
 
+static int meta_keep(void *context, struct line *l)
+{
+	json_t **meta = context;
+
+	*meta = json_incref(l->tree);
+	return 1; /* that was all */
+}
+
+/* The facts of the run, and @table below them. */
+static int run_show_table(enum print_format as, const json_t *meta, const char *table)
+{
+	if (!table)
+		return -ENOMEM;
+	if (as == PRINT_MARKDOWN) {
+		meta_markdown(stdout, meta);
+		fputs(table, stdout);
+		return 0;
+	}
+	meta_text(stdout, meta, terminal_width(stdout));
+	printf("\n%s", table);
+	return 0;
+}
+
+/* 0: of Markdown, which has no width. */
+static size_t show_width(const struct show_options *o)
+{
+	return o->as == PRINT_MARKDOWN ? 0 : terminal_width(stdout);
+}
+
+static int run_show_phases(const struct show_options *o, const struct phases *p, const json_t *meta)
+{
+	__cleanup(freep) char *text = phases_text(p, o->each, show_width(o));
+
+	return run_show_table(o->as, meta, text);
+}
+
+/* The lines of kind meta and summary as one object, with the @state of the run, as lists have it,
+ * and the members @more, unless that is NULL. */
+static int run_show_json(const json_t *meta, const struct summary *total, const char *state,
+			 const struct jsonw *more)
+{
+	struct jsonw first = { 0 }, j = { 0 };
+	int err;
+
+	tree_write(&first, NULL, meta);
+	write_summary(&j, total);
+	err = first.failed || j.failed || (more && more->failed) ? -ENOMEM : 0;
+	if (!err) {
+		printf("{\"schema\":\"bpfmon-show/"
+		       "1\",\"state\":\"%s\",\"meta\":%s,\"summary\":%.*s",
+		       state, first.text, (int)(j.used - 1), j.text);
+		if (more)
+			printf(",%s", more->text);
+		puts("}");
+	}
+	jsonw_done(&first);
+	jsonw_done(&j);
+	return err;
+}
+
+static int run_show_phases_json(const struct show_options *o, const struct phases *p,
+				const json_t *meta, const struct summary *total)
+{
+	struct jsonw j = { 0 };
+	int err;
+
+	phases_json(&j, p);
+	err = phase_sums_json(&j, p);
+	if (!err)
+		err = run_show_json(meta, total, run_state_name(o->state), &j);
+	jsonw_done(&j);
+	return err;
+}
+
+static int run_show_by_phase(struct source *s, const struct show_options *o, const json_t *meta,
+			     const struct summary *total)
+{
+	struct phases p = { 0 };
+	int err = phases_read(&p, s, total->wall_ns);
+
+	if (!err)
+		err = o->as == PRINT_JSON ? run_show_phases_json(o, &p, meta, total)
+					  : run_show_phases(o, &p, meta);
+	if (!err && p.left_out)
+		log_warn("%" PRIu64 " marks are left out: they are too many", p.left_out);
+	phases_done(&p);
+	return err;
+}
+
+static int run_show_spans_json(struct source *s, const struct show_options *o, const json_t *meta,
+			       const struct summary *total, const struct spans_shown *shown)
+{
+	struct jsonw j = { 0 };
+	int err = 0;
+
+	if (o->each)
+		err = spans_json_each(&j, s);
+	else
+		spans_json(&j, shown, total);
+	if (!err)
+		err = run_show_json(meta, total, run_state_name(o->state), &j);
+	jsonw_done(&j);
+	return err;
+}
+
+static int run_show_spans(const struct show_options *o, const json_t *meta,
+			  const struct summary *total, const struct spans_shown *shown)
+{
+	__cleanup(freep) char *text =
+		spans_text(&shown->paths, &shown->sums, total, o->each, show_width(o));
+
+	return run_show_table(o->as, meta, text);
+}
+
+static int run_show_by_span(struct source *s, const struct show_options *o, const json_t *meta,
+			    const struct summary *total)
+{
+	struct spans_shown shown;
+	int err = spans_shown_read(&shown, s, o->each);
+
+	if (!err)
+		err = o->as == PRINT_JSON ? run_show_spans_json(s, o, meta, total, &shown)
+					  : run_show_spans(o, meta, total, &shown);
+	if (!err && shown.paths.left_out)
+		log_warn("%" PRIu64 " spans are left out: they are too many", shown.paths.left_out);
+	spans_shown_done(&shown);
+	return err;
+}
+
+/* What the template, which was checked, makes of the run. */
+static int run_show_template(const char *template, const json_t *meta, const struct summary *total)
+{
+	struct buffer b = { 0 };
+	int err = template_write(&b, template, total, json_object_get(meta, "command"));
+
+	if (!err)
+		fwrite(b.text, 1, b.used, stdout);
+	buffer_done(&b);
+	return err;
+}
+
+static int run_show_markdown(const json_t *meta, const struct summary *total,
+			     const struct summary_view *view)
+{
+	meta_markdown(stdout, meta);
+	summary_markdown(stdout, total, view);
+	return 0;
+}
+
+static int stall_take_line(void *context, struct line *l)
+{
+	stall_state_take(context, l->tree);
+	return 0;
+}
+
+/* Prints since when the run @s, which is under way, does nothing, and why; nothing where it goes
+ * on. 0 or a negative errno. */
+static int run_show_stall(struct source *s)
+{
+	struct stall_state last = { 0 };
+	int err = source_each(s, PART(LINE_EVENT), stall_take_line, &last);
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	char for_s[FORMAT_BYTES];
+
+	if (err || !last.is_stalled)
+		return err;
+	text_disarm(last.reason);
+	printf("\n  stalled     nothing was done for %s%s%s\n",
+	       format_seconds(for_s,
+			      now_ns > last.since_epoch_ns ? now_ns - last.since_epoch_ns : 0),
+	       *last.reason ? ": " : "", last.reason);
+	return 0;
+}
+
+#define SHOWN 10
+
+/* The processes with the most memory, and the number of all. */
+struct live_heaviest {
+	struct process_sample rows[SHOWN]; /* the heaviest first */
+	size_t nr_rows;
+	uint64_t nr;
+};
+
+/* A process with as much as another is behind it. */
+static bool process_is_heavier(const struct process_sample *a, const struct process_sample *b)
+{
+	if (a->value[M_rss] != b->value[M_rss])
+		return a->value[M_rss] > b->value[M_rss];
+	return a->value[M_cpu] > b->value[M_cpu];
+}
+
+static int heaviest_take(void *context, const struct process_sample *p)
+{
+	struct live_heaviest *k = context;
+	size_t at = k->nr_rows;
+
+	while (at > 0 && process_is_heavier(p, &k->rows[at - 1]))
+		at--;
+	k->nr++;
+	if (at == SHOWN)
+		return 0;
+	if (k->nr_rows < SHOWN)
+		k->nr_rows++;
+	memmove(&k->rows[at + 1], &k->rows[at], (k->nr_rows - 1 - at) * sizeof(*k->rows));
+	k->rows[at] = *p;
+	k->rows[at].exe = NULL; /* of the line */
+	return 0;
+}
+
+static void heaviest_print(const struct live_heaviest *k)
+{
+	char n[FORMAT_BYTES], at[FORMAT_BYTES];
+
+	printf("\n  alive       %s process%s", format_count(n, k->nr), k->nr == 1 ? "" : "es");
+	if (k->nr_rows)
+		printf(" at %s", format_seconds(at, k->rows[0].elapsed_ns));
+	if (k->nr > k->nr_rows)
+		printf("; the %zu with the most memory:", k->nr_rows);
+	putchar('\n');
+	heaviest_text(stdout, "alive", k->rows, k->nr_rows);
+}
+
+/*
+ * Prints how many there are, and those with the most memory, to stdout; where the feed that @meta
+ * names cannot be reached, one line that says why. 0, or -ENOMEM.
+ */
+static int run_show_live(const json_t *meta)
+{
+	const char *socket = json_string_value(json_object_get(meta, "live_socket"));
+	struct live_heaviest *k = calloc(1, sizeof(*k)); /* large for a stack */
+	char why[256];
+	int err = k ? live_look(socket, heaviest_take, k, why, sizeof(why)) : -ENOMEM;
+
+	if (!err)
+		heaviest_print(k);
+	else if (err != -ENOMEM)
+		printf("\n  alive       not known: %s\n", why);
+	free(k);
+	return err == -ENOMEM ? err : 0;
+}
+
+static int curves_add_line(void *context, struct line *l)
+{
+	curves_add(context, &l->sample);
+	return 0;
+}
+
+static int run_draw_curves(struct source *s, uint64_t wall_ns)
+{
+	struct metric_set needed;
+	struct curves c;
+	int err;
+
+	curves_init(&c, wall_ns, terminal_width(stdout));
+	curves_metrics(&needed);
+	s->only = &needed;
+	s->is_coarse = true;
+	err = source_each(s, PART(LINE_SAMPLE), curves_add_line, &c);
+	s->only = NULL;
+	s->is_coarse = false;
+	if (!err)
+		curves_draw(&c, stdout, terminal_is_utf8());
+	return err;
+}
+
+#define HEAVIEST_SHOWN 5
+#define SAME_NS 1000 /* seconds in JSON are doubles: large ones come back rounded */
+
+struct heaviest_rows {
+	struct process_sample rows[HEAVIEST_SHOWN];
+	size_t nr;
+};
+
+static int heaviest_add_line(void *context, struct line *l)
+{
+	struct heaviest_rows *h = context;
+
+	h->rows[h->nr++] = l->process_sample;
+	return h->nr == HEAVIEST_SHOWN;
+}
+
+/* The processes with the most memory at the largest sample, if they were recorded. */
+static int run_show_heaviest(struct source *s, const struct summary *total)
+{
+	struct heaviest_rows h = { 0 };
+	uint64_t at_ns = total->rss_peak_elapsed_ns;
+	int err;
+
+	if (!total->has_rss_peak)
+		return 0;
+	s->from_ns = at_ns > SAME_NS ? at_ns - SAME_NS : 0;
+	s->to_ns = at_ns + SAME_NS;
+	err = source_each(s, PART(LINE_PROCESS_SAMPLE), heaviest_add_line, &h);
+	s->from_ns = s->to_ns = 0;
+	if (err >= 0)
+		heaviest_text(stdout, "at the peak", h.rows, h.nr);
+	return err < 0 ? err : 0;
+}
+
+static int run_show_text(struct source *s, const json_t *meta, const struct summary *total,
+			 const struct summary_view *view)
+{
+	__cleanup(freep) char *text =
+		terminal_paint(summary_text(total, view, terminal_limit(stdout)), stdout);
+	int err;
+
+	if (!text)
+		return -ENOMEM;
+	meta_text(stdout, meta, terminal_width(stdout));
+	fputs(text, stdout);
+	err = view->is_running ? run_show_stall(s) : 0;
+	if (err)
+		return err;
+	err = view->is_running ? run_show_live(meta) : run_show_heaviest(s, total);
+	return err ? err : run_draw_curves(s, total->wall_ns);
+}
+
+/* The answer, then the rest: the phases are read for it. */
+static int run_show_answer(struct source *s, const struct show_options *o, const json_t *meta,
+			   const struct summary *total)
+{
+	struct phase_times times = { 0 };
+	int err = marks_read_times(&times, s);
+	struct jsonw j = { 0 };
+	struct answer answer;
+	const struct summary_view view = { .answer = &answer,
+					   .is_running = o->state == RUN_RUNNING,
+					   .has_bounds = true };
+
+	answer_of_run(&answer, total, meta, &times);
+	if (view.is_running && answer.doubt)
+		answer.doubt = "of a run that goes on";
+	answer_json(&j, &answer);
+	time_json(&j, &total->total);
+	if (!err && o->as == PRINT_JSON)
+		err = run_show_json(meta, total, run_state_name(o->state), &j);
+	else if (!err && o->as == PRINT_MARKDOWN)
+		err = run_show_markdown(meta, total, &view);
+	else if (!err)
+		err = run_show_text(s, meta, total, &view);
+	jsonw_done(&j);
+	phase_times_done(&times);
+	return err;
+}
+
+static int run_show_whole(struct source *s, const struct show_options *o, const json_t *meta,
+			  const struct summary *total)
+{
+	return o->template ? run_show_template(o->template, meta, total)
+			   : run_show_answer(s, o, meta, total);
+}
+
+/* Print @s, the run that the options name, to stdout. 0, or a negative errno: see source_why(). */
+static int run_show(struct source *s, struct show_options *o)
+{
+	struct summary total = { 0 };
+	json_t *meta = NULL;
+	uint64_t unreadable;
+	bool is_folded;
+	int err = source_each(s, PART(LINE_META), meta_keep, &meta);
+
+	if (err >= 0)
+		err = source_summary(s, &total, &is_folded);
+	unreadable = s->unreadable;
+	if (!err) /* it may have ended meanwhile */
+		o->state = !is_folded ? RUN_FINISHED : s->is_running ? RUN_RUNNING : RUN_UNFINISHED;
+	if (!err)
+		err = o->by == BY_PHASE  ? run_show_by_phase(s, o, meta, &total)
+		      : o->by == BY_SPAN ? run_show_by_span(s, o, meta, &total)
+					 : run_show_whole(s, o, meta, &total);
+	if (!err && unreadable)
+		log_warn("%" PRIu64 " lines of '%s' cannot be read and were left out", unreadable,
+			 o->common.words[0]);
+	summary_done(&total);
+	json_decref(meta);
+	return err;
+}
+
 static int cmd_show(int argc, char **argv)
 {
 	char label[RUN_LABEL_BYTES];
@@ -104,6 +517,10 @@ static int cmd_show(int argc, char **argv)
 	source_close(&s);
 	return err ? EXIT_USAGE : 0;
 }
+
+/* The live processes of a run that is under way, as its collector has them now. */
+
+/* bpfmon show in other formats than text. Each prints to stdout; 0 or -ENOMEM. */
 
 const struct subcommand subcommand_show = {
 	.name = "show",

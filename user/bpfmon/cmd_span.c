@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon span NAME -- COMMAND: runs a command as a span of the run around it. */
-#include "options/common_options.h"
-#include "options/option_values.h"
-#include "bpfmon/run_tags.h"
-#include "bpfmon/span_attend.h"
+#include "bpfmon/cmd_span.h"
 
+#include "base/cleanup.h"
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/span_call.h"
-#include "run/span.h"
+#include "bpfmon/recording_options.h"
+#include "bpfmon/roles/launch_signals.h"
 #include "bpfmon/subcommands.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
+#include "run/span.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct span_options {
@@ -40,18 +45,6 @@ static const struct option_group span_groups[] = {
 	{ 0 },
 };
 
-static int span_parse(void *options, int argc, char **argv)
-{
-	const struct span_options *o = options;
-	int err = options_parse(&subcommand_span, options, argc, argv);
-
-	if (err || o->tags.nr <= MAX_SPAN_TAGS)
-		return err;
-	log_error("span: there are %zu tags; a span takes no more than %d", o->tags.nr,
-		  MAX_SPAN_TAGS);
-	return -EINVAL;
-}
-
 static void span_help(void)
 {
 	puts("Usage: bpfmon span NAME [OPTIONS] -- COMMAND [ARG...]\n"
@@ -66,6 +59,12 @@ static void span_help(void)
 	     "usage.\n"
 	     "begin and end: 0; 2 usage, there is no run, or it has refused.");
 }
+
+static const struct first_word span_words[] = {
+	{ "begin", NULL, ANY_WORDS },
+	{ "end", NULL, ANY_WORDS },
+	{ 0 },
+};
 
 /* Whether a message went through; else why not, as one line. */
 static int span_send(const struct span_options *o, const struct span_call_words *words,
@@ -93,6 +92,72 @@ static int span_send(const struct span_options *o, const struct span_call_words 
 	return err;
 }
 
+int words_execute(char **command)
+{
+	int err;
+
+	execvp(command[0], command);
+	err = errno;
+	log_error("cannot execute '%s': %s", command[0], strerror(err));
+	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+/* True once it has ended. */
+static bool command_has_ended(pid_t command, int *status)
+{
+	while (waitpid(command, status, WNOHANG | WUNTRACED) == command) {
+		if (!WIFSTOPPED(*status))
+			return true;
+		signals_stop_too(WSTOPSIG(*status));
+	}
+	return false;
+}
+
+static void signals_pass_on(int fd, pid_t command)
+{
+	struct signalfd_siginfo si;
+
+	while (read(fd, &si, sizeof(si)) == sizeof(si))
+		if (signals_is_to_forward(&si, command))
+			kill(command, (int)si.ssi_signo);
+}
+
+/*
+ * Runs @command to its end. What signals this process gets, the command gets. Its status, as
+ * wait(2) gives it; or a negative errno.
+ */
+static int span_attend(char **command)
+{
+	sigset_t before;
+	__cleanup(closep) int fd = signals_open(&before);
+	struct pollfd news = { .fd = fd, .events = POLLIN };
+	pid_t pid = fd < 0 ? -1 : fork();
+	int status = 0, wait_ms;
+
+	if (!pid) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		_exit(words_execute(command));
+	}
+	if (pid < 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		return -errno;
+	}
+	wait_ms = signals_read_all(fd);
+	while (!command_has_ended(pid, &status)) {
+		poll(&news, 1, wait_ms);
+		signals_pass_on(fd, pid);
+	}
+	return status;
+}
+
+/* Ends this process as @status says. */
+__attribute__((noreturn)) static void span_end_as(int status)
+{
+	if (WIFSIGNALED(status))
+		signals_die(WTERMSIG(status));
+	_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}
+
 static int span_execute(const struct span_options *o, char **command)
 {
 	const char *name = o->common.words[0];
@@ -117,12 +182,6 @@ static int span_execute(const struct span_options *o, char **command)
 	span_send(o, &words, answer);
 	span_end_as(words.status);
 }
-
-static const struct first_word span_words[] = {
-	{ "begin", NULL, ANY_WORDS },
-	{ "end", NULL, ANY_WORDS },
-	{ 0 },
-};
 
 static int span_in_place(const struct span_options *o)
 {
@@ -175,6 +234,18 @@ static int cmd_span(int argc, char **argv)
 	if (go_on <= 0)
 		return !go_on ? 0 : command ? EXIT_BPFMON : EXIT_USAGE;
 	return command ? span_execute(&o, command) : span_in_place(&o);
+}
+
+static int span_parse(void *options, int argc, char **argv)
+{
+	const struct span_options *o = options;
+	int err = options_parse(&subcommand_span, options, argc, argv);
+
+	if (err || o->tags.nr <= MAX_SPAN_TAGS)
+		return err;
+	log_error("span: there are %zu tags; a span takes no more than %d", o->tags.nr,
+		  MAX_SPAN_TAGS);
+	return -EINVAL;
 }
 
 const struct subcommand subcommand_span = {

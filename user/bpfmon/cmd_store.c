@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/progress.h"
-#include "bpfmon/changed_runs.h"
+#include "bpfmon/cmd_edit.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "store/database_open.h"

@@ -3,35 +3,44 @@
  * bpfmon top: finds the run that is meant, and executes bpfmon-top, which shows it: with the rights
  * of the calling user, and without any capability.
  */
-#include "base/exit_status.h"
 #include "base/agent_socket.h"
 #include "base/cgroup.h"
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "options/common_options.h"
 #include "bpfmon/named_feed.h"
-#include "store/named_run.h"
+#include "bpfmon/subcommands.h"
+#include "options/common_options.h"
+#include "options/completion.h"
 #include "options/option_values.h"
-#include "store/stores.h"
-#include "bpfmon/top_command.h"
+#include "run/agent_call.h"
 #include "store/live_source.h"
+#include "store/named_run.h"
 #include "store/node_jobs.h"
+#include "store/stores.h"
 #include "text/terminal.h"
 #include "waits/task.h"
-#include "run/agent_call.h"
-#include "options/completion.h"
-#include "bpfmon/subcommands.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+/* The command line of bpfmon-top, as bpfmon top makes it. */
+#define TOP_WORDS 160
+
+struct top_command {
+	const char *words[TOP_WORDS + 1];
+	size_t nr;
+};
 
 /* One of both. */
 struct followed {
@@ -302,21 +311,6 @@ static const struct option_group top_groups[] = {
 	{ 0 },
 };
 
-static int top_parse(void *options, int argc, char **argv)
-{
-	const struct top_options *o = options;
-	int err = options_parse(&subcommand_top, options, argc, argv);
-
-	int nr_targets = !!o->job + !!o->target.pid + !!o->target.cgroup;
-
-	if (!err && nr_targets > 1)
-		return options_refuse("only one of them:", "--job, --pid, --cgroup");
-	if (!err && nr_targets && o->common.words && *o->common.words)
-		return options_refuse("beside --job, --pid or --cgroup there is no",
-				      *o->common.words);
-	return err;
-}
-
 static void top_help(void)
 {
 	puts("Usage: bpfmon top [OPTIONS] [RUN]\n\n"
@@ -334,6 +328,13 @@ static void top_help(void)
 	puts("Exit status: 0; 2 usage, no such run, no terminal; 128 + N, ended by the signal N.");
 }
 
+/* @word is in use until it is executed. What is above TOP_WORDS is left out. */
+static void top_command_add(struct top_command *c, const char *word)
+{
+	if (c->nr < TOP_WORDS)
+		c->words[c->nr++] = word;
+}
+
 static void top_begin(struct top_command *c, const struct top_options *o)
 {
 	static const char *const colours[] = {
@@ -343,6 +344,29 @@ static void top_begin(struct top_command *c, const struct top_options *o)
 	top_command_add(c, "bpfmon-top");
 	top_command_add(c, "--color");
 	top_command_add(c, colours[o->common.colour]);
+}
+
+/* In a checkout it is beside bpfmon, installed in libexec. */
+/* Becomes bpfmon-top. Returns only if it cannot: after one line to the user, the exit status. */
+static int top_command_execute(struct top_command *c)
+{
+	static const char *const places[] = { "bpfmon-top", "../libexec/bpfmon/bpfmon-top" };
+	char program[PATH_MAX - 64], path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *slash;
+
+	program[n > 0 ? n : 0] = '\0';
+	slash = strrchr(program, '/');
+	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - program), program, places[i]);
+		execv(path, (char *const *)c->words);
+		if (errno != ENOENT)
+			break;
+	}
+	log_error("cannot execute bpfmon-top, which belongs beside bpfmon or into "
+		  "../libexec/bpfmon: %s",
+		  strerror(errno));
+	return EXIT_USAGE;
 }
 
 static int top_show_stored(struct top_command *c, const struct stores *s,
@@ -410,16 +434,6 @@ static int top_show_list(struct top_command *c, const struct top_options *o)
 	return status;
 }
 
-static int top_show_job_of_node(struct top_command *c, const struct top_options *o, const char *id)
-{
-	top_add_agent(c, o);
-	top_command_add(c, "--job");
-	top_command_add(c, id);
-	top_command_add(c, "--label");
-	top_command_add(c, id);
-	return top_command_execute(c);
-}
-
 /* The runs that go on, of @job unless it is NULL, the newest first. */
 static int top_find_running(const struct top_options *o, const char *job, struct stores *s,
 			    struct stored_runs *running)
@@ -432,6 +446,16 @@ static int top_find_running(const struct top_options *o, const char *job, struct
 	if (!err)
 		stored_runs_sort(running, BY_START);
 	return err;
+}
+
+static int top_show_job_of_node(struct top_command *c, const struct top_options *o, const char *id)
+{
+	top_add_agent(c, o);
+	top_command_add(c, "--job");
+	top_command_add(c, id);
+	top_command_add(c, "--label");
+	top_command_add(c, id);
+	return top_command_execute(c);
 }
 
 static int top_show_job(struct top_command *c, const struct top_options *o, const struct stores *s,
@@ -522,6 +546,21 @@ static int cmd_top(int argc, char **argv)
 	if (o.job || o.target.pid || o.target.cgroup)
 		return top_show_running(&c, &o);
 	return *o.common.words ? top_show_named(&c, &o) : top_show_list(&c, &o);
+}
+
+static int top_parse(void *options, int argc, char **argv)
+{
+	const struct top_options *o = options;
+	int err = options_parse(&subcommand_top, options, argc, argv);
+
+	int nr_targets = !!o->job + !!o->target.pid + !!o->target.cgroup;
+
+	if (!err && nr_targets > 1)
+		return options_refuse("only one of them:", "--job, --pid, --cgroup");
+	if (!err && nr_targets && o->common.words && *o->common.words)
+		return options_refuse("beside --job, --pid or --cgroup there is no",
+				      *o->common.words);
+	return err;
 }
 
 const struct subcommand subcommand_top = {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon why: what live processes wait for, and the one that holds up the others. */
-#include "options/common_options.h"
-#include "bpfmon/named_feed.h"
-#include "options/option_values.h"
-#include "bpfmon/why_notes.h"
-
 #include "base/exit_status.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/procstat.h"
+#include "bpfmon/named_feed.h"
+#include "bpfmon/subcommands.h"
+#include "options/common_options.h"
+#include "options/completion.h"
+#include "options/option_values.h"
 #include "store/live_source.h"
 #include "waits/waits.h"
-#include "bpfmon/subcommands.h"
-#include "options/completion.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,6 +20,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* How to see the stack that the runtime of a process keeps, of Python say. */
+struct stack_note {
+	pid_t pid; /* 0: none of the chain has such a runtime */
+	char command[64];
+	const char *tool; /* that is needed */
+	bool is_installed;
+};
+
+/* Work that another process does for one that is asked about, as a server for its client. */
+struct outside_note {
+	const struct wait *client; /* NULL: there is none */
+	pid_t pid;                 /* of the other process */
+	const char *comm;
+};
 
 struct why_options {
 	struct common_options common;
@@ -59,17 +73,6 @@ static pid_t why_pid(const char *word)
 	return *word >= '1' && *word <= '9' && !*end && !errno && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-static int why_parse(void *options, int argc, char **argv)
-{
-	const struct why_options *o = options;
-	int err = options_parse(&subcommand_why, options, argc, argv);
-
-	if (err || o->common.help || o->common.version || o->run || o->common.words[0])
-		return err;
-	log_error("why: which process or run? Give its PID or name, as in: bpfmon why 4711");
-	return -EINVAL;
-}
-
 /* Offers processes, and names of runs. */
 static void why_offer(const struct completion *c, const char *first)
 {
@@ -90,6 +93,66 @@ static void why_help(void)
 	puts("Exit status: 0; 2 usage, or none of the processes lives, or no such run goes on.");
 }
 
+static int why_take_process(void *context, const struct process_sample *p)
+{
+	/* where it runs in the run itself */
+	if (p->pid == getpid())
+		return 0;
+	return waits_add(context, p->pid, p->start_epoch_ns) < 0 ? -ENOMEM : 0;
+}
+
+/* The processes that the run has now. 0; -ENOENT: there is none of that number; or another negative
+ * errno after one line. */
+static int why_add_run(const struct why_options *o, struct waits *w, const char *word)
+{
+	char name[FEED_NAME_BYTES], why[256];
+	size_t before = waits_given(w);
+	int err = named_feed_find(&o->store, word, name);
+
+	if (err)
+		return err;
+	err = live_look(name, why_take_process, w, why, sizeof(why));
+	if (!err && waits_given(w) > before)
+		return 0;
+	log_error("cannot look at the run '%s': %s", word, err ? why : "it has no live process");
+	return -ESRCH;
+}
+
+static int why_add_pid(struct waits *w, pid_t pid)
+{
+	int at = waits_add(w, pid, 0);
+
+	if (at < 0)
+		log_error("why: %s", strerror(-at));
+	return at < 0 ? at : 0;
+}
+
+/* A number is that of a process, if there is one. */
+static int why_add(struct why_options *o, struct waits *w, const char *word)
+{
+	pid_t pid = why_pid(word), command = pid ? launcher_command(pid) : 0;
+	int err;
+
+	/* that of bpfmon itself means what it has started */
+	if (pid && (!kill(pid, 0) || errno == EPERM))
+		return why_add_pid(w, command ? command : pid);
+	err = why_add_run(o, w, word);
+	o->is_run = o->is_run || !err;
+	return err == -ENOENT && pid ? why_add_pid(w, pid) : err;
+}
+
+static int why_add_all(struct why_options *o, struct waits *w)
+{
+	int err = o->run ? why_add_run(o, w, o->run) : 0;
+
+	o->is_run = o->run != NULL;
+	if (err == -ENOENT)
+		log_error("there is no run %s in the store; see bpfmon list", o->run);
+	for (char **word = o->common.words; *word && !err; word++)
+		err = why_add(o, w, *word);
+	return err;
+}
+
 static void wait_print(const struct wait *wait, bool is_followed)
 {
 	char text[WAIT_TEXT];
@@ -97,6 +160,131 @@ static void wait_print(const struct wait *wait, bool is_followed)
 	wait_text(wait, text, sizeof(text));
 	printf("%s%-7d %-15s %s\n", is_followed ? "  " : "", wait->pid,
 	       *wait->comm ? wait->comm : "-", text);
+}
+
+/* By the beginning of the name of what a process executes. */
+static const struct {
+	const char *runtime, *tool, *command;
+} stack_tools[] = {
+	{ "python", "py-spy", "py-spy dump --pid" },
+	{ "node", "node", "node inspect -p" },
+	{ "java", "jstack", "jstack" },
+	{ "ruby", "rbspy", "rbspy dump --pid" },
+};
+
+static bool tool_is_in_path(const char *tool)
+{
+	const char *at = getenv("PATH");
+	char path[4096];
+
+	while (at && *at) {
+		size_t n = strcspn(at, ":");
+
+		snprintf(path, sizeof(path), "%.*s/%s", (int)(n < 4000 ? n : 0), at, tool);
+		if (n && n < 4000 && !access(path, X_OK))
+			return true;
+		at += n + (at[n] == ':');
+	}
+	return false;
+}
+
+static bool stack_note_of(struct stack_note *n, const struct wait *wait)
+{
+	char path[64], exe[4096];
+	const char *name = wait->comm;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", wait->pid);
+	length = readlink(path, exe, sizeof(exe) - 1);
+	if (length > 0) {
+		exe[length] = '\0';
+		name = strrchr(exe, '/') ? strrchr(exe, '/') + 1 : exe;
+	}
+	for (size_t i = 0; i < sizeof(stack_tools) / sizeof(*stack_tools); i++) {
+		if (strncmp(name, stack_tools[i].runtime, strlen(stack_tools[i].runtime)) != 0)
+			continue;
+		n->pid = wait->pid;
+		n->tool = stack_tools[i].tool;
+		snprintf(n->command, sizeof(n->command), "%s %d", stack_tools[i].command,
+			 wait->pid);
+		n->is_installed = tool_is_in_path(n->tool);
+		return true;
+	}
+	return false;
+}
+
+static void stack_note_find(struct stack_note *n, const struct waits *w,
+			    const struct wait_reason *r)
+{
+	memset(n, 0, sizeof(*n));
+	for (size_t i = 0; r->is_found && i < r->links; i++) {
+		const struct wait *wait = waits_get(w, r->link[i]);
+
+		if (wait->kind > WAIT_HIDDEN && wait->kind != WAIT_ZOMBIE && stack_note_of(n, wait))
+			return;
+	}
+}
+
+#define MOST_GENERATIONS 64
+
+static bool process_is_given(const struct waits *w, pid_t pid)
+{
+	for (size_t i = 0; i < waits_given(w); i++)
+		if (waits_get(w, i)->pid == pid)
+			return true;
+	return false;
+}
+
+/* Whether it, or what it descends from, is asked about. */
+static bool process_is_inside(const struct waits *w, pid_t pid)
+{
+	char state;
+
+	for (int i = 0; i < MOST_GENERATIONS && pid > 0; i++)
+		if (process_is_given(w, pid) || pid == getpid())
+			return true;
+		else if (procstat_read(pid, &state, &pid))
+			return false;
+	return false;
+}
+
+/* Whether both are processes of one program, as those of bpfmon are. */
+static bool peer_is_sibling(const struct wait *wait, const struct wait_peer *peer)
+{
+	pid_t parent;
+	char state;
+
+	return !strcmp(wait->comm, peer->comm) && wait->parent > 1 &&
+	       !procstat_read(peer->pid, &state, &parent) && parent == wait->parent;
+}
+
+static bool wait_ends_outside(const struct waits *w, const struct wait *wait)
+{
+	/* a server has clients outside, too, but is not held up by any of them */
+	if (!wait->is_socket || wait->is_fed || !wait->peers)
+		return false;
+	for (unsigned i = 0; i < wait->peers && i < WAIT_PEERS; i++)
+		if (process_is_inside(w, wait->peer[i].pid) ||
+		    peer_is_sibling(wait, &wait->peer[i]))
+			return false;
+	return true;
+}
+
+/* The first that waits for a process at the other end of a socket, which is neither asked about nor
+ * a descendant of those. */
+static void outside_note_find(struct outside_note *n, const struct waits *w)
+{
+	memset(n, 0, sizeof(*n));
+	for (size_t i = 0; i < waits_given(w); i++) {
+		const struct wait *wait = waits_get(w, i);
+
+		if (!wait_ends_outside(w, wait))
+			continue;
+		n->client = wait;
+		n->pid = wait->peer[0].pid;
+		n->comm = wait->peer[0].comm;
+		return;
+	}
 }
 
 static void notes_print(const struct waits *w, const struct wait_reason *reason, bool is_run)
@@ -279,66 +467,6 @@ static bool some_live(const struct waits *w)
 	return false;
 }
 
-static int why_take_process(void *context, const struct process_sample *p)
-{
-	/* where it runs in the run itself */
-	if (p->pid == getpid())
-		return 0;
-	return waits_add(context, p->pid, p->start_epoch_ns) < 0 ? -ENOMEM : 0;
-}
-
-/* The processes that the run has now. 0; -ENOENT: there is none of that number; or another negative
- * errno after one line. */
-static int why_add_run(const struct why_options *o, struct waits *w, const char *word)
-{
-	char name[FEED_NAME_BYTES], why[256];
-	size_t before = waits_given(w);
-	int err = named_feed_find(&o->store, word, name);
-
-	if (err)
-		return err;
-	err = live_look(name, why_take_process, w, why, sizeof(why));
-	if (!err && waits_given(w) > before)
-		return 0;
-	log_error("cannot look at the run '%s': %s", word, err ? why : "it has no live process");
-	return -ESRCH;
-}
-
-static int why_add_pid(struct waits *w, pid_t pid)
-{
-	int at = waits_add(w, pid, 0);
-
-	if (at < 0)
-		log_error("why: %s", strerror(-at));
-	return at < 0 ? at : 0;
-}
-
-/* A number is that of a process, if there is one. */
-static int why_add(struct why_options *o, struct waits *w, const char *word)
-{
-	pid_t pid = why_pid(word), command = pid ? launcher_command(pid) : 0;
-	int err;
-
-	/* that of bpfmon itself means what it has started */
-	if (pid && (!kill(pid, 0) || errno == EPERM))
-		return why_add_pid(w, command ? command : pid);
-	err = why_add_run(o, w, word);
-	o->is_run = o->is_run || !err;
-	return err == -ENOENT && pid ? why_add_pid(w, pid) : err;
-}
-
-static int why_add_all(struct why_options *o, struct waits *w)
-{
-	int err = o->run ? why_add_run(o, w, o->run) : 0;
-
-	o->is_run = o->run != NULL;
-	if (err == -ENOENT)
-		log_error("there is no run %s in the store; see bpfmon list", o->run);
-	for (char **word = o->common.words; *word && !err; word++)
-		err = why_add(o, w, *word);
-	return err;
-}
-
 static int why_answer(const struct why_options *o, struct waits *w)
 {
 	int err = waits_read(w, true);
@@ -371,6 +499,17 @@ static int cmd_why(int argc, char **argv)
 	status = why_add_all(&o, w) ? EXIT_USAGE : why_answer(&o, w);
 	waits_free(w);
 	return status;
+}
+
+static int why_parse(void *options, int argc, char **argv)
+{
+	const struct why_options *o = options;
+	int err = options_parse(&subcommand_why, options, argc, argv);
+
+	if (err || o->common.help || o->common.version || o->run || o->common.words[0])
+		return err;
+	log_error("why: which process or run? Give its PID or name, as in: bpfmon why 4711");
+	return -EINVAL;
 }
 
 const struct subcommand subcommand_why = {

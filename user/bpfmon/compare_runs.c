@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "bpfmon/compare_runs.h"
+#include "bpfmon/cmd_compare.h"
 
 #include "base/log.h"
 #include "options/common_options.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "bpfmon/export_outputs.h"
+#include "bpfmon/cmd_export.h"
 
-#include "bpfmon/stop_signals.h"
+#include "bpfmon/whole_file.h"
 
 #include "base/log.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "bpfmon/stop_signals.h"
+#include "bpfmon/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/prepare.h"
 
+#include "base/agent_socket.h"
+#include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/procstat.h"
+#include "base/user.h"
+#include "measure/permission.h"
 #include "store/stores.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,4 +104,183 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	r->live = o->live;
 	r->template = o->template;
 	r->as_user = l->record_as ? caller->name : NULL;
+}
+
+static const char *option_of_root(const struct recording_options *o, const char *given)
+{
+	if (given)
+		return given;
+	if (o->exact_peak)
+		return "--exact-peak";
+	if (o->net_peers)
+		return "--net-peers";
+	if (o->max_tasks)
+		return "--max-tasks";
+	return o->inject_misses || o->inject_free_misses || refusals_any(&o->refusals) ||
+			       o->slow_pss_ms
+		       ? "--inject-..."
+		       : NULL;
+}
+
+#define BOTH_WAYS                                                                                  \
+	"%s, or have an agent follow them for all users of this machine: "                         \
+	"systemctl enable --now bpfmon-agent"
+
+/* Without rights of its own, through the agent at the usual place; else @why says why not. */
+static int agent_connect_usual(const char *needs, char *why, size_t size)
+{
+	char reason[256];
+	int fd = -ENOENT;
+
+	if (!agent_socket_is_there()) {
+		snprintf(why, size, BOTH_WAYS, needs);
+		return fd;
+	}
+	fd = agent_socket_connect_alive(AGENT_SOCKET, reason, sizeof(reason));
+	if (fd == -ETIMEDOUT)
+		snprintf(why, size, "%s", reason);
+	else if (fd < 0)
+		snprintf(why, size, BOTH_WAYS " (%s)", needs, reason);
+	return fd;
+}
+
+static int agent_connect_named(const char *path)
+{
+	char why[512];
+	int fd = agent_socket_connect_alive(path, why, sizeof(why));
+
+	if (fd < 0)
+		log_error("%s", why);
+	return fd;
+}
+
+/* Where neither may be used. 0: the run goes on without. @err: of the agent, which is not there, or
+ * has been waited for in vain. */
+static int unavailable_handle(struct launch_options *l, const struct recording_options *o, int err,
+			      const char *why)
+{
+	if (o->if_unavailable == FAIL_TO_RUN) {
+		log_error("%s", why);
+		return -EPERM;
+	}
+	l->is_bare = o->if_unavailable == RUN_BARE;
+	l->collector.source = FROM_PROC;
+	if (l->is_bare)
+		log_warn("the command runs unmeasured: %s", why);
+	else if (err == -ETIMEDOUT)
+		log_warn("measured from /proc instead: %s", why);
+	else
+		log_info("measured from /proc: %s", why);
+	return 0;
+}
+
+int agent_choose(struct launch_options *l, const struct recording_options *o,
+		 const char *needs_root, bool may_fall_back)
+{
+	const char *option = option_of_root(o, needs_root);
+	char needs[512], why[1024];
+	bool may_load;
+
+	l->agent_fd = -1;
+	may_load = !o->agent && !permission_check("/proc", needs, sizeof(needs));
+	if (may_load) {
+		l->collector.source = may_fall_back && o->if_unavailable == USE_PROCFS
+					      ? FROM_BPF_OR_PROC
+					      : FROM_BPF;
+		return 0;
+	}
+	l->agent_fd = o->agent ? agent_connect_named(o->agent)
+			       : agent_connect_usual(needs, why, sizeof(why));
+	if (l->agent_fd < 0 && !o->agent && may_fall_back && !needs_root)
+		return unavailable_handle(l, o, l->agent_fd, why);
+	if (l->agent_fd < 0 && !o->agent && needs_root)
+		log_error("%s; without these there is no %s", why, needs_root);
+	else if (l->agent_fd < 0 && !o->agent)
+		log_error("%s", why);
+	if (l->agent_fd < 0)
+		return l->agent_fd;
+	if (!option)
+		return 0;
+	log_error("%s is not offered by the agent at %s; use sudo", option,
+		  o->agent ? o->agent : AGENT_SOCKET);
+	return -EPERM;
+}
+
+/* Buckets of the kernel's maps are memory that no limit of a user's processes counts: 4 MiB. */
+#define MAX_TASKS_LENT (1U << 17)
+
+/* What an option asks for, and no user but root may have; NULL: all of it may be had. */
+static const char *recording_find_refused(const struct recording_options *r)
+{
+	if (r->exact_peak)
+		return "--exact-peak needs root, as it slows down all processes of the machine; "
+		       "use sudo, or leave it out: then the peak is a range";
+	if (r->max_tasks > MAX_TASKS_LENT)
+		return "--max-tasks above 131072 needs root, as it takes memory of the kernel; use "
+		       "sudo, or a smaller number";
+	if (r->record_as_root)
+		return "--record-as root needs root, as it writes files as root; use sudo, or "
+		       "leave it out: then they are yours";
+	return NULL;
+}
+
+static int lent_rights_refuse(const char *what)
+{
+	if (what)
+		log_error("%s", what);
+	return what ? -EPERM : 0;
+}
+
+int lent_rights_check_run(const struct run_options *o)
+{
+	if (!user_borrows_rights())
+		return 0;
+	if (o->switch_user)
+		return lent_rights_refuse("--user needs root, as it changes the command's user; "
+					  "use sudo, or leave it out: then the command is yours");
+	return lent_rights_refuse(recording_find_refused(&o->recording));
+}
+
+/*
+ * What the collector follows is the process that is checked here: it takes none that was born after
+ * the names were read, as one with a reused number is.
+ */
+static int lent_rights_check_process(pid_t pid)
+{
+	__cleanup(closep) int fd = pidfd_make(pid);
+	char why[512];
+	int err = fd < 0 ? fd : process_check_owner(fd, getuid(), getgid(), why, sizeof(why));
+
+	if (fd < 0)
+		log_error("cannot open process %d: %s", pid, strerror(-fd));
+	else if (err == -ESRCH)
+		log_error("process %d has just ended; there is nothing to attach to", pid);
+	else if (err)
+		log_error("without root bpfmon attaches to your own processes only, and %s; use "
+			  "sudo for others",
+			  why);
+	return err ? -EPERM : 0;
+}
+
+int lent_rights_check_attach(const struct attach_options *o)
+{
+	const char *what = o->cgroup ? "--cgroup" : o->container ? "--container" : NULL;
+
+	if (!user_borrows_rights())
+		return 0;
+	if (!what)
+		return lent_rights_refuse(recording_find_refused(&o->recording));
+	log_error("%s needs root, as processes of other users may be there; use sudo, or attach to "
+		  "your own processes by --pid",
+		  what);
+	return -EPERM;
+}
+
+int lent_rights_check_processes(const struct attach_options *o)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && user_borrows_rights() && i < o->nr_pids; i++)
+		err = lent_rights_check_process(o->pids[i]);
+	return err;
 }

@@ -3,13 +3,24 @@
 #ifndef BPFMON_RECORDING_OPTIONS_H
 #define BPFMON_RECORDING_OPTIONS_H
 
-#include "options/common_options.h"
-#include "bpfmon/run_tags.h"
-#include "run/metric.h"
 #include "bpfmon/roles/recorder.h"
 #include "measure/optional.h"
+#include "options/common_options.h"
+#include "run/metric.h"
+#include "run/run.h"
 
+#include <stddef.h>
 #include <stdint.h>
+
+/* The tags of a run: of --tag, and of the environment. */
+struct run_tags {
+	const char *list[MAX_TAGS]; /* key=value, the keys are unique; not owned */
+	size_t nr;
+};
+
+/* Of a row, for struct run_tags: key=value; takes the place of one with the same key. -EINVAL;
+ * -ENAMETOOLONG: it has RUN_WORD_BYTES; -E2BIG: there are MAX_TAGS. */
+int run_tags_parse(void *tags, const char *text);
 
 /* What a run or attachment does where neither BPF nor an agent is available. */
 enum if_unavailable { USE_PROCFS, RUN_BARE, FAIL_TO_RUN };
@@ -72,5 +83,19 @@ int recording_parse(const struct subcommand *sub, void *options, struct recordin
 int recording_resolve(struct recording_options *r, bool has_cgroup);
 /* Prints the paragraph on variables of the environment. */
 void recording_print_variables(void);
+
+/*
+ * Parsers of rows for recording: the pointer is to struct recording_options where nothing else is
+ * said. Return 0 or -EINVAL.
+ */
+int interval_parse(void *interval_ns, const char *text);
+/* Of a name or a job: const char *, not empty; -ENAMETOOLONG: it has RUN_WORD_BYTES. */
+int run_word_parse(void *value, const char *text);
+int output_parse(void *recording, const char *text);
+/* The name of a format of outputs, or a template of the summary. */
+int format_parse(void *recording, const char *text);
+int metrics_parse(void *recording, const char *text);
+/* NAME, which is refused when it is loaded, NAME:attach, or a type of programs. */
+int inject_no_program_parse(void *refusals, const char *text);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "bpfmon/list_many.h"
+#include "bpfmon/cmd_list.h"
 #include "page/many_page.h"
 #include "text/format.h"
 

@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "bpfmon/show_phases.h"
 #include "bpfmon/show_spans.h"
 #include "run/stall_state.h"
 #include "store/live_source.h"

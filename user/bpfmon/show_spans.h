@@ -4,6 +4,7 @@
 #define BPFMON_SHOW_SPANS_H
 
 #include "base/json.h"
+#include "run/phase.h"
 #include "store/source_phases.h"
 
 /* The spans of a run by their paths, and what they used. */
@@ -20,5 +21,12 @@ void spans_json(struct jsonw *j, const struct spans_shown *shown, const struct s
  */
 int spans_json_each(struct jsonw *j, struct source *s);
 void spans_shown_done(struct spans_shown *shown);
+
+/* bpfmon show --by phase. */
+
+/* The phases as a list in JSON, with the keys of metrics. */
+void phases_json(struct jsonw *j, const struct phases *p);
+/* What those of each name used together, and what cannot be told apart. -ENOMEM. */
+int phase_sums_json(struct jsonw *j, const struct phases *p);
 
 #endif

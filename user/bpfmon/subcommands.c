@@ -3,11 +3,8 @@
 #include "bpfmon/subcommands.h"
 
 #include "bpfmon/cmd_compare.h"
-#include "bpfmon/cmd_export.h"
 #include "bpfmon/cmd_list.h"
-#include "bpfmon/list_many.h"
-#include "bpfmon/recording_values.h"
-#include "bpfmon/report_many.h"
+#include "bpfmon/recording_options.h"
 #include "bpfmon/value_kinds.h"
 
 /* clang-format off */

@@ -8,4 +8,9 @@
 #define SUBCOMMAND(name) extern const struct subcommand subcommand_##name;
 #include "bpfmon/subcommands.def"
 
+/* Parsers of options with a row in value_kinds[], each of the struct of its subcommand. */
+int list_columns_parse(void *columns, const char *text);
+int export_format_parse(void *format, const char *text);
+int report_many_parse(void *many, const char *text);
+
 #endif

@@ -3,15 +3,23 @@
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "bpfmon/stop_signals.h"
 #include "bpfmon/roles/output.h"
 
 #include <errno.h>
+#include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define PIECE_BYTES (1UL << 20) /* signals are looked at between pieces */
+
+static volatile sig_atomic_t stopped_by;
+
+bool stop_signals_came(void)
+{
+	return stopped_by != 0;
+}
 
 static int whole_file_put(struct output *out, const char *text, size_t length)
 {
@@ -41,6 +49,36 @@ static int whole_file_report(const char *what, const char *path, int err, const 
 		log_error("cannot write the %s to '%s': %s", what, path,
 			  why ? why : strerror(-err));
 	return err;
+}
+
+static void stop_signal_note(int sig)
+{
+	stopped_by = sig;
+}
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+#define NR_SIGNALS (sizeof(signals) / sizeof(*signals))
+
+static void stop_signals_handle(void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler }, old;
+
+	for (size_t i = 0; i < NR_SIGNALS; i++)
+		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+}
+
+void stop_signals_catch(void)
+{
+	stop_signals_handle(stop_signal_note);
+}
+
+void stop_signals_release(void)
+{
+	stop_signals_handle(SIG_DFL);
+	if (stopped_by)
+		raise(stopped_by);
 }
 
 int whole_file_write(const char *what, const char *path, bool force, const char *text,

@@ -23,4 +23,14 @@ int whole_file_check(const char *what, const char *path, bool force);
  */
 void whole_file_announce(const char *what, const char *path, const char *also);
 
+/*
+ * Signals that end the process: while a file is written they wait until what was begun is removed.
+ * From now on they are only noted; ignored ones stay ignored.
+ */
+void stop_signals_catch(void);
+/* Whether one of them came. */
+bool stop_signals_came(void);
+/* From now on they end the process again; one that came does so here. */
+void stop_signals_release(void);
+
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs of the stores that are to be changed or removed: each that was named, one after the other.
- */
-#ifndef BPFMON_CHANGED_RUNS_H
-#define BPFMON_CHANGED_RUNS_H
+/* Changes or removes runs of a store. */
+#ifndef BPFMON_CMD_EDIT_H
+#define BPFMON_CMD_EDIT_H
 
 #include "store/named_run.h"
 
