@@ -394,7 +394,7 @@ static int cmd_attach(int argc, char **argv)
 	static struct user caller;
 	static struct attach_options o;
 	static char folder[4096];
-	struct launch_options l = { 0 };
+	static struct launch_options l;
 	struct run run = { 0 };
 	bool may_fall_back;
 	int go_on = launch_begin(&subcommand_attach, &o, &o.recording, argc, argv);
