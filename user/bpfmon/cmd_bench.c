@@ -394,8 +394,10 @@ static int bench_follow(const struct bench_options *o, const struct bench_plan *
 	if ((err && err != -EINTR) || shown)
 		bench_export_nothing(o);
 	bench_record_done(&record);
-	if (err == -EINTR && sig)
+	if (err == -EINTR && sig) {
+		fflush(stdout); /* main() does not go on */
 		signals_die(sig);
+	}
 	if (err == -ECANCELED)
 		return EXIT_COMMAND_FAILED;
 	return err || shown ? EXIT_USAGE : 0;

@@ -502,7 +502,7 @@ static int run_show(struct source *s, struct show_options *o)
 static int cmd_show(int argc, char **argv)
 {
 	char label[RUN_LABEL_BYTES];
-	struct source s;
+	static struct source s; /* static: large for a stack */
 	struct show_options o;
 	int go_on = options_begin(&subcommand_show, &o, argc, argv), err;
 
