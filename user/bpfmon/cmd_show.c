@@ -448,7 +448,8 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 	struct answer answer;
 	const struct summary_view view = { .answer = &answer,
 					   .is_running = o->state == RUN_RUNNING,
-					   .has_bounds = true };
+					   .has_bounds = true,
+					   .has_styles = true };
 
 	answer_of_run(&answer, total, meta, &times);
 	if (view.is_running && answer.doubt)
