@@ -212,7 +212,7 @@ static int lines_import(const struct bench_keep *k)
 	struct store_writer w = { 0 };
 	struct merged merged = { 0 };
 	struct import i = { .w = &w, .merged = &merged };
-	FILE *f = fdopen(k->fd, "r");
+	FILE *f = memory_fdopen(k->fd, "r");
 	int err = k->as ? user_become(k->as) : 0;
 	struct stat st;
 

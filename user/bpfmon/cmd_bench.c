@@ -2,6 +2,7 @@
 /* bpfmon bench: runs commands many times, and says by how much they differ. */
 #include "bpfmon/cmd_bench.h"
 
+#include "base/memory.h"
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -449,7 +450,7 @@ static char *words_put_together(char **words, int nr)
 {
 	char *text = NULL;
 	size_t room;
-	FILE *f = open_memstream(&text, &room);
+	FILE *f = memory_open_memstream(&text, &room);
 
 	for (int i = 0; f && i < nr; i++)
 		fprintf(f, "%s%s", i ? " " : "", words[i]);
@@ -484,8 +485,8 @@ static int bench_line_read(struct bench_line *l, int argc, char **argv)
 {
 	int at = 0;
 
-	*l = (struct bench_line){ .argv = calloc((size_t)argc + 1, sizeof(*argv)),
-				  .joined = calloc((size_t)argc + 1, sizeof(*argv)) };
+	*l = (struct bench_line){ .argv = memory_calloc((size_t)argc + 1, sizeof(*argv)),
+				  .joined = memory_calloc((size_t)argc + 1, sizeof(*argv)) };
 	if (!l->argv || !l->joined)
 		return -ENOMEM;
 	while (at >= 0 && at < argc && !l->command) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
-#include "bpfmon/cmd_export.h"
 
 #include "base/memory.h"
 #include "options/common_options.h"
@@ -169,12 +168,13 @@ static int export_report_unwritable(const char *path, const struct output *out, 
 static int export_outputs_open(struct export_outputs *all, const struct export_format *as,
 			       const char *path, bool force)
 {
+	memory_exit_on_failure(false); /* a file that is not whole is to be removed */
 	for (; all->nr < EXPORT_DOCUMENTS && as->documents[all->nr].write; all->nr++) {
 		struct output *out = &all->out[all->nr];
 		int err = 0;
 
-		if (asprintf(&all->path[all->nr], "%s%s", path, as->documents[all->nr].suffix) <
-		    0) {
+		if (memory_asprintf(&all->path[all->nr], "%s%s", path,
+				    as->documents[all->nr].suffix) < 0) {
 			all->path[all->nr] = NULL;
 			err = -ENOMEM;
 		}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon report RUN [-o PAGE]: a run as one page for a browser, or as one picture. */
+#include "base/memory.h"
 #include "base/cleanup.h"
 #include "base/exit_status.h"
 #include "base/log.h"
@@ -221,7 +222,7 @@ static int many_render(const struct report_many_options *o, const struct many_va
 		       const struct stored_runs *all, char **text, size_t *length)
 {
 	const struct run_filter filter = filter_get(&o->filter);
-	FILE *f = open_memstream(text, length);
+	FILE *f = memory_open_memstream(text, length);
 	char what[WHAT_BYTES];
 	int err = -ENOMEM;
 
@@ -332,9 +333,9 @@ static char *report_choose_path(const struct report_options *o, const struct rep
 	char *path = NULL;
 
 	if (o->path)
-		path = strdup(o->path);
-	else if (asprintf(&path, "%.*s.%s", (int)(path_ends_in(run, "jsonl") ? n - 6 : n), run,
-			  format->name) < 0)
+		path = memory_strdup(o->path);
+	else if (memory_asprintf(&path, "%.*s.%s", (int)(path_ends_in(run, "jsonl") ? n - 6 : n),
+				 run, format->name) < 0)
 		path = NULL;
 	if (!path)
 		log_error("out of memory for the report's name");
@@ -380,7 +381,7 @@ static int report_render(struct report_run *r, const struct report_format *forma
 			 const struct report_options *o, const char *label, char **text,
 			 size_t *length)
 {
-	FILE *f = open_memstream(text, length);
+	FILE *f = memory_open_memstream(text, length);
 	int err = f ? format->write(f, r, o, label) : -ENOMEM;
 
 	if (f && fclose(f) && !err)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon show: a run again, from the store or from a file of lines. */
+#include "base/memory.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/exit_status.h"
@@ -350,7 +351,7 @@ static void heaviest_print(const struct live_heaviest *k)
 static int run_show_live(const json_t *meta)
 {
 	const char *socket = json_string_value(json_object_get(meta, "live_socket"));
-	struct live_heaviest *k = calloc(1, sizeof(*k)); /* large for a stack */
+	struct live_heaviest *k = memory_calloc(1, sizeof(*k)); /* large for a stack */
 	char why[256];
 	int err = k ? live_look(socket, heaviest_take, k, why, sizeof(why)) : -ENOMEM;
 

@@ -157,7 +157,7 @@ static bool seconds_parse(const char *text, uint64_t *seconds)
 	return false;
 }
 
-/* mktime() would turn the 31st of February into a day of March. A year has four digits. */
+/* memory_mktime() would turn the 31st of February into a day of March. A year has four digits. */
 static bool date_exists(const struct tm *tm)
 {
 	struct tm day = { .tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday };
