@@ -6,6 +6,7 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/span_call.h"
+#include "base/stack.h"
 #include "bpfmon/recording_options.h"
 #include "bpfmon/roles/launch_signals.h"
 #include "bpfmon/subcommands.h"
@@ -96,6 +97,7 @@ int words_execute(char **command)
 {
 	int err;
 
+	stack_restore_limit();
 	execvp(command[0], command);
 	err = errno;
 	log_error("cannot execute '%s': %s", command[0], strerror(err));
