@@ -278,7 +278,7 @@ int many_page_write(FILE *f, const char *what, const struct many_values *v,
 	struct distribution *d = memory_calloc(MOST_METRICS, sizeof(*d));
 	char *body = NULL;
 	size_t length;
-	FILE *to = open_memstream(&body, &length);
+	FILE *to = memory_open_memstream(&body, &length);
 	int err = to ? 0 : -ENOMEM;
 
 	if (to) {
