@@ -21,7 +21,7 @@
 
 /* The rules are for every row: the loops are here, and the message names the row. */
 #define each_field(f)                                                                              \
-	for (const struct summary_field *f = summary_field_get(0),                                 \
+	for (const struct member *f = summary_field_get(0),                                 \
 					*f##_end = f + NR_SUMMARY_FIELDS;                          \
 	     f < f##_end; f++)
 
@@ -32,7 +32,7 @@ static bool ends_with(const char *text, const char *suffix)
 	return n >= m && !strcmp(text + n - m, suffix);
 }
 
-static bool is_number(const struct summary_field *f)
+static bool is_number(const struct member *f)
 {
 	return f->type == TYPE_NUMBER || f->type == TYPE_DERIVED;
 }
@@ -47,13 +47,13 @@ static void fill_summary(struct summary *s)
 	each_field(f)
 	{
 		if (f->there == THERE_IF_HAS)
-			*summary_field_has(s, f) = true;
+			*member_has(s, f) = true;
 		if (f->type == TYPE_NUMBER)
 			summary_field_set(s, f, value++ * (f->unit == UNIT_NS ? 1000 : 1));
 		if (f->type == TYPE_TRUTH)
-			*(bool *)summary_field_member(s, f) = true;
+			*(bool *)member_at(s, f) = true;
 		if (f->type == TYPE_TEXT)
-			snprintf(summary_field_member(s, f), f->size, "t%u",
+			snprintf(member_at(s, f), f->size, "t%u",
 				 (unsigned)value++ % 1000);
 	}
 	s->drain_ns_total = s->drains * 13; /* only their mean is published */
@@ -77,9 +77,9 @@ static void fill_summary(struct summary *s)
 }
 
 static void assert_same_member(const struct summary *a, const struct summary *b,
-			       const struct summary_field *f)
+			       const struct member *f)
 {
-	if (memcmp(summary_field_value(a, f), summary_field_value(b, f), f->size) != 0)
+	if (memcmp(member_get(a, f), member_get(b, f), f->size) != 0)
 		fail_msg("%s is not what was written", f->key);
 	if (f->there == THERE_IF_HAS && !summary_field_is_there(b, f))
 		fail_msg("%s was written, and is not there", f->key);
@@ -131,7 +131,7 @@ static void keys_have_small_letters_and_their_unit(void **state)
 
 static void members_are_of_the_type_of_their_row(void **state)
 {
-	static const size_t sizes[NR_SUMMARY_TYPES] = {
+	static const size_t sizes[NR_MEMBER_TYPES] = {
 		[TYPE_NUMBER] = sizeof(uint64_t),
 		[TYPE_TRUTH] = sizeof(bool),
 		[TYPE_STATUS] = sizeof(int),

@@ -70,7 +70,7 @@ const struct export_format csv_export = {
 	.documents = { { "", csv_export_write, csv_export_survey } },
 };
 
-static bool span_field_is_value(const struct summary_field *f)
+static bool span_field_is_value(const struct member *f)
 {
 	switch (f->type) {
 	case TYPE_NUMBER:
@@ -84,13 +84,13 @@ static bool span_field_is_value(const struct summary_field *f)
 	}
 }
 
-bool span_has_field(const struct span *s, const struct summary_field *f)
+bool span_has_field(const struct span *s, const struct member *f)
 {
 	const struct summary *u = &s->used;
 
 	if (!span_field_is_value(f) || !summary_field_is_there(u, f))
 		return false;
-	return f->type != TYPE_STATUS || summary_field_is_status(u, f);
+	return f->type != TYPE_STATUS || member_is_status(u, f);
 }
 
 json_t *span_make_tags(const struct span_label *label)
@@ -145,9 +145,9 @@ static void spans_csv_put_truth(struct buffer *t, bool v)
 }
 
 static void spans_csv_put_value(struct buffer *t, const struct summary *used,
-				const struct summary_field *f)
+				const struct member *f)
 {
-	const void *value = summary_field_value(used, f);
+	const void *value = member_get(used, f);
 
 	if (f->type == TYPE_TRUTH)
 		spans_csv_put_truth(t, *(const bool *)value);

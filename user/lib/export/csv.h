@@ -17,7 +17,7 @@ void csv_row(struct buffer *t, const struct metric_set *columns, uint64_t start_
 /* The values of a span, for formats with a row for each: those of its summary, one by one. */
 
 /* Whether @f is a single value (no object, list or counter, which are metrics) and @s has it. */
-bool span_has_field(const struct span *s, const struct summary_field *f);
+bool span_has_field(const struct span *s, const struct member *f);
 /* The tags as an object, to be released with json_decref(); NULL without memory. */
 json_t *span_make_tags(const struct span_label *label);
 

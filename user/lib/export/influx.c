@@ -131,9 +131,9 @@ static void influx_span_put_text(struct span_point *p, const char *key, const ch
 }
 
 static void influx_span_put_field(struct span_point *p, const struct summary *used,
-				  const struct summary_field *f)
+				  const struct member *f)
 {
-	const void *value = summary_field_value(used, f);
+	const void *value = member_get(used, f);
 
 	if (f->type == TYPE_TRUTH)
 		influx_span_put_truth(p, f->key, *(const bool *)value);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/reader.h"
 
-#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "run/exact.h"
+#include "run/member_reader.h"
 #include "run/span.h"
 #include "run/run.h"
 
@@ -15,8 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define DOUBLE_IS_EXACT (1ULL << 51) /* below it llround() gives back what was written */
 
 static void metric_read(enum metric_id id, const json_t *v, uint64_t *values,
 			struct metric_set *have)
@@ -36,17 +33,6 @@ void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
 	}
 }
 
-static void metrics_read_of(const struct metric_set *set, json_t *o, uint64_t *values,
-			    struct metric_set *have)
-{
-	for (int i = 0; i < NR_METRICS; i++) {
-		const enum metric_id id = (enum metric_id)i;
-
-		if (metric_has(set, id))
-			metric_read(id, json_object_get(o, metric_get(id)->key), values, have);
-	}
-}
-
 void metrics_read(json_t *o, uint64_t *values, struct metric_set *have)
 {
 	enum metric_id id;
@@ -56,43 +42,6 @@ void metrics_read(json_t *o, uint64_t *values, struct metric_set *have)
 	json_object_foreach(o, key, v)
 		if (!metric_find(key, strlen(key), &id))
 			metric_read(id, v, values, have);
-}
-
-/* Names and tags, which exports repeat in each line: no longer in a file than recording allows. */
-
-#define MOST_BYTES (3 * (size_t)RUN_WORD_BYTES) /* a byte that is not UTF-8 has become three */
-
-static void word_cut(json_t *v, size_t most)
-{
-	const char *text = json_string_value(v);
-
-	if (text && json_string_length(v) > most)
-		json_string_setn_nocheck(v, text, text_cut_bytes(text, most));
-}
-
-static void tags_cut(json_t *tags, size_t most)
-{
-	const char *key;
-	json_t *v;
-	void *next;
-	size_t nr = 0;
-
-	json_object_foreach_safe(tags, next, key, v)
-	{
-		if (nr++ < most && strlen(key) < MOST_BYTES)
-			word_cut(v, MOST_BYTES - strlen(key));
-		else
-			json_object_del(tags, key);
-	}
-}
-
-static void words_cut(json_t *o, size_t most_tags)
-{
-	static const char *const words[] = { "run", "name", "job", "host", "user" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
-		word_cut(json_object_get(o, words[i]), MOST_BYTES);
-	tags_cut(json_object_get(o, "tags"), most_tags);
 }
 
 /* As "key=value", in memory of the line; without memory there are none. */
@@ -111,28 +60,6 @@ static void span_read_tags(struct line *l, json_t *tags)
 	json_object_foreach(tags, key, v)
 		if (json_is_string(v) && label->nr_tags < MAX_SPAN_TAGS)
 			label_add_tag(label, &at, key, v);
-}
-
-/* The line of a span read back. */
-
-static void span_read(struct line *l, json_t *o)
-{
-	struct span *s = &l->span;
-	struct summary used = s->used;
-
-	words_cut(o, MAX_SPAN_TAGS);
-	*s = (struct span){ .used = used };
-	s->id = member_read_number(o, "id", 0);
-	s->parent = member_read_number(o, "parent", 0);
-	s->pid = value_read_int32(json_object_get(o, "pid"));
-	s->in_place = json_is_true(json_object_get(o, "in_place"));
-	s->label.name = json_string_value(json_object_get(o, "name"));
-	if (!s->label.name)
-		s->label.name = "";
-	span_read_tags(l, json_object_get(o, "tags"));
-	s->start_epoch_ns = member_read_epoch(o, "start_time");
-	s->end_epoch_ns = member_read_epoch(o, "end_time");
-	summary_read_members(&s->used, o);
 }
 
 /* The values of instances ("by") in the lines of samples and of the summary, read from the tree. */
@@ -196,123 +123,17 @@ int line_set_args(struct line *l, const void *args)
 	return 0;
 }
 
-static void process_read(struct line *l, json_t *o)
-{
-	struct process *p = &l->process;
-	const json_t *args = json_object_get(o, "args");
-	const char *state = json_string_value(json_object_get(o, "state"));
-
-	*p = (struct process){ .has_ended = !state };
-	p->pid = value_read_int32(json_object_get(o, "pid"));
-	p->ns_pid = value_read_int32(json_object_get(o, "ns_pid"));
-	p->ppid = value_read_int32(json_object_get(o, "ppid"));
-	p->uid = member_read_uint32(o, "uid");
-	p->span = member_read_number(o, "span", 0);
-	comm_read(p->comm, o);
-	p->exe = json_string_value(json_object_get(o, "exe"));
-	if (json_array_size(args))
-		line_set_args(l, args); /* without memory there are none */
-	p->args_cut = json_is_true(json_object_get(o, "args_cut"));
-	p->start_epoch_ns = member_read_epoch(o, "start_time");
-	p->joined_epoch_ns = member_read_epoch(o, "joined_time");
-	p->left_epoch_ns = member_read_epoch(o, "left_time");
-	p->end_epoch_ns = member_read_epoch(o, "end_time");
-	p->exit_code = value_read_int32(json_object_get(o, "exit_code"));
-	p->signal = value_read_int32(json_object_get(o, "signal"));
-	p->state = state ? *state : 0;
-	p->threads_total = member_read_uint32(o, "threads_total");
-	p->execs = member_read_uint32(o, "execs");
-	p->has_rss_peak = member_read_bytes(o, "rss_peak_bytes", &p->rss_peak_bytes);
-	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
-	p->children_cpu_ns = member_read_number(o, "children_cpu_seconds", 9);
-	p->lossy = json_is_true(json_object_get(o, "lossy"));
-	usage_read(o, p->value, &p->have);
-}
-
-static void process_sample_read(struct line *l, json_t *o)
-{
-	struct process_sample *p = &l->process_sample;
-	struct metric_set set;
-
-	*p = (struct process_sample){ 0 };
-	p->elapsed_ns = member_read_number(o, "elapsed_seconds", 9);
-	p->pid = value_read_int32(json_object_get(o, "pid"));
-	comm_read(p->comm, o);
-	p->start_epoch_ns = member_read_epoch(o, "start_time");
-	p->lossy = json_is_true(json_object_get(o, "lossy"));
-	process_sample_metrics(&set);
-	metric_put(&set, M_threads);
-	metrics_read_of(&set, o, p->value, &p->have);
-	p->has_parent = json_is_integer(json_object_get(o, "ppid"));
-	if (!p->has_parent)
-		return;
-	/* of a live feed: what its record will have, so far */
-	p->ppid = value_read_int32(json_object_get(o, "ppid"));
-	p->uid = member_read_uint32(o, "uid");
-	p->exe = json_string_value(json_object_get(o, "exe"));
-	usage_read(o, p->value, &p->have);
-}
-
-static void sample_read(struct line *l, json_t *o)
-{
-	sample_reset(&l->sample);
-	l->sample.elapsed_ns = member_read_number(o, "elapsed_seconds", 9);
-	metrics_read(o, l->sample.value, &l->sample.have);
-	instances_read(json_object_get(o, "by"), &l->sample);
-}
-
 static void meta_read(struct line *l, json_t *o)
 {
 	json_t *units = json_object_get(o, "units"), *v;
 	const char *key;
 	enum metric_id id;
 
-	words_cut(o, MAX_TAGS);
 	l->wanted = (struct metric_set){ 0 };
 	json_object_foreach(units, key, v)
 		if (!metric_find(key, strlen(key), &id))
 			metric_put(&l->wanted, id);
 	l->start_epoch_ns = member_read_epoch(o, "start_time");
-}
-
-/* What a double was too coarse for, read once more. */
-static void number_refine(uint64_t *v, const char *key, unsigned decimals, const char *text,
-			  size_t length)
-{
-	if (decimals && *v >= DOUBLE_IS_EXACT)
-		exact_decimal(text, length, key, decimals, v);
-}
-
-static void metrics_refine(uint64_t *values, const struct metric_set *have, const char *text,
-			   size_t length)
-{
-	for (int i = 0; i < NR_METRICS; i++)
-		if (metric_has(have, (enum metric_id)i))
-			number_refine(&values[i], metric_get((enum metric_id)i)->key,
-				      metric_decimals((enum metric_id)i), text, length);
-}
-
-static void summary_refine(struct summary *s, const char *text, size_t length)
-{
-	number_refine(&s->wall_ns, "wall_seconds", 9, text, length);
-	metrics_refine(s->total.value, &s->total.have, text, length);
-}
-
-static void line_refine(struct line *l, const char *text, size_t length)
-{
-	if (l->kind == LINE_SAMPLE) {
-		number_refine(&l->sample.elapsed_ns, "elapsed_seconds", 9, text, length);
-		metrics_refine(l->sample.value, &l->sample.have, text, length);
-	} else if (l->kind == LINE_PROCESS) {
-		metrics_refine(l->process.value, &l->process.have, text, length);
-	} else if (l->kind == LINE_PROCESS_SAMPLE) {
-		number_refine(&l->process_sample.elapsed_ns, "elapsed_seconds", 9, text, length);
-		metrics_refine(l->process_sample.value, &l->process_sample.have, text, length);
-	} else if (l->kind == LINE_SUMMARY) {
-		summary_refine(&l->summary, text, length);
-	} else if (l->kind == LINE_SPAN) {
-		summary_refine(&l->span.used, text, length);
-	}
 }
 
 bool line_may_be(const char *text, size_t length, unsigned parts)
@@ -338,49 +159,342 @@ bool line_may_be(const char *text, size_t length, unsigned parts)
 	return true;
 }
 
+#define MOST_INSTANCES 128 /* each name is compared with all before; of more the tree is read */
+
+/* Read "name":{ of which the members follow. */
+static bool pull_object(struct pull *p, const char **name, size_t room)
+{
+	size_t length;
+
+	return pull_text(p, name, &length) && length && length < room && PULL_TAKE(p, ":{");
+}
+
+/* Of members with one name the last counts. */
+static bool instance_is_new(const struct sample *smp, const char *dimension, const char *name)
+{
+	for (size_t i = 0; i < smp->nr_instances; i++)
+		if (!strcmp(smp->instances[i].dimension, dimension) &&
+		    (!name || !strcmp(smp->instances[i].name, name)))
+			return false;
+	return smp->nr_instances < MOST_INSTANCES;
+}
+
+static bool pull_metrics(struct pull *p, struct instance *i)
+{
+	bool is_plain;
+	const char *key;
+	enum metric_id id;
+	size_t length;
+
+	for (;;) {
+		if (!pull_key(p, &key, &length, &is_plain) || metric_find(key, length, &id) ||
+		    metric_has(&i->have, id) ||
+		    !pull_number(p, metric_decimals(id),
+				 metric_decimals(id) ? UINT64_MAX : NUMBER_MAX, &i->value[id]))
+			return false;
+		metric_put(&i->have, id);
+		if (!PULL_TAKE(p, ","))
+			return PULL_TAKE(p, "}");
+	}
+}
+
+static bool pull_instance(struct pull *p, const char *dimension, struct sample *smp)
+{
+	struct instance *i;
+	const char *name;
+
+	if (!pull_object(p, &name, INSTANCE_BYTES) || !instance_is_new(smp, dimension, name))
+		return false;
+	i = sample_add_instance(smp, dimension, name);
+	return i && (PULL_TAKE(p, "}") || pull_metrics(p, i));
+}
+
+static bool pull_instances(struct pull *p, struct sample *smp)
+{
+	const char *dimension;
+
+	if (!PULL_TAKE(p, "{"))
+		return false;
+	do {
+		if (!pull_object(p, &dimension, DIMENSION_BYTES) ||
+		    !instance_is_new(smp, dimension, NULL))
+			return false;
+		do {
+			if (!pull_instance(p, dimension, smp))
+				return false;
+		} while (PULL_TAKE(p, ","));
+	} while (PULL_TAKE(p, "},"));
+	return PULL_TAKE(p, "}}");
+}
+
+static void sample_drop_instances(struct sample *s)
+{
+	free(s->instances);
+	s->instances = NULL;
+	s->nr_instances = 0;
+}
+
+static bool sample_pull_part(struct reading *r, void *of, const struct member *m)
+{
+	(void)m;
+	sample_drop_instances(of);
+	return pull_instances(&r->pull, of);
+}
+
+static bool sample_read_part(struct reading *r, void *of, const struct member *m, const json_t *v)
+{
+	struct sample *s = of;
+
+	(void)r, (void)m;
+	sample_drop_instances(s);
+	instances_read(v, s);
+	return s->nr_instances;
+}
+
+static void sample_read(struct line *l, struct reading *r)
+{
+	struct metric_set all;
+	const struct target t = { &sample_members, 0, &l->sample, &all, sample_read_part,
+				  sample_pull_part };
+
+	sample_reset(&l->sample);
+	metric_set_all(&all);
+	members_read(r, &t);
+}
+
+/* One that has ended has a status or a signal; one that has not has a state. */
+static bool process_is_plain(const struct process *p, bool has_status, bool has_signal)
+{
+	if (!p->has_ended)
+		return !has_status && !has_signal && !p->end_epoch_ns;
+	return has_status != has_signal && (!has_signal || p->signal);
+}
+
+static void process_read(struct line *l, struct reading *r)
+{
+	struct process *p = &l->process;
+	struct metric_set of = { 0 };
+	const struct target t = { &process_members, 0, p, &of, NULL, NULL };
+	bool has_status = false, has_signal = false;
+
+	*p = (struct process){ 0 };
+	metric_set_put_of_process(&of);
+	members_read(r, &t);
+	p->has_ended = !p->state;
+	for (size_t i = 0; i < process_members.nr; i++) {
+		const struct member *m = &process_members.rows[i];
+
+		if (m->type == TYPE_STATUS && m->offset == m->signal)
+			has_signal = r->has[i];
+		else if (m->type == TYPE_STATUS)
+			has_status = r->has[i];
+	}
+	r->is_plain &= process_is_plain(p, has_status, has_signal);
+}
+
+static void process_sample_read(struct line *l, struct reading *r)
+{
+	struct process_sample *p = &l->process_sample;
+	struct metric_set of, always;
+	const struct target t = { &process_sample_members, 0, p, &of, NULL, NULL };
+
+	*p = (struct process_sample){ 0 };
+	process_sample_metrics(&always);
+	metric_put(&always, M_threads);
+	of = always;
+	metric_set_put_of_process(&of);
+	members_read(r, &t);
+	r->is_plain &= !p->exe || p->has_parent;
+	if (p->has_parent)
+		return;
+	/* the rest is of a live feed: what its record will have, so far */
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(&p->have, (enum metric_id)i) ||
+		    metric_has(&always, (enum metric_id)i))
+			continue;
+		metric_drop(&p->have, (enum metric_id)i);
+		p->value[i] = 0;
+		r->is_plain = false;
+	}
+	p->ppid = 0;
+	p->uid = 0;
+	p->exe = NULL;
+}
+
+static bool span_read_part(struct reading *r, void *of, const struct member *m, const json_t *v)
+{
+	struct span *s = of;
+
+	(void)r, (void)m;
+	s->label.nr_tags = 0;
+	return json_is_object(v);
+}
+
+static void span_read(struct line *l, struct reading *r)
+{
+	struct span *s = &l->span;
+	const struct metric_set none = { 0 };
+	const struct target t = { &span_members, 0, s, &none, span_read_part, NULL };
+	struct summary used = s->used;
+	const char *start = r->pull.at;
+
+	*s = (struct span){ .used = used };
+	members_read(r, &t);
+	if (!s->label.name)
+		s->label.name = "";
+	span_read_tags(l, json_object_get(r->tree, "tags"));
+	r->pull.at = start;
+	summary_read_line(r, &s->used);
+}
+
+static void summary_read(struct line *l, struct reading *r)
+{
+	summary_read_line(r, &l->summary);
+}
+
+static void meta_read_line(struct line *l, struct reading *r)
+{
+	if (r->tree)
+		meta_read(l, r->tree);
+}
+
+static const struct kind {
+	const char *name;
+	enum line_kind kind;
+	void (*read)(struct line *l, struct reading *r);
+	bool may_be_plain; /* the line can do without a tree */
+	size_t most_tags;  /* of its tree; 0: all */
+} kinds[] = {
+	{ "sample", LINE_SAMPLE, sample_read, true, 0 },
+	{ "process", LINE_PROCESS, process_read, true, 0 },
+	{ "process_sample", LINE_PROCESS_SAMPLE, process_sample_read, true, 0 },
+	{ "meta", LINE_META, meta_read_line, false, MAX_TAGS },
+	{ "event", LINE_EVENT, NULL, false, 0 },
+	{ "summary", LINE_SUMMARY, summary_read, false, 0 },
+	{ "metric", LINE_METRIC, NULL, false, 0 },
+	{ "span", LINE_SPAN, span_read, false, MAX_SPAN_TAGS },
+};
+static const struct kind other_kind = { "", LINE_OTHER, NULL, false, 0 };
+
+/* The kind of a line that begins with it, as bpfmon writes it; NULL: it does not. */
+static const struct kind *kind_pull(struct pull *p)
+{
+	static const char start[] = "{\"kind\":\"";
+	const char *name = p->at + sizeof(start) - 1, *end;
+
+	if (!PULL_TAKE(p, start))
+		return NULL;
+	end = memchr(name, '"', (size_t)(p->end - name));
+	for (size_t i = 0; end && i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strlen(kinds[i].name) != (size_t)(end - name) ||
+		    memcmp(kinds[i].name, name, (size_t)(end - name)) != 0)
+			continue;
+		p->at = end + 1;
+		return &kinds[i];
+	}
+	return NULL;
+}
+
+/* The kind as the tree has it; NULL: it has none. */
+static const struct kind *kind_of_tree(const json_t *tree)
+{
+	const char *name = json_string_value(json_object_get(tree, "kind"));
+
+	for (size_t i = 0; name && i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	return name ? &other_kind : NULL;
+}
+
+/* The copies of the texts take no more than the line: each has a NUL instead of two quotes. */
+static bool line_make_room(struct line *l, size_t length)
+{
+	char *room;
+
+	if (length <= l->args_room)
+		return true;
+	room = memory_realloc(l->args, length * 2);
+	if (!room)
+		return false;
+	l->args = room;
+	l->args_room = length * 2;
+	return true;
+}
+
+/* Read the values of a line of the kind, of which the members begin at @at. */
+static void kind_read(struct line *l, struct reading *r, const struct kind *k, const char *at)
+{
+	if (!k->may_be_plain)
+		reading_tree(r);
+	r->pull = (struct pull){ .at = at, .end = r->text + r->length, .to = l->args };
+	r->has_begun = at > r->text && at[-1] == '"';
+	r->is_plain = k->may_be_plain;
+	if (k->read && !r->is_bad)
+		k->read(l, r);
+	if (r->pull.at < r->pull.end)
+		PULL_TAKE(&r->pull, "\n");
+	r->is_plain &= r->pull.at == r->pull.end && !r->pull.has_blank && r->has_begun;
+}
+
+/* Where the members of a line begin that does not begin with its kind; NULL: it is no object. */
+static const char *members_find(const struct reading *r)
+{
+	struct pull p = { .at = r->text, .end = r->text + r->length };
+
+	pull_blanks(&p);
+	return PULL_TAKE(&p, "{") ? p.at : NULL;
+}
+
+static int line_read_as(struct line *l, struct reading *r, bool wants_tree)
+{
+	struct pull p = { .at = r->text, .end = r->text + r->length };
+	const struct kind *k = kind_pull(&p), *found;
+	const char *at = p.at;
+
+	r->most_tags = k ? k->most_tags : 0;
+	if (k)
+		kind_read(l, r, k, at);
+	if (k && r->is_plain && !wants_tree && !r->is_bad)
+		goto done;
+	found = kind_of_tree(reading_tree(r));
+	if (!found || r->is_bad)
+		return -EBADMSG;
+	if (found != k) {
+		at = members_find(r);
+		k = found;
+		r->most_tags = k->most_tags;
+		reading_cut(r);
+		if (at)
+			kind_read(l, r, k, at);
+		if (!at || r->is_bad)
+			return -EBADMSG;
+	}
+done:
+	json_decref(l->tree);
+	l->tree = r->tree;
+	l->kind = k->kind;
+	return 0;
+}
+
+static int line_read_into(struct line *l, const char *text, size_t length, bool wants_tree)
+{
+	struct reading r = { .text = text, .length = length };
+	size_t failures = memory_failures_of_thread();
+	int err = line_make_room(l, length) ? line_read_as(l, &r, wants_tree) : -ENOMEM;
+
+	if (err)
+		json_decref(r.tree);
+	return memory_failures_of_thread() > failures ? -ENOMEM : err;
+}
+
 int line_read(struct line *l, const char *text, size_t length)
 {
-	static const struct {
-		const char *name;
-		enum line_kind kind;
-		void (*read)(struct line *l, json_t *o);
-	} kinds[] = {
-		{ "sample", LINE_SAMPLE, sample_read },
-		{ "process", LINE_PROCESS, process_read },
-		{ "meta", LINE_META, meta_read },
-		{ "event", LINE_EVENT, NULL },
-		{ "summary", LINE_SUMMARY, summary_read },
-		{ "metric", LINE_METRIC, NULL },
-		{ "process_sample", LINE_PROCESS_SAMPLE, process_sample_read },
-		{ "span", LINE_SPAN, span_read },
-	};
-	size_t failures = memory_failures_of_thread();
-	const char *kind;
-	json_t *o;
-
-	o = jansson_loadb(text, length, JSON_ALLOW_NUL, NULL);
-	kind = json_string_value(json_object_get(o, "kind"));
-	if (!kind) {
-		json_decref(o);
-		return memory_failures_of_thread() > failures ? -ENOMEM : -EBADMSG;
-	}
-	json_decref(l->tree);
-	l->tree = o;
-	l->kind = LINE_OTHER;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strcmp(kinds[i].name, kind) != 0)
-			continue;
-		l->kind = kinds[i].kind;
-		if (kinds[i].read)
-			kinds[i].read(l, o);
-	}
-	line_refine(l, text, length);
-	return memory_failures_of_thread() > failures ? -ENOMEM : 0;
+	return line_read_into(l, text, length, true);
 }
 
 int line_read_quick(struct line *l, const char *text, size_t length)
 {
-	return line_read_plain(l, text, length) ? 0 : line_read(l, text, length);
+	return line_read_into(l, text, length, false);
 }
 
 int line_check_meta(const struct line *l)

@@ -71,11 +71,10 @@ void usage_read(json_t *o, uint64_t *values, struct metric_set *have);
 void metrics_read(json_t *o, uint64_t *values, struct metric_set *have);
 /* Adds the instances in the object @by, which may be NULL. */
 void instances_read(const json_t *by, struct sample *s);
-/* A sample or a record of a process as bpfmon writes it, of plain texts: without a tree, which is
- * dropped. False: it is another line, of which line_read() decides. (reader_plain.c) */
-bool line_read_plain(struct line *l, const char *text, size_t length);
-void summary_read(struct line *l, json_t *o);
+/* Reads the members of a summary, as members_read() does. */
+struct reading;
+void summary_read_line(struct reading *r, struct summary *s);
 /* Sets @s to what the members of @o say; absent is 0. */
-void summary_read_members(struct summary *s, const json_t *o);
+void summary_read_members(struct summary *s, json_t *o);
 
 #endif

@@ -2,85 +2,37 @@
 /* The summary line read back: the rows of summary.def, each read as its type says. */
 #include "run/summary_field.h"
 #include "run/limit.h"
+#include "run/member_reader.h"
 #include "run/reader.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* @o: the object that the field is in, NULL where the line has none. False: it is not there. */
-typedef bool read_fn(struct summary *s, const struct summary_field *f, const json_t *o);
+/* @o: the value; NULL: the line has none. Returns false then. */
+typedef bool part_fn(struct summary *s, const json_t *o);
 
-static void summary_fields_read(struct summary *s, enum summary_in in, const json_t *o);
-
-static bool summary_field_read_number(struct summary *s, const struct summary_field *f,
-				      const json_t *o)
-{
-	uint64_t value;
-
-	if (!value_read_number(json_object_get(o, f->key), metric_unit_decimals(f->unit), &value))
-		return false;
-	summary_field_set(s, f, value);
-	return true;
-}
-
-static bool field_read_truth(struct summary *s, const struct summary_field *f, const json_t *o)
-{
-	bool *member = summary_field_member(s, f);
-
-	*member = json_is_true(json_object_get(o, f->key));
-	return true;
-}
-
-static bool summary_field_read_text(struct summary *s, const struct summary_field *f,
-				    const json_t *o)
-{
-	const char *text = json_string_value(json_object_get(o, f->key));
-
-	if (text)
-		snprintf(summary_field_member(s, f), f->size, "%s", text);
-	return text;
-}
-
-static bool field_read_status(struct summary *s, const struct summary_field *f, const json_t *o)
-{
-	const json_t *v = json_object_get(o, f->key);
-	int *member = summary_field_member(s, f);
-
-	*member = value_read_int32(v);
-	s->has_status |= json_is_integer(v);
-	return json_is_integer(v);
-}
-
-static bool field_read_object(struct summary *s, const struct summary_field *f, const json_t *o)
-{
-	const json_t *v = json_object_get(o, f->key);
-
-	summary_fields_read(s, f->opens, v);
-	return json_is_object(v);
-}
-
-static bool field_read_losses(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_losses(struct summary *s, const json_t *o)
 {
 	bool is_complete = s->complete;
 	const char *name;
 	uint64_t count;
 	json_t *v;
 
-	json_object_foreach(json_object_get(o, f->key), name, v)
+	json_object_foreach((json_t *)o, name, v)
 		if (value_read_number(v, 0, &count))
 			summary_add_loss(s, name, count);
 	s->complete = is_complete; /* the line has that itself */
 	return true;
 }
 
-static bool field_read_limit(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_limit(struct summary *s, const json_t *o)
 {
-	return limit_hit_read(&s->limit, json_object_get(o, f->key));
+	return limit_hit_read(&s->limit, o);
 }
 
-static bool field_read_bounds(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_bounds(struct summary *s, const json_t *o)
 {
-	json_t *found = json_object_get(o, f->key), *v;
+	json_t *found = (json_t *)o, *v;
 	enum metric_id id;
 	const char *key;
 
@@ -93,9 +45,9 @@ static bool field_read_bounds(struct summary *s, const struct summary_field *f, 
 	return found;
 }
 
-static bool field_read_oom(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_oom(struct summary *s, const json_t *o)
 {
-	const json_t *k = json_object_get(o, f->key);
+	const json_t *k = o;
 	const char *cgroup = json_string_value(json_object_get(k, "cgroup"));
 
 	s->oom.pid = value_read_int32(json_object_get(k, "pid"));
@@ -107,16 +59,9 @@ static bool field_read_oom(struct summary *s, const struct summary_field *f, con
 	return k;
 }
 
-static bool field_read_counters(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_instances(struct summary *s, const json_t *o)
 {
-	(void)f;
-	metrics_read((json_t *)o, s->total.value, &s->total.have);
-	return true;
-}
-
-static bool field_read_instances(struct summary *s, const struct summary_field *f, const json_t *o)
-{
-	instances_read(json_object_get(o, f->key), &s->total);
+	instances_read(o, &s->total);
 	return s->total.nr_instances;
 }
 
@@ -134,14 +79,14 @@ static void latency_read(struct block_latency *l, const json_t *pairs)
 			l->count[bucket] = count;
 }
 
-static bool field_read_latencies(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_latencies(struct summary *s, const json_t *o)
 {
 	const char *device, *name;
 	struct block_latency *l;
 	json_t *of_device, *v;
 	unsigned direction;
 
-	json_object_foreach(json_object_get(o, f->key), device, of_device) {
+	json_object_foreach((json_t *)o, device, of_device) {
 		if (strlen(device) >= INSTANCE_BYTES)
 			continue;
 		json_object_foreach(of_device, name, v) {
@@ -155,12 +100,12 @@ static bool field_read_latencies(struct summary *s, const struct summary_field *
 	return s->latencies.nr;
 }
 
-static bool field_read_holders(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_holders(struct summary *s, const json_t *o)
 {
 	json_t *v;
 	size_t i;
 
-	json_array_foreach(json_object_get(o, f->key), i, v) {
+	json_array_foreach(o, i, v) {
 		struct holder h = {
 			.pid = value_read_int32(json_object_get(v, "pid")),
 			.exe = (char *)json_string_value(json_object_get(v, "exe")),
@@ -174,21 +119,21 @@ static bool field_read_holders(struct summary *s, const struct summary_field *f,
 }
 
 /* Beside those of a line that has more holders than there is room for. */
-static bool field_read_others(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_others(struct summary *s, const json_t *o)
 {
-	const json_t *others = json_object_get(o, f->key);
+	const json_t *others = o;
 
 	s->holders.others += member_read_number(others, "processes", 0);
 	s->holders.others_bytes += member_read_number(others, "rss_bytes", 0);
 	return others;
 }
 
-static bool field_read_programs(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_programs(struct summary *s, const json_t *o)
 {
 	json_t *v;
 	size_t i;
 
-	json_array_foreach(json_object_get(o, f->key), i, v) {
+	json_array_foreach(o, i, v) {
 		const char *exe = json_string_value(json_object_get(v, "exe"));
 		struct program *p = summary_append_program(s, exe);
 
@@ -202,38 +147,37 @@ static bool field_read_programs(struct summary *s, const struct summary_field *f
 	return true;
 }
 
-static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = summary_field_read_number, [TYPE_DERIVED] = summary_field_read_number,
-	[TYPE_TRUTH] = field_read_truth,           [TYPE_TEXT] = summary_field_read_text,
-	[TYPE_STATUS] = field_read_status,         [TYPE_OBJECT] = field_read_object,
-	[TYPE_LIMIT] = field_read_limit,           [TYPE_BOUNDS] = field_read_bounds,
-	[TYPE_LOSSES] = field_read_losses,         [TYPE_OOM] = field_read_oom,
-	[TYPE_COUNTERS] = field_read_counters,     [TYPE_HOLDERS] = field_read_holders,
-	[TYPE_OTHERS] = field_read_others,         [TYPE_PROGRAMS] = field_read_programs,
-	[TYPE_INSTANCES] = field_read_instances,   [TYPE_LATENCIES] = field_read_latencies,
+static part_fn *const part_readers[NR_MEMBER_TYPES] = {
+	[TYPE_LIMIT] = field_read_limit,         [TYPE_BOUNDS] = field_read_bounds,
+	[TYPE_LOSSES] = field_read_losses,       [TYPE_OOM] = field_read_oom,
+	[TYPE_HOLDERS] = field_read_holders,     [TYPE_OTHERS] = field_read_others,
+	[TYPE_PROGRAMS] = field_read_programs,   [TYPE_INSTANCES] = field_read_instances,
+	[TYPE_LATENCIES] = field_read_latencies,
 };
 
-/* A member that several rows decide is true where each of them is there. */
-static void summary_fields_read(struct summary *s, enum summary_in in, const json_t *o)
+static bool summary_read_part(struct reading *r, void *of, const struct member *m, const json_t *v)
 {
-	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
-		const struct summary_field *f = summary_field_get(i);
-
-		if (f->in == in && !field_readers[f->type](s, f, o) && f->there == THERE_IF_HAS)
-			*summary_field_has(s, f) = false;
-	}
+	(void)r;
+	return part_readers[m->type] && part_readers[m->type](of, v);
 }
 
-void summary_read_members(struct summary *s, const json_t *o)
+void summary_read_line(struct reading *r, struct summary *s)
 {
+	struct metric_set all;
+	const struct target t = { &summary_members, IN_LINE, s, &all, summary_read_part, NULL };
+
+	metric_set_all(&all);
 	summary_done(s);
-	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++)
-		if (summary_field_get(i)->there == THERE_IF_HAS)
-			*summary_field_has(s, summary_field_get(i)) = true;
-	summary_fields_read(s, IN_LINE, o);
+	members_read(r, &t);
 }
 
-void summary_read(struct line *l, json_t *o)
+void summary_read_members(struct summary *s, json_t *o)
 {
-	summary_read_members(&l->summary, o);
+	struct metric_set all;
+	const struct target t = { &summary_members, IN_LINE, s, &all, summary_read_part, NULL };
+	struct reading r = { .tree = o };
+
+	metric_set_all(&all);
+	summary_done(s);
+	members_read_tree(&r, &t);
 }

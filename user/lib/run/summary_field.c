@@ -5,6 +5,7 @@
 #define ROW_ALWAYS .there = THERE_ALWAYS
 #define ROW_IF_HAS(member) .there = THERE_IF_HAS, .has = offsetof(struct summary, member)
 #define ROW_WITH(member) .there = THERE_WITH, .has = offsetof(struct summary, member)
+#define ROW_HAS_OR_NULL(member) .there = THERE_HAS_OR_NULL, .has = offsetof(struct summary, member)
 #define ROW_IF_SET .there = THERE_IF_SET
 #define ROW_IF_COUNTED .there = THERE_IF_COUNTED
 #define ROW_IF_SAMPLED .there = THERE_IF_SAMPLED
@@ -17,12 +18,12 @@
 #define ROW_IF_INSTANCES .there = THERE_IF_INSTANCES
 #define ROW_IF_LATENCIES .there = THERE_IF_LATENCIES
 
-static const struct summary_field fields[NR_SUMMARY_FIELDS] = {
+static const struct member fields[NR_SUMMARY_FIELDS] = {
 /* clang-format off */
 #define SUMMARY_FIELD(in_, key_, type_, unit_, member, there_, compare_, text)                     \
 	{ .key = #key_, .in = IN_##in_, .type = TYPE_##type_, .unit = UNIT_##unit_,             \
 	  .offset = offsetof(struct summary, member),                                              \
-	  .size = sizeof(((struct summary *)0)->member), ROW_##there_, .compare = (compare_),      \
+	  .size = sizeof(((struct summary *)0)->member), .signal = offsetof(struct summary, signal), ROW_##there_, .compare = (compare_),      \
 	  .help = (text) },
 #define SUMMARY_DERIVED(in_, key_, unit_, get_, set_, there_, compare_, text)                      \
 	{ .key = #key_, .in = IN_##in_, .type = TYPE_DERIVED, .unit = UNIT_##unit_,             \
@@ -44,71 +45,37 @@ _Static_assert((1ULL
 		) == (1ULL << (NR_SUMMARY_COMPARED + 1)) - 1,
 	       "a place of a key of `bpfmon compare` in summary.def is missing, or there twice");
 
-const struct summary_field *summary_field_get(size_t i)
+const struct member_table summary_members = { fields, NR_SUMMARY_FIELDS,
+					      offsetof(struct summary, total.value),
+					      offsetof(struct summary, total.have) };
+
+const struct member *summary_field_get(size_t i)
 {
 	return &fields[i];
 }
 
-const struct summary_field *summary_field_compared(unsigned place)
+const struct member *summary_field_compared(unsigned place)
 {
-	const struct summary_field *f = fields;
+	const struct member *f = fields;
 
 	while (f->compare != place)
 		f++;
 	return f;
 }
 
-void *summary_field_member(struct summary *s, const struct summary_field *f)
+uint64_t summary_field_number(const struct summary *s, const struct member *f)
 {
-	return (char *)s + f->offset;
+	return f->get ? f->get(s) : *(const uint64_t *)member_get(s, f);
 }
 
-const void *summary_field_value(const struct summary *s, const struct summary_field *f)
+static bool field_is_set(const struct summary *s, const struct member *f)
 {
-	return (const char *)s + f->offset;
+	return f->get ? f->get(s) : member_is_set(s, f);
 }
 
-uint64_t summary_field_number(const struct summary *s, const struct summary_field *f)
-{
-	return f->get ? f->get(s) : *(const uint64_t *)summary_field_value(s, f);
-}
-
-void summary_field_set(struct summary *s, const struct summary_field *f, uint64_t value)
-{
-	if (f->set)
-		f->set(s, value);
-	else if (!f->get)
-		*(uint64_t *)summary_field_member(s, f) = value;
-}
-
-bool summary_field_is_status(const struct summary *s, const struct summary_field *f)
-{
-	return s->has_status && (summary_field_value(s, f) == &s->signal) == (s->signal != 0);
-}
-
-bool *summary_field_has(struct summary *s, const struct summary_field *f)
-{
-	return (bool *)((char *)s + f->has);
-}
-
-static bool field_is_set(const struct summary *s, const struct summary_field *f)
-{
-	switch (f->type) {
-	case TYPE_TRUTH:
-		return *(const bool *)summary_field_value(s, f);
-	case TYPE_TEXT:
-		return *(const char *)summary_field_value(s, f);
-	default:
-		return summary_field_number(s, f);
-	}
-}
-
-bool summary_field_is_there(const struct summary *s, const struct summary_field *f)
+bool summary_field_is_there(const struct summary *s, const struct member *f)
 {
 	switch (f->there) {
-	case THERE_IF_HAS:
-	case THERE_WITH:
-		return *(const bool *)((const char *)s + f->has);
 	case THERE_IF_SET:
 		return field_is_set(s, f);
 	case THERE_IF_COUNTED:
@@ -132,8 +99,7 @@ bool summary_field_is_there(const struct summary *s, const struct summary_field 
 		return s->total.nr_instances;
 	case THERE_IF_LATENCIES:
 		return s->latencies.nr;
-	case THERE_ALWAYS:
-		break;
+	default:
+		return member_is_there(s, f);
 	}
-	return true;
 }

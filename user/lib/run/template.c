@@ -40,7 +40,7 @@ static bool summary_has_key(enum summary_in in, const char *key, size_t length)
 	enum metric_id id;
 
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
-		const struct summary_field *f = summary_field_get(i);
+		const struct member *f = summary_field_get(i);
 
 		if (f->in != in || strlen(f->key) != head || !head ||
 		    memcmp(f->key, key, head) != 0)
@@ -77,7 +77,7 @@ static void keys_offer(struct key_search *s, enum summary_in in, const char *bef
 	char key[KEY_BYTES];
 
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
-		const struct summary_field *f = summary_field_get(i);
+		const struct member *f = summary_field_get(i);
 
 		if (f->in != in || !*f->key)
 			continue;

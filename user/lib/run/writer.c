@@ -79,14 +79,112 @@ static void instances_write(struct jsonw *j, const struct sample *s)
 	jsonw_object_end(j);
 }
 
+void args_write(struct jsonw *j, const char *key, const struct process *p)
+{
+	const char *end = p->args + p->args_length;
+
+	jsonw_array(j, key);
+	for (const char *a = p->args; a < end;) {
+		size_t n = strnlen(a, (size_t)(end - a));
+
+		jsonw_bytes(j, NULL, a, n);
+		a += n + 1;
+	}
+	jsonw_array_end(j);
+}
+
+static void tags_write(struct jsonw *j, const char *key, const struct span_label *label)
+{
+	jsonw_pairs(j, key, label->tags, label->nr_tags);
+}
+
+static void member_write(struct jsonw *j, const void *of, const struct member *m)
+{
+	const void *at = member_get(of, m);
+
+	switch (m->type) {
+	case TYPE_NUMBER:
+		jsonw_decimal(j, m->key, *(const uint64_t *)at, metric_unit_decimals(m->unit));
+		break;
+	case TYPE_UINT:
+		jsonw_uint(j, m->key, *(const uint32_t *)at);
+		break;
+	case TYPE_INT:
+	case TYPE_STATUS:
+		jsonw_int(j, m->key, *(const int32_t *)at);
+		break;
+	case TYPE_TIME:
+		epoch_write(j, m->key, *(const uint64_t *)at);
+		break;
+	case TYPE_TRUTH:
+		jsonw_bool(j, m->key, *(const bool *)at);
+		break;
+	case TYPE_TEXT:
+		jsonw_string(j, m->key, at);
+		break;
+	case TYPE_STRING:
+		jsonw_string(j, m->key, *(const char *const *)at);
+		break;
+	case TYPE_COMM:
+		jsonw_bytes(j, m->key, at, strlen(at));
+		break;
+	case TYPE_STATE:
+		jsonw_bytes(j, m->key, *(const char *)at ? at : "?", 1);
+		break;
+	case TYPE_ARGS:
+		args_write(j, m->key, of);
+		break;
+	case TYPE_LOSSY:
+		j->lossy |= *(const bool *)at;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool member_is_null(const void *of, const struct member *m)
+{
+	if (m->type == TYPE_STATUS)
+		return !member_is_status(of, m);
+	if (m->there == THERE_HAS_OR_NULL && !*(const bool *)((const char *)of + m->has))
+		return true;
+	return (m->there == THERE_OR_NULL || m->there == THERE_HAS_OR_NULL) &&
+	       !member_is_set(of, m);
+}
+
+/* Append the members of the table that the struct @of has, and its metrics. */
+static void members_write(struct jsonw *j, const struct member_table *t, const void *of)
+{
+	for (const struct member *m = t->rows; m < t->rows + t->nr; m++) {
+		if (!member_is_there(of, m))
+			continue;
+		if (m->type == TYPE_COUNTERS)
+			metrics_write(j, (const uint64_t *)((const char *)of + t->value),
+				      (const struct metric_set *)((const char *)of + t->have));
+		else if (m->type == TYPE_INSTANCES)
+			instances_write(j, of);
+		else if (m->type == TYPE_TAGS)
+			tags_write(j, m->key, member_get(of, m));
+		else if (member_is_null(of, m))
+			jsonw_null(j, m->key);
+		else
+			member_write(j, of, m);
+	}
+}
+
+void write_process(struct jsonw *j, const struct process *p)
+{
+	kind_begin(j, "process", NULL);
+	members_write(j, &process_members, p);
+	line_end(j);
+}
+
 static void sample_write_of(struct jsonw *j, const char *run, uint64_t start_epoch_ns,
 			    const struct sample *s)
 {
 	kind_begin(j, "sample", run);
 	epoch_write(j, "time", start_epoch_ns + s->elapsed_ns);
-	jsonw_decimal(j, "elapsed_seconds", s->elapsed_ns, 9);
-	metrics_write(j, s->value, &s->have);
-	instances_write(j, s);
+	members_write(j, &sample_members, s);
 	line_end(j);
 }
 
@@ -105,88 +203,13 @@ void write_node_sample(struct jsonw *j, const struct run *run, const struct samp
 	sample_write_of(j, run->id, run->start_epoch_ns, s);
 }
 
-void args_write(struct jsonw *j, const char *key, const struct process *p)
-{
-	const char *end = p->args + p->args_length;
-
-	jsonw_array(j, key);
-	for (const char *a = p->args; a < end;) {
-		size_t n = strnlen(a, (size_t)(end - a));
-
-		jsonw_bytes(j, NULL, a, n);
-		a += n + 1;
-	}
-	jsonw_array_end(j);
-}
-
-void write_process(struct jsonw *j, const struct process *p)
-{
-	jsonw_object(j, NULL);
-	jsonw_string(j, "kind", "process");
-	jsonw_int(j, "pid", p->pid);
-	jsonw_int(j, "ns_pid", p->ns_pid);
-	jsonw_int(j, "ppid", p->ppid);
-	jsonw_uint(j, "uid", p->uid);
-	if (p->span)
-		jsonw_uint(j, "span", p->span);
-	jsonw_bytes(j, "comm", p->comm, strlen(p->comm));
-	jsonw_string(j, "exe", p->exe);
-	if (p->args)
-		args_write(j, "args", p);
-	if (p->args && p->args_cut)
-		jsonw_bool(j, "args_cut", true);
-	epoch_write(j, "start_time", p->start_epoch_ns);
-	if (p->joined_epoch_ns)
-		epoch_write(j, "joined_time", p->joined_epoch_ns);
-	if (p->left_epoch_ns)
-		epoch_write(j, "left_time", p->left_epoch_ns);
-	if (p->has_ended && p->end_epoch_ns)
-		epoch_write(j, "end_time", p->end_epoch_ns);
-	else
-		jsonw_null(j, "end_time");
-	if (p->has_ended && !p->signal)
-		jsonw_int(j, "exit_code", p->exit_code);
-	else
-		jsonw_null(j, "exit_code");
-	if (p->has_ended && p->signal)
-		jsonw_int(j, "signal", p->signal);
-	else
-		jsonw_null(j, "signal");
-	if (!p->has_ended)
-		jsonw_bytes(j, "state", p->state ? &p->state : "?", 1);
-	jsonw_uint(j, "threads_total", p->threads_total);
-	jsonw_uint(j, "execs", p->execs);
-	if (p->has_rss_peak) {
-		jsonw_uint(j, "rss_peak_bytes", p->rss_peak_bytes);
-		jsonw_bool(j, "rss_peak_exact", p->rss_peak_exact);
-	}
-	if (p->children_cpu_ns)
-		jsonw_decimal(j, "children_cpu_seconds", p->children_cpu_ns, 9);
-	metrics_write(j, p->value, &p->have);
-	j->lossy |= p->lossy;
-	line_end(j);
-}
-
 /* Writes the line of a live process at a sample. */
 
 void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct process_sample *p)
 {
-	jsonw_object(j, NULL);
-	jsonw_string(j, "kind", "process_sample");
+	kind_begin(j, "process_sample", NULL);
 	epoch_write(j, "time", start_epoch_ns + p->elapsed_ns);
-	jsonw_decimal(j, "elapsed_seconds", p->elapsed_ns, 9);
-	jsonw_int(j, "pid", p->pid);
-	if (p->comm[0])
-		jsonw_bytes(j, "comm", p->comm, strlen(p->comm));
-	epoch_write(j, "start_time", p->start_epoch_ns);
-	if (p->has_parent) {
-		jsonw_int(j, "ppid", p->ppid);
-		jsonw_uint(j, "uid", p->uid);
-	}
-	if (p->exe)
-		jsonw_string(j, "exe", p->exe);
-	metrics_write(j, p->value, &p->have);
-	j->lossy |= p->lossy;
+	members_write(j, &process_sample_members, p);
 	line_end(j);
 }
 
@@ -195,43 +218,19 @@ void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct
 static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,
 				 bool with_programs);
 
-static void field_write_number(struct jsonw *j, const struct summary *s,
-			       const struct summary_field *f)
+static void field_write_derived(struct jsonw *j, const struct summary *s, const struct member *f)
 {
-	jsonw_decimal(j, f->key, summary_field_number(s, f), metric_unit_decimals(f->unit));
+	jsonw_decimal(j, f->key, f->get(s), metric_unit_decimals(f->unit));
 }
 
-static void field_write_truth(struct jsonw *j, const struct summary *s,
-			      const struct summary_field *f)
-{
-	jsonw_bool(j, f->key, *(const bool *)summary_field_value(s, f));
-}
-
-static void field_write_text(struct jsonw *j, const struct summary *s,
-			     const struct summary_field *f)
-{
-	jsonw_string(j, f->key, summary_field_value(s, f));
-}
-
-static void field_write_status(struct jsonw *j, const struct summary *s,
-			       const struct summary_field *f)
-{
-	if (summary_field_is_status(s, f))
-		jsonw_int(j, f->key, *(const int *)summary_field_value(s, f));
-	else
-		jsonw_null(j, f->key);
-}
-
-static void field_write_object(struct jsonw *j, const struct summary *s,
-			       const struct summary_field *f)
+static void field_write_object(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	jsonw_object(j, f->key);
 	summary_fields_write(j, s, f->opens, false);
 	jsonw_object_end(j);
 }
 
-static void field_write_losses(struct jsonw *j, const struct summary *s,
-			       const struct summary_field *f)
+static void field_write_losses(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	jsonw_object(j, f->key);
 	for (size_t i = 0; i < s->nr_losses; i++)
@@ -239,16 +238,14 @@ static void field_write_losses(struct jsonw *j, const struct summary *s,
 	jsonw_object_end(j);
 }
 
-static void field_write_limit(struct jsonw *j, const struct summary *s,
-			      const struct summary_field *f)
+static void field_write_limit(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	jsonw_object(j, f->key);
 	limit_hit_write(j, &s->limit);
 	jsonw_object_end(j);
 }
 
-static void field_write_bounds(struct jsonw *j, const struct summary *s,
-			       const struct summary_field *f)
+static void field_write_bounds(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	static const char at_least[] = "at_least";
 
@@ -267,15 +264,14 @@ static void field_write_bounds(struct jsonw *j, const struct summary *s,
 	jsonw_object_end(j);
 }
 
-static void field_write_oom(struct jsonw *j, const struct summary *s, const struct summary_field *f)
+static void field_write_oom(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	jsonw_object(j, f->key);
 	oom_write(j, &s->oom);
 	jsonw_object_end(j);
 }
 
-static void field_write_counters(struct jsonw *j, const struct summary *s,
-				 const struct summary_field *f)
+static void field_write_counters(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	(void)f;
 	for (int i = 0; i < NR_METRICS; i++)
@@ -284,8 +280,7 @@ static void field_write_counters(struct jsonw *j, const struct summary *s,
 			metric_write(j, (enum metric_id)i, s->total.value[i]);
 }
 
-static void field_write_instances(struct jsonw *j, const struct summary *s,
-				  const struct summary_field *f)
+static void field_write_instances(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	(void)f;
 	instances_write(j, &s->total);
@@ -305,8 +300,7 @@ static void latency_write(struct jsonw *j, const struct block_latency *l)
 	jsonw_array_end(j);
 }
 
-static void field_write_latencies(struct jsonw *j, const struct summary *s,
-				  const struct summary_field *f)
+static void field_write_latencies(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	const struct block_latency *all = s->latencies.all;
 
@@ -324,8 +318,7 @@ static void field_write_latencies(struct jsonw *j, const struct summary *s,
 	jsonw_object_end(j);
 }
 
-static void field_write_holders(struct jsonw *j, const struct summary *s,
-				const struct summary_field *f)
+static void field_write_holders(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	jsonw_array(j, f->key);
 	for (size_t i = 0; i < s->holders.nr; i++) {
@@ -341,8 +334,7 @@ static void field_write_holders(struct jsonw *j, const struct summary *s,
 	jsonw_array_end(j);
 }
 
-static void field_write_others(struct jsonw *j, const struct summary *s,
-			       const struct summary_field *f)
+static void field_write_others(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	jsonw_object(j, f->key);
 	jsonw_uint(j, "processes", s->holders.others);
@@ -350,8 +342,7 @@ static void field_write_others(struct jsonw *j, const struct summary *s,
 	jsonw_object_end(j);
 }
 
-static void field_write_programs(struct jsonw *j, const struct summary *s,
-				 const struct summary_field *f)
+static void field_write_programs(struct jsonw *j, const struct summary *s, const struct member *f)
 {
 	jsonw_array(j, f->key);
 	for (size_t i = 0; i < s->nr_programs; i++) {
@@ -370,12 +361,10 @@ static void field_write_programs(struct jsonw *j, const struct summary *s,
 	jsonw_array_end(j);
 }
 
-typedef void write_fn(struct jsonw *j, const struct summary *s, const struct summary_field *f);
+typedef void write_fn(struct jsonw *j, const struct summary *s, const struct member *f);
 
-static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = field_write_number,       [TYPE_DERIVED] = field_write_number,
-	[TYPE_TRUTH] = field_write_truth,         [TYPE_TEXT] = field_write_text,
-	[TYPE_STATUS] = field_write_status,       [TYPE_OBJECT] = field_write_object,
+static write_fn *const field_writers[NR_MEMBER_TYPES] = {
+	[TYPE_DERIVED] = field_write_derived,     [TYPE_OBJECT] = field_write_object,
 	[TYPE_LIMIT] = field_write_limit,         [TYPE_BOUNDS] = field_write_bounds,
 	[TYPE_LOSSES] = field_write_losses,       [TYPE_OOM] = field_write_oom,
 	[TYPE_COUNTERS] = field_write_counters,   [TYPE_HOLDERS] = field_write_holders,
@@ -387,11 +376,17 @@ static void summary_fields_write(struct jsonw *j, const struct summary *s, enum 
 				 bool with_programs)
 {
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
-		const struct summary_field *f = summary_field_get(i);
+		const struct member *f = summary_field_get(i);
 
-		if (f->in == in && (with_programs || f->type != TYPE_PROGRAMS) &&
-		    summary_field_is_there(s, f))
+		if (f->in != in || (!with_programs && f->type == TYPE_PROGRAMS) ||
+		    !summary_field_is_there(s, f))
+			continue;
+		if (field_writers[f->type])
 			field_writers[f->type](j, s, f);
+		else if (member_is_null(s, f))
+			jsonw_null(j, f->key);
+		else
+			member_write(j, s, f);
 	}
 }
 
@@ -414,21 +409,8 @@ void write_node_summary(struct jsonw *j, const struct run *run, const struct sum
 
 void write_span(struct jsonw *j, const struct span *s)
 {
-	jsonw_object(j, NULL);
-	jsonw_string(j, "kind", "span");
-	jsonw_uint(j, "id", s->id);
-	if (s->parent)
-		jsonw_uint(j, "parent", s->parent);
-	jsonw_string(j, "name", s->label.name);
-	jsonw_pairs(j, "tags", s->label.tags, s->label.nr_tags);
-	jsonw_int(j, "pid", s->pid);
-	if (s->in_place)
-		jsonw_bool(j, "in_place", true);
-	epoch_write(j, "start_time", s->start_epoch_ns);
-	if (s->end_epoch_ns)
-		epoch_write(j, "end_time", s->end_epoch_ns);
-	else
-		jsonw_null(j, "end_time");
+	kind_begin(j, "span", NULL);
+	members_write(j, &span_members, s);
 	/* its programs are in the records of its processes */
 	summary_fields_write(j, &s->used, IN_LINE, false);
 	line_end(j);

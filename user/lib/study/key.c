@@ -11,7 +11,7 @@ struct compare_key compare_key(size_t i)
 	const struct metric *m;
 
 	if (i < NR_SUMMARY_COMPARED) {
-		const struct summary_field *f = summary_field_compared((unsigned)i + 1);
+		const struct member *f = summary_field_compared((unsigned)i + 1);
 
 		return (struct compare_key){ f->key, f->unit };
 	}
