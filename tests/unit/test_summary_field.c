@@ -37,6 +37,14 @@ static bool is_number(const struct member *f)
 	return f->type == TYPE_NUMBER || f->type == TYPE_DERIVED;
 }
 
+static void number_set(struct summary *s, const struct member *f, uint64_t value)
+{
+	if (f->set)
+		f->set(s, value);
+	else if (!f->get)
+		*(uint64_t *)member_at(s, f) = value;
+}
+
 /* Every member that has a row, and every part, of a value that no other has. */
 static void fill_summary(struct summary *s)
 {
@@ -49,7 +57,7 @@ static void fill_summary(struct summary *s)
 		if (f->there == THERE_IF_HAS)
 			*member_has(s, f) = true;
 		if (f->type == TYPE_NUMBER)
-			summary_field_set(s, f, value++ * (f->unit == UNIT_NS ? 1000 : 1));
+			number_set(s, f, value++ * (f->unit == UNIT_NS ? 1000 : 1));
 		if (f->type == TYPE_TRUTH)
 			*(bool *)member_at(s, f) = true;
 		if (f->type == TYPE_TEXT)
