@@ -196,12 +196,32 @@ static bool pull_args(struct pull *p, struct process *of)
 	return false;
 }
 
+/* Set a member that keeps a text itself. Returns false if the text is not plain. */
+static bool member_pull_text(struct reading *r, const struct member *m, char *at)
+{
+	const char *text;
+	size_t length;
+
+	if (!pull_text(&r->pull, &text, &length))
+		return false;
+	if (m->type == TYPE_STATE) {
+		*at = *text;
+		r->is_plain &= length == 1;
+	} else if (m->type == TYPE_COMM) {
+		comm_copy(at, text, SIZE_MAX);
+		r->is_plain &= length < COMM_TEXT_BYTES;
+	} else {
+		snprintf(at, m->size, "%s", text);
+	}
+	return true;
+}
+
 /* Set a member from the text of its value. Returns false, at the value, if that is not plain. */
 static bool member_pull(struct reading *r, struct object *o, const struct member *m, bool *is_there)
 {
 	void *at = member_at(o->t->of, m);
 	struct pull *p = &r->pull;
-	const char *text, *start = p->at;
+	const char *start = p->at;
 	unsigned decimals = member_decimals(m);
 	size_t length;
 	uint64_t n;
@@ -236,22 +256,9 @@ static bool member_pull(struct reading *r, struct object *o, const struct member
 		/* where there is a tree, names are cut in it */
 		return !*is_there || (!r->tree && pull_text(p, at, &length));
 	case TYPE_TEXT:
-		if (!pull_text(p, &text, &length))
-			return false;
-		snprintf(at, m->size, "%s", text);
-		return true;
 	case TYPE_COMM:
-		if (!pull_text(p, &text, &length))
-			return false;
-		comm_copy(at, text, SIZE_MAX);
-		r->is_plain &= length < COMM_TEXT_BYTES;
-		return true;
 	case TYPE_STATE:
-		if (!pull_text(p, &text, &length))
-			return false;
-		*(char *)at = *text;
-		r->is_plain &= length == 1;
-		return true;
+		return member_pull_text(r, m, at);
 	case TYPE_ARGS:
 		return pull_args(p, o->t->of);
 	default:
