@@ -21,8 +21,7 @@
 
 /* The rules are for every row: the loops are here, and the message names the row. */
 #define each_field(f)                                                                              \
-	for (const struct member *f = summary_field_get(0),                                 \
-					*f##_end = f + NR_SUMMARY_FIELDS;                          \
+	for (const struct member *f = summary_field_get(0), *f##_end = f + NR_SUMMARY_FIELDS;      \
 	     f < f##_end; f++)
 
 static bool ends_with(const char *text, const char *suffix)
@@ -61,8 +60,7 @@ static void fill_summary(struct summary *s)
 		if (f->type == TYPE_TRUTH)
 			*(bool *)member_at(s, f) = true;
 		if (f->type == TYPE_TEXT)
-			snprintf(member_at(s, f), f->size, "t%u",
-				 (unsigned)value++ % 1000);
+			snprintf(member_at(s, f), f->size, "t%u", (unsigned)value++ % 1000);
 	}
 	s->drain_ns_total = s->drains * 13; /* only their mean is published */
 	s->exit_code = 77;

@@ -132,7 +132,8 @@ static bool args_take(struct reading *r, struct process *p, const json_t *list)
 }
 
 /* Set a member from a value of the tree, which may be NULL. Returns false if it is another one. */
-static bool member_take(struct reading *r, struct object *o, const struct member *m, json_t *v)
+static bool member_set_from_tree(struct reading *r, struct object *o, const struct member *m,
+				 json_t *v)
 {
 	void *at = member_at(o->t->of, m);
 	const char *text = json_string_value(v);
@@ -302,7 +303,7 @@ static void metric_pull(struct reading *r, struct object *o, enum metric_id id)
 
 static void object_read(struct reading *r, struct object *o);
 
-static void row_read(struct reading *r, struct object *o, size_t at)
+static void member_read_row(struct reading *r, struct object *o, size_t at)
 {
 	const struct member *m = &o->t->table->rows[at];
 	struct target inner = *o->t;
@@ -321,8 +322,9 @@ static void row_read(struct reading *r, struct object *o, size_t at)
 	if (r->seen[at] || !member_pull(r, o, m, &r->has[at])) {
 		r->is_plain = false;
 		r->is_bad |= !pull_skip(&r->pull);
-		r->has[at] = m->type != TYPE_OBJECT &&
-			     member_take(r, o, m, json_object_get(object_tree(r, o), m->key));
+		r->has[at] =
+			m->type != TYPE_OBJECT &&
+			member_set_from_tree(r, o, m, json_object_get(object_tree(r, o), m->key));
 	}
 	r->seen[at] = true;
 }
@@ -370,7 +372,7 @@ static bool member_read_next(struct reading *r, struct object *o, const char *ke
 		if (key_is(t->rows[i].key, key, length)) {
 			rows_pass(r, o, o->next, i);
 			o->next = i + 1;
-			row_read(r, o, i);
+			member_read_row(r, o, i);
 			return true;
 		}
 	}
@@ -390,7 +392,7 @@ static void member_read_any(struct reading *r, struct object *o, const char *key
 			continue;
 		has_metrics |= t->rows[i].type == TYPE_COUNTERS;
 		if (length && key_is(t->rows[i].key, key, length)) {
-			row_read(r, o, i);
+			member_read_row(r, o, i);
 			return;
 		}
 	}
@@ -422,7 +424,7 @@ static void object_take(struct reading *r, struct object *o)
 			r->has[i] = json_is_object(json_object_get(tree, m->key));
 			object_take(r, &(struct object){ .t = &inner, .above = o, .key = m->key });
 		} else {
-			r->has[i] = member_take(r, o, m, json_object_get(tree, m->key));
+			r->has[i] = member_set_from_tree(r, o, m, json_object_get(tree, m->key));
 		}
 	}
 	if (o->late && o->late->set)

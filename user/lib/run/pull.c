@@ -121,14 +121,14 @@ bool pull_is_end_of_value(const struct pull *p)
 	return p->at < p->end && (*p->at == ',' || *p->at == '}');
 }
 
-static bool is_blank(char c)
+static bool pull_is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 void pull_blanks(struct pull *p)
 {
-	for (; p->at < p->end && is_blank(*p->at); p->at++)
+	for (; p->at < p->end && pull_is_blank(*p->at); p->at++)
 		p->has_blank = true;
 }
 

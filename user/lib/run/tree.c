@@ -250,13 +250,6 @@ int32_t value_read_int32(const json_t *v)
 	return n >= INT32_MIN && n <= INT32_MAX ? (int32_t)n : 0;
 }
 
-uint32_t member_read_uint32(const json_t *o, const char *key)
-{
-	uint64_t n = member_read_number(o, key, 0);
-
-	return n <= UINT32_MAX ? (uint32_t)n : 0;
-}
-
 /* Records of processes, and what live ones held at a sample, read back. */
 
 bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes)

@@ -71,9 +71,8 @@ bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n);
 uint64_t member_read_number(const json_t *o, const char *key, unsigned decimals);
 /* Seconds since 1970, as published in microseconds, in ns; 0: none that there is room for. */
 uint64_t member_read_epoch(const json_t *o, const char *key);
-/* What has not more than 32 bits: PIDs and statuses, which may be negative; counts. */
+/* A PID or a status, which may be negative. */
 int32_t value_read_int32(const json_t *v);
-uint32_t member_read_uint32(const json_t *o, const char *key);
 /* False: it is not there. */
 bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes);
 
