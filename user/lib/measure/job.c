@@ -2,15 +2,18 @@
 #include "measure/job.h"
 
 #include "base/clock.h"
-#include "measure/tally.h"
+#include "base/memory.h"
+#include "base/span_call.h"
 #include "measure/net_peers.h"
 #include "measure/record.h"
+#include "measure/tally.h"
 #include "run/writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+#include <unistd.h>
 
 static void job_read_peers(struct job *job, struct sample *smp)
 {
@@ -108,7 +111,7 @@ void job_publish(struct job *job)
 	needed_watch_sample(job);
 	job_hold_sample(job);
 	tally_view_note_stall(&job->view, smp->elapsed_ns);
-	limit_watch_check(job);
+	job_was_sampled(job);
 }
 
 bool job_has_sample(const struct job *job)
@@ -123,88 +126,342 @@ void job_sample(struct job *job)
 	feeds_flush(&job->view.feeds);
 }
 
-static void job_put_baseline(struct job *job)
+void job_take_pss(struct job *job)
 {
-	struct sample smp = { 0 };
+	struct held_sample *held = &job->held;
 
-	tally_put_totals(&job->view.tally, &smp, &job->baseline);
-	memcpy(job->view.run->baseline, smp.value, sizeof(job->view.run->baseline));
-	job->view.run->baseline_have = smp.have;
-	job->view.run->seeded_tasks = job->baseline.threads;
-}
-
-/* An attachment begins when all its processes have been found. */
-static uint64_t attachment_begin(struct job *job)
-{
-	const struct cgroup_target *target = job->spec->tracker.cgroup;
-	struct tracker *tracker = &job->view.books->tracker;
-	struct run *run = job->view.run;
-
-	run->targets = job->spec->targets;
-	run->nr_targets = job->spec->nr_targets;
-	if (target) {
-		run->cgroup = target->cg.path;
-		run->hierarchy = target->cg.is_v2 ? "unified" : target->controller;
+	if (!job_take_reading(job))
+		return;
+	needed_watch_take(job);
+	if (job->view.is_held && held->wants_list) {
+		held->wants_list = false;
+		if (job_begin_reading(job))
+			return;
 	}
-	job->seeded_roots = job_totals(job).roots;
-	if (job->view.books->whole_node) {
-		job_put_baseline(job);
-		return clock_ns(CLOCK_MONOTONIC);
+	job_release_held(job);
+	feeds_flush(&job->view.feeds);
+}
+
+/* What programs push, as a part of the run: which may, when to sample for it, and its lines. */
+
+#define LINE_NS (NSEC_PER_SEC / PUSHED_PER_SECOND)
+#define LINES_NS (LINE_NS * PUSHED_BURST)
+#define BYTE_NS (NSEC_PER_SEC / PUSHED_BYTES_PER_SECOND)
+#define BYTES_NS (BYTE_NS * PUSHED_BYTES_BURST)
+#define SAMPLE_NS (NSEC_PER_SEC / 20) /* on average one sample for marks in that time */
+#define SAMPLES_NS NSEC_PER_SEC
+#define SAMPLE_SHARE 20          /* they take no more than this part of the time: 1/20 */
+#define PATIENCE_NS NSEC_PER_SEC /* a sender that two samples did not show by then is refused */
+#define LOOK_AGAIN_MS 10
+
+static uint64_t elapsed_of(const struct job *job, const struct datagram *l)
+{
+	return l->sent_ns > job->view.start_ns ? l->sent_ns - job->view.start_ns : 0;
+}
+
+/* Offers the line that has been written to the feeds, and counts it in @taken or as dropped: bytes
+ * are limited by time, and by the room that the run's own lines need in the queues. */
+static void pushed_line_put(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
+{
+	struct jsonw *j = &job->view.json;
+
+	if (rate_take(&a->bytes, now_ns, BYTE_NS * j->used, BYTES_NS) &&
+	    feeds_offer(&job->view.feeds, j, a->queue_bytes))
+		++*taken;
+	else
+		job->pushed.counts.dropped++;
+	jsonw_reset(j);
+}
+
+static void mark_take(struct job *job, const struct datagram *l, uint64_t now_ns)
+{
+	struct pushed_counts *counts = &job->pushed.counts;
+	const char *text = l->text + strlen(MARK_PREFIX);
+	size_t length = l->length - strlen(MARK_PREFIX);
+
+	if (length && text[length - 1] == '\n')
+		length--;
+	if (!length || length > MARK_BYTES) {
+		counts->malformed++;
+	} else if (!rate_take(&job->pushed.marks.lines, now_ns, LINE_NS, LINES_NS)) {
+		counts->dropped++;
+	} else {
+		write_mark(&job->view.json, job->view.run, elapsed_of(job, l), (int32_t)l->pid,
+			   text, length);
+		pushed_line_put(job, &job->pushed.marks, now_ns, &counts->marks);
 	}
-	run->seed_ns = tracker->seed_ns;
-	run->seeded_tasks = tracker_tracking(tracker)->seeded;
-	tracker_baseline(tracker, run->baseline, &run->baseline_have);
-	/* if it waited for the cgroup's first process, it begins with that */
-	return job->spec->wait_start ? clock_ns(CLOCK_MONOTONIC) : tracker->seeded_ns;
 }
 
-static void job_write_begin(struct job *job, uint64_t start_ns)
+static void metrics_take(struct job *job, struct datagram *l, uint64_t now_ns)
 {
-	job->state = JOB_RUNS;
-	pressure_restart(&job->host_pressure);
-	tally_view_begin(&job->view, start_ns);
-	job_report_early(job);
-}
+	struct pushed_counts *counts = &job->pushed.counts;
+	char *at = l->text, *end = l->text + l->length;
+	struct point point;
 
-void job_start(struct job *job, uint64_t start_ns)
-{
-	if (!job->spec->command)
-		start_ns = attachment_begin(job);
-	job_write_begin(job, start_ns);
-	job_sample(job);
-}
+	counts->malformed += !l->length;
+	while (at < end) {
+		int got;
 
-struct account job_totals(struct job *job)
-{
-	const struct accounts *a = &job->view.books->tracker.accounts;
-	struct account sum = job->view.tally.removed;
-
-	tracker_read_accounts(&job->view.books->tracker);
-	spans_forget_totals(&job->spans);
-	for (size_t i = 0; i < a->nr; i++) {
-		if (!job_has(job, &a->keys[i]))
+		if (!rate_take(&job->pushed.metrics.lines, now_ns, LINE_NS, LINES_NS)) {
+			counts->dropped += point_lines(at, (size_t)(end - at));
+			return;
+		}
+		got = point_parse(&point, &at, end);
+		if (!got)
 			continue;
-		account_add(&sum, &a->totals[i]);
-		spans_total(&job->spans, &a->keys[i], &a->totals[i]);
+		if (got < 0) {
+			counts->malformed++;
+			continue;
+		}
+		write_point(&job->view.json, job->view.run, elapsed_of(job, l), (int32_t)l->pid,
+			    &point);
+		pushed_line_put(job, &job->pushed.metrics, now_ns, &counts->metrics);
 	}
-	account_untear(&sum);
-	sum.cpu += tracker_unsplit(&job->view.books->tracker);
-	return sum;
 }
 
-void job_done(struct job *job)
+enum verdict { WAIT, TAKE, REFUSE };
+
+static bool is_mark(const struct datagram *l)
 {
-	exact_peak_done(&job->exact);
-	pss_reader_leave(job->pss_reader);
-	pss_done(&job->pss);
-	run_cgroup_done(&job->needed.cgroup);
-	jsonw_done(&job->held.heaviest);
-	cgroup_stat_done(&job->cgroup);
-	pressure_done(&job->host_pressure);
-	pushed_done(&job->pushed);
-	heaviest_done(&job->heaviest);
-	spans_done(&job->spans);
-	tally_view_done(&job->view);
+	return !l->is_udp && mark_is_one(l->text, l->length);
+}
+
+/* No sample has been made since it came. */
+static bool lacks_a_sample(const struct job *job, const struct datagram *l)
+{
+	return l->samples == job_samples_made(job);
+}
+
+/* None of these has been written yet. */
+static bool lacks_a_line(const struct job *job, const struct datagram *l)
+{
+	return l->samples >= job->view.tally.summary.samples;
+}
+
+static bool was_looked_for(const struct job *job, const struct datagram *l)
+{
+	return job_samples_made(job) - l->samples >= 2;
+}
+
+static bool is_overdue(const struct datagram *l, uint64_t now_ns)
+{
+	return now_ns > l->sent_ns && now_ns - l->sent_ns >= PATIENCE_NS;
+}
+
+/* @is_last: the run has ended, all its processes are known. */
+static enum verdict datagram_judge(const struct job *job, const struct datagram *l, uint64_t now_ns,
+				   bool is_last)
+{
+	if (l->is_udp)
+		return TAKE;
+	if (is_mark(l) && lacks_a_line(job, l) && !is_last)
+		return WAIT;
+	if (l->is_known || senders_know(&job->pushed.senders, l->pid, l->sent_boot_ns))
+		return TAKE;
+	return is_last || (was_looked_for(job, l) && is_overdue(l, now_ns)) ? REFUSE : WAIT;
+}
+
+/* A mark needs the totals at its time, for the phases; of metrics only the sender must be known. */
+static bool sample_is_due(const struct job *job, uint64_t now_ns)
+{
+	for (const struct datagram *l = job->pushed.waiting; l; l = l->next)
+		if ((is_mark(l) && lacks_a_sample(job, l)) ||
+		    (is_overdue(l, now_ns) && !was_looked_for(job, l)))
+			return true;
+	return false;
+}
+
+static void sample_for_datagrams(struct job *job)
+{
+	struct rate *rate = &job->pushed.samples;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
+
+	if (!sample_is_due(job, now_ns) || !rate_take(rate, now_ns, SAMPLE_NS, SAMPLES_NS))
+		return;
+	job_sample(job);
+	cost_ns = (clock_ns(CLOCK_MONOTONIC) - now_ns) * SAMPLE_SHARE;
+	if (cost_ns > SAMPLE_NS)
+		rate_charge(rate, cost_ns - SAMPLE_NS);
+}
+
+static void senders_refresh(struct job *job)
+{
+	const struct rows *rows = &job->view.books->rows;
+	struct pushed *p = &job->pushed;
+
+	if (p->is_on && p->drains != job->view.books->tracker.drains)
+		job->view.tally.forgone += senders_set_alive(&p->senders, rows->all, rows->nr) != 0;
+	p->drains = job->view.books->tracker.drains;
+}
+
+/* False: the feeds are not empty yet, call it again. */
+static bool datagrams_settle(struct job *job, bool is_last)
+{
+	struct pushed *p = &job->pushed;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct datagram **at = &p->waiting, *l;
+
+	senders_refresh(job);
+	while ((l = *at)) {
+		enum verdict verdict = datagram_judge(job, l, now_ns, is_last);
+
+		if (verdict == WAIT) {
+			at = &l->next;
+			continue;
+		}
+		if (is_last && !feeds_are_empty(&job->view.feeds)) /* listeners first catch up */
+			return false;
+		if (verdict == REFUSE)
+			p->counts.refused += datagram_count_lines(l);
+		else if (is_mark(l))
+			mark_take(job, l, now_ns);
+		else
+			metrics_take(job, l, now_ns);
+		pushed_remove(p, at);
+		if (is_last)
+			feeds_flush(&job->view.feeds);
+	}
+	return true;
+}
+
+int job_push(struct job *job, const char *text, size_t length, pid_t pid)
+{
+	struct datagram *l = datagram_new(text, length, (uint32_t)pid);
+
+	if (!l)
+		return -ENOMEM;
+	l->is_known = true;
+	job->pushed.has_come = true;
+	pushed_put(&job->pushed, l, job_samples_made(job));
+	return 0;
+}
+
+void job_take_pushed(struct job *job)
+{
+	struct datagram *came = job->pushed.is_on ? inbox_take(&job->pushed.inbox) : NULL;
+
+	if (!came && !job->pushed.nr_waiting)
+		return;
+	senders_refresh(job);
+	pushed_put(&job->pushed, came, job_samples_made(job));
+	books_consume(job->view.books);
+	sample_for_datagrams(job);
+	datagrams_settle(job, false);
+	feeds_flush(&job->view.feeds);
+}
+
+int job_pushed_wait(const struct job *job, int wait_ms)
+{
+	if (!job->pushed.nr_waiting || (wait_ms >= 0 && wait_ms < LOOK_AGAIN_MS))
+		return wait_ms;
+	return LOOK_AGAIN_MS;
+}
+
+bool job_close_pushed(struct job *job)
+{
+	if (!job->pushed.is_on && !job->pushed.has_come)
+		return true;
+	if (!datagrams_settle(job, true))
+		return false;
+	job->view.tally.summary.has_pushed = true;
+	job->view.tally.summary.pushed = job->pushed.counts;
+	return true;
+}
+
+/* Processes that have ended, and those that the kernel has killed. */
+
+void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
+	      bool is_left)
+{
+	struct process p;
+
+	record_read(&p, r, row, &job->view.books->images, &job->view.run->usable,
+		    job->view.epoch_less_boot_ns);
+	if (!tally_view_shows(&job->view, r))
+		p.exe = NULL;
+	if (!tally_view_shows(&job->view, r) || job->spec->tracker.no_args) {
+		p.args = NULL;
+		p.args_length = 0;
+		p.args_cut = false;
+	}
+	tally_record(&job->view.tally, r, is_left);
+	spans_process(&job->spans, r, &p, is_left);
+	if (summary_add_process(&job->view.tally.summary, &p))
+		job->view.tally.forgone++;
+	write_process(&job->view.json, &p);
+	feeds_put(&job->view.feeds, &job->view.json);
+	if (job->spec->tracker.exact_peak &&
+	    (is_left ? exact_peak_left(&job->exact, r, &p, row ? row->mm : 0)
+		     : exact_peak_ended(&job->exact, r, &p)))
+		job->view.tally.forgone++;
+	if (job->pushed.is_on)
+		senders_add_ended(&job->pushed.senders, r);
+}
+
+/* What the books have reported, as it was. */
+struct early_report {
+	bool is_oom;
+	union {
+		struct process_record process;
+		struct oom_event oom;
+	};
+};
+
+/*
+ * Whether the run has no first line yet. An agent follows a command from its exec on, and is told a
+ * little later when that was: a short one has ended by then. NULL without memory, which is counted.
+ */
+static bool job_is_early(struct job *job, struct early_report **report)
+{
+	struct early_report *all;
+
+	*report = NULL;
+	if (job->state != JOB_OPEN)
+		return false;
+	all = memory_reallocarray(job->early, job->nr_early + 1, sizeof(*all));
+	if (!all) {
+		job->view.tally.forgone++;
+		return true;
+	}
+	job->early = all;
+	*report = &all[job->nr_early++];
+	return true;
+}
+
+void job_report_early(struct job *job)
+{
+	for (size_t i = 0; i < job->nr_early; i++)
+		if (job->early[i].is_oom)
+			job_oom(job, &job->early[i].oom);
+		else
+			job_process(job, &job->early[i].process);
 	free(job->early);
-	free(job->left);
+	job->early = NULL;
+	job->nr_early = 0;
+}
+
+void job_process(struct job *job, const struct process_record *r)
+{
+	struct early_report *early;
+
+	if (job_is_early(job, &early)) {
+		if (early)
+			*early = (struct early_report){ .process = *r };
+		return;
+	}
+	job_emit(job, r, NULL, false);
+}
+
+void job_oom(struct job *job, const struct oom_event *e)
+{
+	const struct oom_kill k = oom_kill_read(e, job->spec->command);
+	struct early_report *early;
+
+	if (job_is_early(job, &early)) {
+		if (early)
+			*early = (struct early_report){ .is_oom = true, .oom = *e };
+		return;
+	}
+	spans_oom(&job->spans, &e->account, &k);
+	tally_view_oom(&job->view, &k, e->time_ns);
 }

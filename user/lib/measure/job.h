@@ -16,8 +16,8 @@
 #include "measure/pss.h"
 #include "measure/pushed.h"
 #include "measure/spans.h"
-#include "measure/target.h"
 #include "measure/tally_view.h"
+#include "measure/target.h"
 
 /* The end is a state: the last lines are written as fast as the listeners take them. */
 enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
@@ -57,6 +57,8 @@ struct job {
 	struct pushed pushed;
 	struct spans spans;
 	struct limit_watch limits;
+	/* Called when a sample, or its PSS, is there; not before the job is open; NULL: not. */
+	void (*sampled)(struct job *job);
 	uint64_t unrepaired, repaired; /* at its end; losses of births, and what was made good */
 	uint64_t seeded_roots;         /* processes that were attached to */
 	struct account baseline;       /* what these had used before, in the books of a node */
@@ -67,6 +69,12 @@ struct job {
 	struct process_record *left; /* owned */
 	size_t nr_left, room_left, next_left;
 };
+
+static inline void job_was_sampled(struct job *job)
+{
+	if (job->sampled)
+		job->sampled(job);
+}
 
 /* Opens nothing: job_done() is harmless after it. */
 void job_init(struct job *job);
@@ -97,8 +105,6 @@ void job_oom(struct job *job, const struct oom_event *e);
 
 /* Counts the block I/O of @target, or NULL, from now on, if that is asked for and can be. */
 void job_open_block_io(struct job *job, const struct cgroup_target *target);
-/* The same of the cgroup that has taken its place. */
-void job_reopen_block_io(struct job *job);
 /* Reads it for the next sample. */
 void job_read_block_io(struct job *job);
 
@@ -118,6 +124,11 @@ int job_start_pss(struct job *job);
 int job_pss_fd(const struct job *job);
 /* Takes what has been read, and writes the sample that waits for it. */
 void job_take_pss(struct job *job);
+/* Takes what has been read until now. Returns true if the reader is idle. */
+bool job_take_reading(struct job *job);
+/* Begins to read what the budget is for. Returns false if there is nothing to read, or no budget.
+ */
+bool job_begin_reading(struct job *job);
 /* Begins to read PSS of all rows of the last drain. False: the budget does not suffice, unless
  * @is_urgent; or one cannot be read; or the last reading still goes on. */
 bool job_read_all_pss(struct job *job, bool is_urgent);

@@ -48,8 +48,7 @@ int job_pss_fd(const struct job *job)
 	return job->pss_reader ? pss_reader_fd(job->pss_reader) : -1;
 }
 
-/* True: the reader is idle. */
-static bool reading_take(struct job *job)
+bool job_take_reading(struct job *job)
 {
 	size_t nr_done;
 	struct pss_list *list = pss_reader_look(job->pss_reader, &nr_done);
@@ -58,8 +57,7 @@ static bool reading_take(struct job *job)
 	return nr_done == list->nr;
 }
 
-/* False: there is nothing to read, or no budget for it. */
-static bool reading_begin(struct job *job)
+bool job_begin_reading(struct job *job)
 {
 	struct pss_list list;
 
@@ -78,21 +76,22 @@ static bool reading_begin(struct job *job)
 static bool sample_begin_pss(struct job *job)
 {
 	struct held_sample *held = &job->held;
-	bool is_idle = reading_take(job);
+	bool is_idle = job_take_reading(job);
 
 	held->has_spaces = !pss_begin(&job->pss, job->view.tally.rows.all, job->view.tally.rows.nr,
 				      job->view.books->drained_ns);
 	job->view.tally.forgone += !held->has_spaces;
 	held->wants_list = !is_idle && job->state == JOB_LEAVES && job->pss.nr_spaces;
-	return held->wants_list || (is_idle && held->has_spaces && reading_begin(job));
+	return held->wants_list || (is_idle && held->has_spaces && job_begin_reading(job));
 }
 
 bool job_read_all_pss(struct job *job, bool is_urgent)
 {
 	struct pss_list list;
 
-	if (!reading_take(job) || pss_begin(&job->pss, job->view.tally.rows.all,
-					    job->view.tally.rows.nr, job->view.books->drained_ns))
+	if (!job_take_reading(job) ||
+	    pss_begin(&job->pss, job->view.tally.rows.all, job->view.tally.rows.nr,
+		      job->view.books->drained_ns))
 		return false;
 	if (pss_reader_start(job->pss_reader) || !pss_plan_all(&job->pss, &list, is_urgent))
 		return false;
@@ -105,7 +104,7 @@ static void sample_put_pss(struct job *job)
 	struct held_sample *held = &job->held;
 	uint64_t pss;
 
-	reading_take(job);
+	job_take_reading(job);
 	if (!held->has_spaces)
 		return;
 	pss_sum(&job->pss, &job->view.run->usable, &job->view.smp);
@@ -144,23 +143,7 @@ void job_release_held(struct job *job)
 	if (!job->view.is_held)
 		return;
 	job_release_sample(job);
-	limit_watch_check(job);
-}
-
-void job_take_pss(struct job *job)
-{
-	struct held_sample *held = &job->held;
-
-	if (!reading_take(job))
-		return;
-	needed_watch_take(job);
-	if (job->view.is_held && held->wants_list) {
-		held->wants_list = false;
-		if (reading_begin(job))
-			return;
-	}
-	job_release_held(job);
-	feeds_flush(&job->view.feeds);
+	job_was_sampled(job);
 }
 
 uint64_t job_samples_made(const struct job *job)

@@ -243,20 +243,6 @@ static void limit_watch_aim(struct job *job)
 		tracker_watch_memory(&job->view.books->tracker, l->memory_at);
 }
 
-void limit_watch_open(struct job *job)
-{
-	struct limit_watch *l = &job->limits;
-
-	if (!job->spec->nr_limits)
-		return;
-	limit_watch_aim(job);
-	for (unsigned i = 0; i < job->spec->nr_limits; i++)
-		l->has_spans |= job->spec->limits[i].of == LIMIT_OF_SPAN;
-	l->has_cgroup = l->memory_at && *job->own_cgroup.cg.path &&
-			cgroup_stat_watch(&job->cgroup, &job->own_cgroup);
-	l->next_ns = clock_ns(CLOCK_MONOTONIC);
-}
-
 static uint64_t number_least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -461,7 +447,8 @@ static bool limit_is_of_total(const struct limit *l)
 	       (l->is_wall || metric_get(l->parts[0])->kind == KIND_COUNTER);
 }
 
-void limit_watch_check(struct job *job)
+/* Compares the sample that has just been made, or has just got its PSS, with the limits. */
+static void limit_watch_check(struct job *job)
 {
 	static bool (*const exceeds[NR_LIMIT_OF])(struct job *, const struct limit *,
 						  struct limit_hit *) = {
@@ -496,3 +483,18 @@ void limit_watch_check(struct job *job)
 
 /* Between samples: looks at memory, and, once the run is to end, sends the launcher its
  * processes. */
+
+void limit_watch_open(struct job *job)
+{
+	struct limit_watch *l = &job->limits;
+
+	if (!job->spec->nr_limits)
+		return;
+	job->sampled = limit_watch_check;
+	limit_watch_aim(job);
+	for (unsigned i = 0; i < job->spec->nr_limits; i++)
+		l->has_spans |= job->spec->limits[i].of == LIMIT_OF_SPAN;
+	l->has_cgroup = l->memory_at && *job->own_cgroup.cg.path &&
+			cgroup_stat_watch(&job->cgroup, &job->own_cgroup);
+	l->next_ns = clock_ns(CLOCK_MONOTONIC);
+}

@@ -28,11 +28,8 @@ struct limit_watch {
 	uint64_t reported_bytes; /* the peak then, for the next sample */
 };
 
-/* With limits: opens what is needed to look at them between samples. */
+/* With limits: opens what is needed to look at them between samples, and looks at each sample. */
 void limit_watch_open(struct job *job);
-/* Compares the sample that has just been made, job->held.smp, with them; or that has just got its
- * PSS. */
-void limit_watch_check(struct job *job);
 /* The kernel has counted more memory than limits.memory_at: takes a sample soon. */
 void limit_watch_report(struct job *job);
 /* The launcher has begun to send SIGKILL: from now on what is to end makes no process any more. */

@@ -11,6 +11,11 @@
 
 #define MAX_SEED_PASSES 64
 
+const struct tracking *tracker_tracking(const struct tracker *t)
+{
+	return t->proc ? proc_source_tracking(t->proc) : &t->skel->bss->tracking;
+}
+
 int tracker_follow(struct tracker *t, pid_t pid)
 {
 	int err;
@@ -284,4 +289,28 @@ void tracker_end_over(struct tracker *t, uint64_t tree)
 		return;
 	bpf_link__destroy(*link);
 	*link = NULL;
+}
+
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
+		    unsigned *threads)
+{
+	const struct process_record *known;
+	struct process_entry entry;
+
+	if (t->proc) {
+		known = proc_source_find(t->proc, row->signal, row->serial);
+		if (known)
+			*r = *known;
+		if (known && threads)
+			*threads = known->threads_total;
+		return known ? 0 : -ENOENT;
+	}
+	if (bpf_map__lookup_elem(t->skel->maps.processes, &row->signal, sizeof(row->signal), &entry,
+				 sizeof(entry), 0) ||
+	    entry.event.rec.serial != row->serial)
+		return -ENOENT;
+	*r = entry.event.rec;
+	if (threads)
+		*threads = entry.alive_tasks;
+	return 0;
 }

@@ -403,7 +403,7 @@ void needed_watch_take(struct job *job)
 		return;
 	figure_set(w, pss, w->rss_bytes, !is_whole);
 	if (job->spec->nr_limits)
-		limit_watch_check(job);
+		job_was_sampled(job);
 }
 
 void needed_watch_finish(struct job *job)

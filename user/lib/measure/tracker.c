@@ -174,11 +174,6 @@ void tracker_totals(struct tracker *t, struct account *totals)
 	account_untear(totals);
 }
 
-const struct tracking *tracker_tracking(const struct tracker *t)
-{
-	return t->proc ? proc_source_tracking(t->proc) : &t->skel->bss->tracking;
-}
-
 uint64_t tracker_repaired(const struct tracker *t)
 {
 	const struct tracking *now = tracker_tracking(t);
@@ -230,30 +225,6 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 			fn(context, &entry.event.rec);
 		previous = &key;
 	}
-	return 0;
-}
-
-int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
-		    unsigned *threads)
-{
-	const struct process_record *known;
-	struct process_entry entry;
-
-	if (t->proc) {
-		known = proc_source_find(t->proc, row->signal, row->serial);
-		if (known)
-			*r = *known;
-		if (known && threads)
-			*threads = known->threads_total;
-		return known ? 0 : -ENOENT;
-	}
-	if (bpf_map__lookup_elem(t->skel->maps.processes, &row->signal, sizeof(row->signal), &entry,
-				 sizeof(entry), 0) ||
-	    entry.event.rec.serial != row->serial)
-		return -ENOENT;
-	*r = entry.event.rec;
-	if (threads)
-		*threads = entry.alive_tasks;
 	return 0;
 }
 

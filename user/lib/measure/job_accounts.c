@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How a job begins and ends in the books of a whole node, where its processes are counted already.
+/*
+ * The accounts of a run: their sum; and how a run gets and leaves its own in the books of a whole
+ * node, where its processes are counted already.
  */
 #include "base/memory.h"
 #include "measure/job.h"
@@ -263,4 +265,22 @@ void job_leave_books(struct job *job)
 	job->account.tree = 0;
 	if (job->above) /* what its processes use from here on is counted there */
 		account_add(&job->above->view.tally.removed, &job->view.tally.removed);
+}
+
+struct account job_totals(struct job *job)
+{
+	const struct accounts *a = &job->view.books->tracker.accounts;
+	struct account sum = job->view.tally.removed;
+
+	tracker_read_accounts(&job->view.books->tracker);
+	spans_forget_totals(&job->spans);
+	for (size_t i = 0; i < a->nr; i++) {
+		if (!job_has(job, &a->keys[i]))
+			continue;
+		account_add(&sum, &a->totals[i]);
+		spans_total(&job->spans, &a->keys[i], &a->totals[i]);
+	}
+	account_untear(&sum);
+	sum.cpu += tracker_unsplit(&job->view.books->tracker);
+	return sum;
 }
