@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Checks the layering and size of the sources: includes between the folders of user/ go one way, base names are
-# unique there, files have up to 600 lines and functions up to 60. Prints each violation as "file:line: what"; exits 1 if
-# there is one.
+# unique there, lib/measure makes and changes no file, files have up to 600 lines and functions up to 60. Prints each
+# violation as "file:line: what"; exits 1 if there is one.
 #
 # Usage: tools/check-includes.sh
 set -eu -o pipefail
@@ -71,6 +71,19 @@ check_lengths() { # FILE...
 	END { exit bad }' "$@"
 }
 
+# What measures has rights that its user lacks: it reads /proc, /sys and cgroups, and makes or changes no file.
+check_reads_only() { # FILE...
+	awk '
+	function refuse(what) { print FILENAME ":" FNR ": lib/measure only reads, and this " what; bad = 1 }
+	{ line = $0; gsub(/"[^"]*"/, "\"\"", line); sub(/\/\/.*/, "", line) }
+	line ~ /(^|[^a-z_])(creat|rename(at2?)?|unlink(at)?|remove|mk(o?s?temps?|dtemp|dir(at)?|nod(at)?|fifo(at)?)|rmdir|(sym)?link(at)?|f?truncate|f?ch(mod|own)(at)?|lchown|tmpfile|bpf_obj_pin|bpf_[a-z]+__pin)\(/ {
+		refuse("makes or changes a file")
+	}
+	line ~ /O_(WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)/ { refuse("opens a file to write it") }
+	/(^|[^a-z_])(fopen|fdopen|freopen)\([^;]*"[^"]*[wa+][^"]*"\)/ { refuse("opens a file to write it") }
+	END { exit bad }' "$@"
+}
+
 mapfile -t user < <(find user -name '*.[ch]' | sort)
 mapfile -t kernel < <(find bpf include -name '*.[ch]' | sort)
 
@@ -84,5 +97,7 @@ check_base_names() { # FILE...: a name is that of one module; each program has i
 failed=0
 check_includes "${user[@]}" || failed=1
 check_base_names "${user[@]}" || failed=1
+mapfile -t measure < <(printf '%s\n' "${user[@]}" | grep '^user/lib/measure/')
+check_reads_only "${measure[@]}" || failed=1
 check_lengths "${user[@]}" "${kernel[@]}" || failed=1
 exit $failed
