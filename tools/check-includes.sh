@@ -76,11 +76,11 @@ check_reads_only() { # FILE...
 	awk '
 	function refuse(what) { print FILENAME ":" FNR ": lib/measure only reads, and this " what; bad = 1 }
 	{ line = $0; gsub(/"[^"]*"/, "\"\"", line); sub(/\/\/.*/, "", line) }
-	line ~ /(^|[^a-z_])(creat|rename(at2?)?|unlink(at)?|remove|mk(o?s?temps?|dtemp|dir(at)?|nod(at)?|fifo(at)?)|rmdir|(sym)?link(at)?|f?truncate|f?ch(mod|own)(at)?|lchown|tmpfile|bpf_obj_pin|bpf_[a-z]+__pin)\(/ {
+	line ~ /(^|[^a-z_])(creat|rename(at2?)?|unlink(at)?|remove|mk(o?s?temps?|dtemp|dir(at)?|nod(at)?|fifo(at)?)|rmdir|(sym)?link(at)?|f?truncate|f?ch(mod|own)(at)?|lchown|(memory_)?tmpfile|bpf_obj_pin|bpf_[a-z]+__pin)\(/ {
 		refuse("makes or changes a file")
 	}
 	line ~ /O_(WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)/ { refuse("opens a file to write it") }
-	/(^|[^a-z_])(fopen|fdopen|freopen)\([^;]*"[^"]*[wa+][^"]*"\)/ { refuse("opens a file to write it") }
+	/(^|[^a-z_])(memory_)?(fopen|fdopen|freopen)\([^;]*"[^"]*[wa+][^"]*"\)/ { refuse("opens a file to write it") }
 	END { exit bad }' "$@"
 }
 
