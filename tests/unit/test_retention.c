@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What the history of a node removes by age, and when the clock is believed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
 #include "agent/recording.h"
 #include "base/clock.h"
 #include "store/database_open.h"
 #include "store_fixture.h"
-
-#include <cmocka.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define DAYS 30
 #define DAY_NS (24 * 3600 * NSEC_PER_SEC)
