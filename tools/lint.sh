@@ -109,6 +109,7 @@ fi
 step python python_compiles
 step includes tools/check-includes.sh
 step names tools/check-names.py
+step allocations tools/check-allocations.sh
 step ladder tools/check-ladder.sh
 step docs tools/gen-docs.sh --check
 step pictures tools/gen-pictures.py --check
