@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stream of the agent: where it comes from, and its lines. */
+/* The stream of the agent: opens it, and puts its lines on the board. */
 #ifndef EXPORTER_EXPORTER_STREAM_H
 #define EXPORTER_EXPORTER_STREAM_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The text of a scrape, and which of the two formats a client wants. */
+/* The text of a scrape, in the format that the client asks for. */
 #ifndef EXPORTER_EXPOSITION_H
 #define EXPORTER_EXPOSITION_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The open connections: at the other end of each, which user; since when it has been without a
- * finished request. The library's own limits are a number, which one user could take all of, and
- * one of silence: a client that sends or takes a byte now and then would stay for good.
+ * The open connections: the user at the other end of each, and the time since its last finished
+ * request. The limits of the library are a number of connections, all of which one user could take,
+ * and a time of silence: a client that sends a byte now and then would stay connected for ever.
  */
 #ifndef HTTP_CONNECTIONS_H
 #define HTTP_CONNECTIONS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The header Host, by which a site whose name leads here is told from our own names. */
+/* The header Host: a request under a name of another site is refused. */
 #ifndef HTTP_HOST_H
 #define HTTP_HOST_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Accepts clients, in a thread of its own, which refuses those that there is no room for at once:
- * however many come, they do not wait in the kernel's queue before others.
+ * Listens, and accepts clients in a thread of its own, which refuses a client at once if there is
+ * no room for it: it does not wait in the kernel's queue before others.
  */
 #ifndef HTTP_HTTP_DOOR_H
 #define HTTP_HTTP_DOOR_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What both servers ask of a request of libmicrohttpd. */
+/* Properties of a request of libmicrohttpd that both servers need. */
 #ifndef HTTP_HTTP_REQUEST_H
 #define HTTP_HTTP_REQUEST_H
 
@@ -7,11 +7,11 @@
 
 struct MHD_Connection;
 
-/* Of the connection of a request; -1: it has none. */
+/* Returns the socket of a request; -1 if it has none. */
 int request_socket(struct MHD_Connection *c);
-/* NULL: there is none of that name. */
+/* Returns the value of a header; NULL if there is none of that name. */
 const char *request_header(struct MHD_Connection *c, const char *name);
-/* Whether there are two: a proxy may have looked at the other one. */
+/* Returns true if the request has two Host headers: a proxy may have used the other one. */
 bool request_has_two_hosts(struct MHD_Connection *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How the span of a job is called, as far as a shell's arguments and environment say it. */
+/* The name of the span of a job, by the arguments of a shell, its script and the environment. */
 #ifndef SHELL_JOB_NAME_H
 #define SHELL_JOB_NAME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The arguments of a shell: which of them is the text to execute, or the script. */
+/* The arguments of a shell: the text or script to execute, and executing it with the real one. */
 #ifndef SHELL_SHELL_WORDS_H
 #define SHELL_SHELL_WORDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Cgroups of the memory controller, version 1 or 2: bpfmon's own, and a new one below it. */
+/* Cgroups, version 1 or 2: where they are mounted, new ones for a command, those a user names. */
 #ifndef BASE_CGROUP_H
 #define BASE_CGROUP_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Descriptors that packets over Unix sockets bring, and sockets that take none. */
+/* File descriptors: passed over Unix sockets, closed without waiting, read whole, of processes. */
 #ifndef BASE_FD_H
 #define BASE_FD_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a service tells systemd, and gets from it: sd_notify(3) and sd_listen_fds(3), where the
- * service was started by it. */
+/* The protocol between a service and systemd: sd_notify(3), its watchdog, and sockets by
+ * sd_listen_fds(3). */
 #ifndef BASE_NOTIFY_H
 #define BASE_NOTIFY_H
 

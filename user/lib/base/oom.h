@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether the kernel's OOM killer has ended a process of bpfmon: what it counts of the cgroup that
- * these are in, or of the machine, before and after.
+ * The kernel's OOM killer: whether it has ended a process of bpfmon, by the kernel's counter for
+ * the cgroup or the machine before and after, and the score that protects a process from it.
  */
 #ifndef BASE_OOM_H
 #define BASE_OOM_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What processes had used that a process has waited for, with all that these had waited for: exact,
- * however short they lived. The launcher sends it to a collector that has no BPF.
+ * Resources used by processes that were waited for, with their own reaped children: exact even for
+ * short-lived processes. The launcher sends them to a collector that has no BPF.
  */
 #ifndef BASE_REAPED_H
 #define BASE_REAPED_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a process says to the run that it is in, to begin or end a span: one JSON message over a
- * socket, and one answer.
+ * The client side of spans and marks: a process sends its run one JSON message over a socket to
+ * begin or end a span, and gets one answer.
  */
 #ifndef BASE_SPAN_CALL_H
 #define BASE_SPAN_CALL_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Untrusted text that is to be shown on a terminal. */
+/* Untrusted text: UTF-8, the width of characters, and writing it to terminals and XML. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 

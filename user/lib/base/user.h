@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Users: the one that called bpfmon, through sudo or not, and changing to one. */
+/* Users: the caller, with or without sudo; changing to one; owners of processes; capabilities. */
 #ifndef BASE_USER_H
 #define BASE_USER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The keys of the configuration, and the types of their values. */
+/* The keys of the configuration, the types of their values, and the parser of a value. */
 #ifndef CONFIG_TABLE_H
 #define CONFIG_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds and reads the files of options: the user's own, and that of the project. */
+/* Files whose owner and mode are checked: options of the user and the project, and secrets. */
 #ifndef CONFIG_USER_FILES_H
 #define CONFIG_USER_FILES_H
 
