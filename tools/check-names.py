@@ -3,7 +3,7 @@
 """Checks the names of functions and types in bpf/, include/ and user/: a function's name is unique in
 the tree, static ones included, since that is what perf, gdb, bpftool and cscope show; it has an
 underscore, as noun_verb() has; and json_* is jansson's. A function of user/ that only its own file uses
-is static, and each is used. Prints each violation as "file:line: what"; exits 1 if there is one.
+is static, and each is used; a file shares at most 30 of its functions with others. Prints each violation as "file:line: what"; exits 1 if there is one.
 
 Usage: tools/check-names.py
 """
@@ -15,6 +15,7 @@ import sys
 FOLDERS = ("bpf", "include", "user")
 USERS = ("user", "tests")  # of functions of user/
 ONE_WORD = {"main"}
+MOST_SHARED = 30
 # What stands around the name of a function, or in the place of it.
 WRAPPERS = {"BPF_PROG", "BPF_KPROBE", "BPF_KRETPROBE"}
 NOT_NAMES = {"SEC", "__attribute__", "__cleanup", "_Static_assert"}
@@ -94,6 +95,7 @@ def sources(folders=FOLDERS, ends=(".c", ".h")):
 def unshared():
     """Each function with external linkage that no other file of C uses."""
     defined = {}  # name -> file, line, whether its own file uses it
+    shared = collections.Counter()  # by file
     used = collections.defaultdict(set)  # word -> files
     for path in sources(USERS, (".c", ".h", ".def")):
         with open(path, encoding="utf-8") as f:
@@ -106,6 +108,10 @@ def unshared():
             start = max(text.rfind(c, 0, offset) for c in ";}")
             if path.startswith("user") and path.endswith(".c") and "static" not in text[start + 1:offset].split():
                 defined[name] = path, text.count("\n", 0, offset) + 1, words[name] > 1
+                shared[path] += not name.startswith("__wrap_")
+    for path, count in shared.items():
+        if count > MOST_SHARED:
+            yield path, 1, f"{count} public functions: more than {MOST_SHARED} are no interface of one module"
     for name, (path, line, used_here) in defined.items():
         if name != "main" and not name.startswith("__wrap_") and not used[name] - {path}:
             yield path, line, f"{name}() is {'public, and no other file uses it' if used_here else 'not used'}"

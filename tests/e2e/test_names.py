@@ -89,6 +89,14 @@ class Names(unittest.TestCase):
             "user/a/one.c:4: row_get() is not used",
         ])
 
+    def test_a_file_with_more_than_30_public_functions_is_reported(self):
+        files = {}
+        for count, name in ((30, "few"), (31, "many")):
+            names = [f"{name}_{i}" for i in range(count)]
+            files[f"user/a/{name}.c"] = "".join(f"void {n}(void)\n{{\n}}\n" for n in names)
+            files[f"tests/unit/{name}.c"] = f"int main(void)\n{{\n{''.join(f'{n}();' for n in names)}\n}}\n"
+        self.assertEqual(self.reported(files), ["user/a/many.c:1: 31 public functions: more than 30 are no interface of one module"])
+
     def test_the_tree_has_none_where_names_are_held(self):
         done = subprocess.run([sys.executable, TOOL], capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout), (0, ""))
