@@ -41,32 +41,34 @@ static const struct table_column sample_columns[] = {
 	{ "elapsed_ns", COLUMN_AMOUNT, NULL, .offset = offsetof(struct sample_row, elapsed_ns), .is_key = true },
 };
 
+/* The columns of process.def: their types, and where the row has a text that is a copy. */
 #define PROCESS(member) .offset = offsetof(struct process_row, member)
+#define PROCESS_INT(column, key, unit, member) { #column, COLUMN_INT, #key, PROCESS(process.member)
+#define PROCESS_STATUS PROCESS_INT
+#define PROCESS_UINT(column, key, unit, member) { #column, COLUMN_UINT32, #key, PROCESS(process.member)
+#define PROCESS_TRUTH(column, key, unit, member) { #column, COLUMN_TRUTH, #key, PROCESS(process.member)
+#define PROCESS_TIME(column, key, unit, member) { #column, COLUMN_TIME, #key, PROCESS(process.member)
+#define PROCESS_NUMBER(column, key, unit, member) { #column, PROCESS_OF_##unit, #key, PROCESS(process.member)
+#define PROCESS_OF_COUNT COLUMN_AMOUNT
+#define PROCESS_OF_BYTES COLUMN_AMOUNT
+#define PROCESS_OF_NS COLUMN_TIME
+#define PROCESS_STRING(column, key, unit, member) { #column, COLUMN_TEXT, #key, PROCESS(process.member)
+#define PROCESS_COMM(column, key, unit, member) { #column, COLUMN_TEXT, #key, PROCESS(member)
+#define PROCESS_STATE PROCESS_COMM
+#define PROCESS_ARGS(column, key, unit, member) { #column, COLUMN_TEXT, NULL, PROCESS(member)
+#define STORED_ALWAYS }
+#define STORED_IF_SET }
+#define STORED_HAS_OR_NULL(member) }
+#define STORED_IF_HAS(member) , .has = offsetof(struct process_row, process.member) }
+#define STORED_WITH(member) }
+#define STORED_UNLESS(member) }
+#define STORED_BESIDE(member) }
 static const struct table_column process_columns[] = {
 	{ "seq",            COLUMN_NUMBER, NULL, PROCESS(seq), .is_key = true },
-	{ "pid",            COLUMN_INT, "pid", PROCESS(process.pid) },
-	{ "ns_pid",         COLUMN_INT, "ns_pid", PROCESS(process.ns_pid) },
-	{ "ppid",           COLUMN_INT, "ppid", PROCESS(process.ppid) },
-	{ "uid",            COLUMN_UINT32, "uid", PROCESS(process.uid) },
-	{ "comm",           COLUMN_TEXT, "comm", PROCESS(comm) },
-	{ "exe",            COLUMN_TEXT, "exe", PROCESS(process.exe) },
-	{ "args",           COLUMN_TEXT, NULL, PROCESS(args) },
-	{ "args_cut",       COLUMN_TRUTH, "args_cut", PROCESS(process.args_cut) },
+#define PROCESS_MEMBER(key, type, unit, member, there, column, text)                               \
+	PROCESS_##type(column, key, unit, member) STORED_##there,
+#include "run/process.def"
 	{ "lossy",          COLUMN_TRUTH, "lossy", PROCESS(process.lossy) },
-	{ "start_time_ns",  COLUMN_TIME, "start_time", PROCESS(process.start_epoch_ns) },
-	{ "joined_time_ns", COLUMN_TIME, "joined_time", PROCESS(process.joined_epoch_ns) },
-	{ "left_time_ns",   COLUMN_TIME, "left_time", PROCESS(process.left_epoch_ns) },
-	{ "end_time_ns",    COLUMN_TIME, "end_time", PROCESS(process.end_epoch_ns) },
-	{ "exit_code",      COLUMN_INT, "exit_code", PROCESS(process.exit_code) },
-	{ "signal",         COLUMN_INT, "signal", PROCESS(process.signal) },
-	{ "state",          COLUMN_TEXT, "state", PROCESS(state) },
-	{ "threads_total",  COLUMN_UINT32, "threads_total", PROCESS(process.threads_total) },
-	{ "execs",          COLUMN_UINT32, "execs", PROCESS(process.execs) },
-	{ "rss_peak_bytes", COLUMN_AMOUNT, "rss_peak_bytes", PROCESS(process.rss_peak_bytes),
-	  .has = offsetof(struct process_row, process.has_rss_peak) },
-	{ "rss_peak_exact", COLUMN_TRUTH, "rss_peak_exact", PROCESS(process.rss_peak_exact) },
-	{ "span",           COLUMN_AMOUNT, "span", PROCESS(process.span) },
-	{ "children_cpu_ns", COLUMN_TIME, "children_cpu_seconds", PROCESS(process.children_cpu_ns) },
 };
 
 #define HEAVY(member) .offset = offsetof(struct process_sample_row, member)
