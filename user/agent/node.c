@@ -99,10 +99,9 @@ static void metrics_of_view(const struct node *n, struct metric_set *set)
 	const struct metric_set *usable = &n->books->tracker.usable;
 
 	for (int i = 0; i < NR_METRICS; i++) {
-		enum metric_source source = metric_get((enum metric_id)i)->source;
-
-		if (metric_has(usable, (enum metric_id)i) && source != SOURCE_PROCFS &&
-		    source != SOURCE_CGROUP && source != SOURCE_HOST && i != M_net_sockets)
+		if (metric_has(usable, (enum metric_id)i) &&
+		    !metric_source_get(metric_get((enum metric_id)i)->source)->of_files &&
+		    i != M_net_sockets)
 			metric_put(set, (enum metric_id)i);
 	}
 }

@@ -154,15 +154,15 @@ static void check_optional(const struct optionals *o, struct found *x)
 	const struct optional_row *row;
 
 	for (size_t i = 0; (row = optional_row(i)); i++) {
-		if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i)) /* not tried: there is no cgroup */
+		if (row->when == WHEN_WIRE_CGROUP) /* not tried: there is no cgroup */
 			found_put(x, row->title, !*x->why_no_packets, x->why_no_packets);
-		else if (row->tracepoint) /* nor are these */
+		else if (row->when == WHEN_CGROUP) /* nor are these */
 			found_put(x, row->title, capability_has_tracepoint(row->tracepoint),
 				  row->needs);
 		else if (i == OPTIONAL_EXACT_PEAK && user_borrows_rights()) /* nor is this */
 			found_put(x, row->title, false,
 				  "needs root, as it slows down all processes of the machine");
-		else if (!(OPTIONAL_OF_INET & OPTIONAL_BIT(i)) || o->there & OPTIONAL_BIT(i) ||
+		else if (row->instead_of == NR_OPTIONALS || o->there & OPTIONAL_BIT(i) ||
 			 o->missing[i][0]) /* else it is not needed */
 			found_put(x, row->title, !o->missing[i][0], o->missing[i]);
 	}

@@ -294,17 +294,17 @@ static const char *limit_read_key(struct limit *l, const char **at)
 
 static const char *limit_check_metrics(const struct limit *l, const struct metric_set *has)
 {
+	static char why[64];
+	const char *option;
+
 	for (unsigned i = 0; i < l->nr_parts; i++) {
 		if (metric_has(has, l->parts[i]))
 			continue;
-		switch (metric_get(l->parts[i])->source) {
-		case SOURCE_NET:
-			return "is of what is not recorded: add --net";
-		case SOURCE_PROCFS:
-			return "is of what is not recorded: add --pss";
-		default:
+		option = metric_source_get(metric_get(l->parts[i])->source)->option;
+		if (!option)
 			return "is of what is not recorded: see --metrics";
-		}
+		snprintf(why, sizeof(why), "is of what is not recorded: add %s", option);
+		return why;
 	}
 	return NULL;
 }

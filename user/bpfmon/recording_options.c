@@ -439,11 +439,9 @@ int recording_resolve(struct recording_options *r, bool has_cgroup)
 		return -EINVAL;
 	}
 	if (r->net || r->net_peers)
-		metric_set_put_source(&r->wanted, SOURCE_NET);
-	if ((r->net || r->net_peers) && has_cgroup)
-		metric_set_put_source(&r->wanted, SOURCE_WIRE);
+		metric_set_put_option(&r->wanted, "--net", has_cgroup);
 	if (r->io_kinds)
-		metric_set_put_source(&r->wanted, SOURCE_KINDS);
+		metric_set_put_option(&r->wanted, "--io-kinds", has_cgroup);
 	pss_resolve(r);
 	err = outputs_resolve(r);
 	return err ? err : template_resolve(r);

@@ -190,8 +190,7 @@ static int collector_send_summary(int control_fd, const struct summary *s)
 /* Waits until the cgroup has its first process, or the launcher ends the run. */
 static void collector_wait_for_first(struct collector *c)
 {
-	const unsigned there = c->books.tracker.optional.there;
-	const bool is_reported = (there & OPTIONAL_OF_CGROUP) == OPTIONAL_OF_CGROUP;
+	const bool is_reported = optionals_have_group(&c->books.tracker.optional, GROUP_OF_CGROUP);
 	struct account totals;
 
 	log_info("waiting for the first process of '%s'", c->spec->tracker.cgroup->cg.path);

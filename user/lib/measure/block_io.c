@@ -307,7 +307,7 @@ void block_io_done(struct block_io *b)
 /* A sum without the devices of one of the programs would be too small. */
 static bool block_is_counted(const struct tracker *t)
 {
-	return (t->optional.there & OPTIONAL_OF_BLOCK) == OPTIONAL_OF_BLOCK;
+	return optionals_have_group(&t->optional, GROUP_OF_BLOCK);
 }
 
 void tracker_block_follow(struct tracker *t, uint64_t id)

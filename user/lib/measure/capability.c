@@ -170,31 +170,51 @@ static bool has_pressure(void)
 
 #define NO_CGROUP "only of a cgroup of version 2, see attach --cgroup and --own-cgroup"
 
-/* NULL: the program that counts it is there, or it is counted by none of these. */
-static const char *program_why_missing(enum metric_id id, const struct optionals *programs)
-{
-	static const unsigned program_of[NR_METRICS] = {
-#define NET_METRIC(base, group, kind, unit, program, help) [M_##base] = OPTIONAL_##program,
-#define REST_METRIC(base, ...) [M_##base] = OPTIONAL_KINDS,
+/* The program without which a metric is not known. */
+static const struct needed_program {
+	enum metric_id metric;
+	enum optional program;
+} needed_programs[] = {
+#define NET_METRIC(base, group, kind, unit, program, help) { M_##base, OPTIONAL_##program },
+#define REST_METRIC(base, ...) { M_##base, OPTIONAL_KINDS },
 #define SOCKET_METRIC NET_METRIC
 #define WIRE_METRIC NET_METRIC
 #include "bpfmon/metrics.def"
-	};
-	enum metric_source source = metric_get(id)->source;
-	unsigned program = program_of[id];
+/* without either program they would be those of some devices */
+#define BLOCK_METRIC(base, ...) { M_##base, OPTIONAL_BLOCK }, { M_##base, OPTIONAL_BLOCK_BIOS },
+#include "bpfmon/metrics.def"
+	/* of sockets from before an attach there would be none */
+	{ M_net_accepts, OPTIONAL_SEED_SOCKETS },
+	{ M_net_retransmits, OPTIONAL_SEED_SOCKETS },
+	{ M_net_sockets, OPTIONAL_SEED_SOCKETS },
+};
 
-	if (programs->there & OPTIONAL_BIT(program))
-		return NULL;
+/* Returns why @program does not count; NULL: it does, or it is not wanted. */
+static const char *program_why_missing(enum optional program, const struct optionals *programs)
+{
+	const enum optional instead_of = optional_row(program)->instead_of;
+
 	/* without a reason it was not needed: the tracepoint counts the same, or is what is missing
 	 */
-	if (program == OPTIONAL_INET_SENDS && !programs->missing[program][0])
-		program = OPTIONAL_SENDS;
-	else if (program == OPTIONAL_INET_RECEIVES && !programs->missing[program][0])
-		program = OPTIONAL_RECEIVES;
-	if ((source != SOURCE_NET && source != SOURCE_KINDS && source != SOURCE_WIRE) ||
-	    programs->there & OPTIONAL_BIT(program))
+	if (instead_of != NR_OPTIONALS && !(programs->there & OPTIONAL_BIT(program)) &&
+	    !programs->missing[program][0])
+		program = instead_of;
+	if (programs->there & OPTIONAL_BIT(program))
 		return NULL;
-	return programs->missing[program][0] ? programs->missing[program] : NO_CGROUP;
+	if (programs->missing[program][0])
+		return programs->missing[program];
+	return optional_row(program)->when == WHEN_WIRE_CGROUP ? NO_CGROUP : NULL;
+}
+
+/* Returns why a program that counts the metric is missing; NULL: none is. */
+static const char *metric_why_uncounted(enum metric_id id, const struct optionals *programs)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; !why && i < sizeof(needed_programs) / sizeof(*needed_programs); i++)
+		if (needed_programs[i].metric == id)
+			why = program_why_missing(needed_programs[i].program, programs);
+	return why;
 }
 
 const char capability_delays_off[] = "switched off: sysctl kernel.task_delayacct is 0";
@@ -244,7 +264,7 @@ void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 		unusable[i] = NULL;
 		if (!metric_has(wanted, id))
 			continue;
-		unusable[i] = program_why_missing(id, programs);
+		unusable[i] = metric_why_uncounted(id, programs);
 		if (!unusable[i])
 			unusable[i] = metric_why_unusable(id, task_fields);
 		if (!unusable[i])

@@ -4,6 +4,7 @@
 #define MEASURE_OPTIONAL_H
 
 #include "measure/iterator.h"
+#include "run/metric.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,60 +13,46 @@ struct bpf_link;
 struct bpfmon;
 
 enum optional {
-	OPTIONAL_OFFSETS,
-	OPTIONAL_OLD_IMAGES,
-	OPTIONAL_RELEASES,
-	OPTIONAL_OOM,
-	OPTIONAL_EXACT_PEAK,
-	OPTIONAL_BLOCK, /* this and the next: only where block I/O is wanted, and then both */
-	OPTIONAL_BLOCK_BIOS,
-	OPTIONAL_MOVES, /* this and the two that follow: only where a cgroup is followed */
-	OPTIONAL_REMADE,
-	OPTIONAL_REMOVED,
-	OPTIONAL_SENDS, /* this and those that follow: only where metrics of sockets are wanted */
-	OPTIONAL_RECEIVES,
-	OPTIONAL_INET_SENDS, /* this and the four that follow: only where these two are missing */
-	OPTIONAL_INET6_SENDS,
-	OPTIONAL_INET_PAGES,
-	OPTIONAL_INET_RECEIVES,
-	OPTIONAL_INET6_RECEIVES,
-	OPTIONAL_STATES,
-	OPTIONAL_CONNECTS,
-	OPTIONAL_CONNECTS6,
-	OPTIONAL_RETRANSMITS,
-	OPTIONAL_SEED_SOCKETS, /* only where processes are attached to */
-	OPTIONAL_SENDMSG4,     /* this and the next: only where peers are wanted */
-	OPTIONAL_SENDMSG6,
-	OPTIONAL_LIVE_SOCKETS,
-	OPTIONAL_KINDS,
-	OPTIONAL_WIRE_RECEIVES, /* this and the next: only where these have a cgroup of version 2 */
-	OPTIONAL_WIRE_SENDS,
-	OPTIONAL_ENDS, /* only where a run may be ended, and attached only then: track/ending.c */
+#define OPTIONAL(id, ...) OPTIONAL_##id,
+#include "measure/optional.def"
 	NR_OPTIONALS
 };
 
 #define OPTIONAL_BIT(which) (1U << (which))
 #define OPTIONAL_ALL ((1U << NR_OPTIONALS) - 1)
-#define OPTIONAL_OF_BLOCK (1U << OPTIONAL_BLOCK | 1U << OPTIONAL_BLOCK_BIOS)
-/* From OPTIONAL_MOVES to OPTIONAL_REMOVED. */
-#define OPTIONAL_OF_CGROUP ((2U << OPTIONAL_REMOVED) - (1U << OPTIONAL_MOVES))
 
-/* From OPTIONAL_SENDS to OPTIONAL_LIVE_SOCKETS. */
-#define OPTIONAL_OF_SOCKETS ((2U << OPTIONAL_LIVE_SOCKETS) - (1U << OPTIONAL_SENDS))
+/* What a run has to ask for, besides metrics of the row's source. */
+enum optional_when {
+	ALWAYS,
+	WHEN_RSS_IS_PER_CPU, /* the kernel keeps resident memory for each CPU (6.2) */
+	WHEN_EXACT_PEAK,
+	WHEN_CGROUP,      /* a cgroup is followed */
+	WHEN_NET_ADMIN,   /* CAP_NET_ADMIN: to be refused would take as long as loading */
+	WHEN_SEED,        /* processes are attached to */
+	WHEN_PEERS,       /* peers are wanted, of one run */
+	WHEN_WIRE_CGROUP, /* packets are counted of a cgroup of version 2 */
+	WHEN_RUN_MAY_END
+};
 
-/* From OPTIONAL_INET_SENDS to OPTIONAL_INET_PAGES, and from there to OPTIONAL_INET6_RECEIVES. */
-#define OPTIONAL_OF_INET_SENDS ((2U << OPTIONAL_INET_PAGES) - (1U << OPTIONAL_INET_SENDS))
-#define OPTIONAL_OF_INET_RECEIVES ((2U << OPTIONAL_INET6_RECEIVES) - (1U << OPTIONAL_INET_RECEIVES))
-#define OPTIONAL_OF_INET (OPTIONAL_OF_INET_SENDS | OPTIONAL_OF_INET_RECEIVES)
+enum optional_attachment {
+	ATTACHED_TO_HOOK,
+	ATTACHED_BY_ONE_RUN, /* it runs once, and is attached to nothing */
+	ATTACHED_AS_ITERATOR,
+	ATTACHED_AS_WALKER,
+	ATTACHED_TO_ROOT_CGROUP,
+	ATTACHED_TO_WIRE_CGROUP,
+	ATTACHED_LATER /* by tracker_end() */
+};
 
-#define OPTIONAL_OF_CONNECTS ((2U << OPTIONAL_CONNECTS6) - (1U << OPTIONAL_CONNECTS))
-
-#define OPTIONAL_OF_PEERS ((2U << OPTIONAL_SENDMSG6) - (1U << OPTIONAL_SENDMSG4))
-
-/* What is attached to the root of the cgroups. */
-#define OPTIONAL_OF_ROOT (OPTIONAL_OF_CONNECTS | OPTIONAL_OF_PEERS)
-
-#define OPTIONAL_OF_WIRE ((2U << OPTIONAL_WIRE_SENDS) - (1U << OPTIONAL_WIRE_RECEIVES))
+/* Programs that belong together. */
+enum optional_group {
+	ALONE,
+	GROUP_OF_BLOCK,
+	GROUP_OF_CGROUP,
+	GROUP_OF_INET_SENDS, /* of this and the next all are attached, or none: with a part of them
+				the sum would be too low */
+	GROUP_OF_INET_RECEIVES
+};
 
 /* What is refused as if the kernel did so, for tests. */
 struct refusals {
@@ -80,16 +67,22 @@ static inline bool refusals_any(const struct refusals *r)
 }
 
 struct optional_row {
-	const char *name;    /* of the program */
-	const char *title;   /* what it measures, for bpfmon check */
-	const char *needs;   /* what it needs from the kernel */
-	const char *without; /* what is known without it */
-	const char *
-		tracepoint; /* that it needs, of those that are loaded for a cgroup only; or NULL */
+	const char *name;          /* of the program */
+	enum metric_source source; /* loaded only for metrics of it; NR_METRIC_SOURCES: for all */
+	enum optional_when when;   /* and only then */
+	enum optional_attachment attachment;
+	enum optional_group group;
+	enum optional instead_of; /* counts the same, and more; NR_OPTIONALS: none does */
+	const char *title;        /* what it measures, for bpfmon check */
+	const char *tracepoint;   /* that it is attached to; NULL: to something else */
+	const char *needs;        /* what it needs from the kernel */
+	const char *without;      /* what is known without it */
 };
 
 /* NULL after the last. */
 const struct optional_row *optional_row(size_t i);
+/* The bits of a group. */
+unsigned optional_group_bits(enum optional_group group);
 /* The bit of the row with that name, of @length bytes; 0: there is none. */
 unsigned optional_find(const char *name, size_t length);
 
@@ -110,10 +103,14 @@ void optionals_explain(struct optionals *x, unsigned wanted,
 		       const char why[NR_OPTIONALS][REFUSAL_BYTES]);
 /* The source is /proc: what is reported of those that a run may ask for. */
 void optionals_refuse(struct optionals *x, bool exact_peak);
-/* Attaches those that are there, one by one, except for those in @refused (for tests); those of the
- * wire to the cgroup of the folder @wire_fd, OPTIONAL_OF_ROOT to that of @root_fd (-1: none). */
-void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused, int wire_fd,
-		      int root_fd);
+/*
+ * Attaches those that are there, one by one, except for those in @refused (for tests).
+ * @wire_cgroup: the folder of the cgroup whose packets are counted; NULL: there is none.
+ */
+void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused,
+		      const char *wire_cgroup);
+/* Returns true if all programs of @group are attached. */
+bool optionals_have_group(const struct optionals *x, enum optional_group group);
 void optionals_detach(struct optionals *x);
 
 #endif

@@ -24,19 +24,11 @@ static const char *why_unusable(enum metric_id id)
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
 		if (known[i] == id)
 			return NULL;
-	switch (metric_get(id)->source) {
-	case SOURCE_MEMORY:
-	case SOURCE_DERIVED:
-	case SOURCE_CGROUP:
-	case SOURCE_HOST:
-		return NULL;
-	case SOURCE_PROCFS:
-		return access("/proc/self/smaps_rollup", R_OK)
-			       ? "kernel does not report it: needs CONFIG_PROC_PAGE_MONITOR"
-			       : NULL;
-	default:
+	if (!metric_source_get(metric_get(id)->source)->without_bpf)
 		return needs_bpf;
-	}
+	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
+		return "kernel does not report it: needs CONFIG_PROC_PAGE_MONITOR";
+	return NULL;
 }
 
 void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usable,

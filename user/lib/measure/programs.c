@@ -176,7 +176,66 @@ static void refused_note(void *context, const struct bpf_program *p, int err)
 /* Those that count what programs of @set count already. */
 static unsigned optionals_needless(unsigned set)
 {
-	return set & OPTIONAL_BIT(OPTIONAL_SENDS) ? OPTIONAL_OF_INET : 0;
+	const struct optional_row *row;
+	unsigned bits = 0;
+
+	for (size_t i = 0; (row = optional_row(i)); i++)
+		if (row->instead_of != NR_OPTIONALS && set & OPTIONAL_BIT(OPTIONAL_SENDS))
+			bits |= OPTIONAL_BIT(i);
+	return bits;
+}
+
+static bool optional_applies(enum optional_when when, const struct tracker_options *o,
+			     const struct loader *l)
+{
+	switch (when) {
+	case WHEN_RSS_IS_PER_CPU:
+		return loader_has_percpu_rss(l);
+	case WHEN_EXACT_PEAK:
+		return o->exact_peak;
+	case WHEN_CGROUP:
+		return o->cgroup;
+	case WHEN_SEED:
+		return o->can_seed;
+	case WHEN_PEERS:
+		return o->net_peers && !o->whole_node;
+	case WHEN_WIRE_CGROUP:
+		return o->wire_cgroup;
+	case WHEN_RUN_MAY_END:
+		return o->may_end;
+	case ALWAYS:
+	case WHEN_NET_ADMIN: /* its lack is reported: see optionals_permitted() */
+		break;
+	}
+	return true;
+}
+
+/* Those that the options ask for. */
+static unsigned optionals_wanted(const struct tracker_options *o, const struct loader *l)
+{
+	const struct optional_row *row;
+	unsigned wanted = 0;
+
+	for (size_t i = 0; (row = optional_row(i)); i++)
+		if ((row->source == NR_METRIC_SOURCES ||
+		     metric_set_has_source(&o->wanted, row->source)) &&
+		    optional_applies(row->when, o, l))
+			wanted |= OPTIONAL_BIT(i);
+	return wanted;
+}
+
+/* Those that the kernel would not refuse for lack of a capability. */
+static unsigned optionals_permitted(void)
+{
+	const bool has_net_admin =
+		privilege_has(1ULL << CAP_NET_ADMIN) || privilege_has(1ULL << CAP_SYS_ADMIN);
+	const struct optional_row *row;
+	unsigned permitted = 0;
+
+	for (size_t i = 0; (row = optional_row(i)); i++)
+		if (row->when != WHEN_NET_ADMIN || has_net_admin)
+			permitted |= OPTIONAL_BIT(i);
+	return permitted;
 }
 
 static void optionals_choose(struct attempt *a, struct bpfmon *skel)
@@ -226,36 +285,15 @@ static int open_and_load(struct bpfmon **skel, struct attempt *a)
 static int programs_load_optional(struct bpfmon **skel, const struct tracker_options *o,
 				  struct optionals *x, char *why, size_t size)
 {
-	struct attempt a = { .options = o, .set = OPTIONAL_ALL };
+	struct attempt a = { .options = o };
 	unsigned wanted;
 	int err;
 
 	err = loader_open(&a.loader, o->all_types);
 	a.loader.verbose = o->verbose;
 	a.loader.refused_types = o->refusals.types;
-	if (!o->exact_peak)
-		a.set &= ~OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
-	if (!metric_set_has_source(&o->wanted, SOURCE_BLOCK))
-		a.set &= ~OPTIONAL_OF_BLOCK;
-	if (!o->cgroup)
-		a.set &= ~OPTIONAL_OF_CGROUP;
-	if (!metric_set_has_source(&o->wanted, SOURCE_NET))
-		a.set &= ~OPTIONAL_OF_SOCKETS;
-	if (!o->can_seed)
-		a.set &= ~OPTIONAL_BIT(OPTIONAL_SEED_SOCKETS);
-	if (!o->net_peers || o->whole_node)
-		a.set &= ~OPTIONAL_OF_PEERS;
-	if (!metric_set_has_source(&o->wanted, SOURCE_KINDS))
-		a.set &= ~OPTIONAL_BIT(OPTIONAL_KINDS);
-	if (!o->may_end)
-		a.set &= ~OPTIONAL_BIT(OPTIONAL_ENDS);
-	if (!o->wire_cgroup || !metric_set_has_source(&o->wanted, SOURCE_WIRE))
-		a.set &= ~OPTIONAL_OF_WIRE;
-	if (!err && !loader_has_percpu_rss(&a.loader))
-		a.set &= ~OPTIONAL_BIT(OPTIONAL_OFFSETS);
-	wanted = a.set;
-	if (!privilege_has(1ULL << CAP_NET_ADMIN) && !privilege_has(1ULL << CAP_SYS_ADMIN))
-		a.set &= ~OPTIONAL_OF_CONNECTS; /* to be refused would take as long as loading */
+	wanted = optionals_wanted(o, &a.loader);
+	a.set = wanted & optionals_permitted();
 	if (!err)
 		err = open_and_load(skel, &a);
 	while (err && a.refused && !*a.fatal) {

@@ -18,48 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void metric_explain(struct tracker *t, enum metric_id id, const char *missing)
-{
-	if (!*missing || !metric_has(&t->usable, id))
-		return;
-	metric_drop(&t->usable, id);
-	t->unusable[id] = missing;
-}
-
-/* Without either program they would be those of some devices. */
-static void block_metrics_explain(struct tracker *t)
-{
-	const char *missing = t->optional.missing[OPTIONAL_BLOCK];
-
-	if (!*missing)
-		missing = t->optional.missing[OPTIONAL_BLOCK_BIOS];
-	for (int i = 0; i < NR_METRICS; i++)
-		if (metric_get((enum metric_id)i)->source == SOURCE_BLOCK)
-			metric_explain(t, (enum metric_id)i, missing);
-}
-
-/* Of sockets from before an attach there would be none. */
-static void socket_metrics_explain(struct tracker *t)
-{
-	static const enum metric_id of_owners[] = { M_net_accepts, M_net_retransmits,
-						    M_net_sockets };
-
-	for (size_t i = 0; i < sizeof(of_owners) / sizeof(*of_owners); i++)
-		metric_explain(t, of_owners[i], t->optional.missing[OPTIONAL_SEED_SOCKETS]);
-}
-
-/* The cgroup in which all are that are visible here; -1: there is none. */
-static int cgroup_root_open(void)
-{
-	__cleanup(fclosep) FILE *f = cgroup_mounts_open("/proc/self");
-	__cleanup(freep) struct cgroup_mount *m = memory_malloc(sizeof(*m));
-
-	while (m && cgroup_mount_next(f, m))
-		if (m->is_v2)
-			return open(m->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return -1;
-}
-
 static int tracker_open_proc(struct tracker *t, const struct tracker_options *o)
 {
 	t->proc = proc_source_new(o->proc_launcher, !o->no_args, o->inject_misses);
@@ -72,8 +30,6 @@ static int tracker_open_proc(struct tracker *t, const struct tracker_options *o)
 
 int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
 {
-	__cleanup(closep) int wire_fd = -1;
-	__cleanup(closep) int root_fd = -1;
 	int err;
 
 	memset(t, 0, sizeof(*t));
@@ -89,9 +45,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	if (err)
 		return err;
 	t->adopts_always = o->inject_misses > 0;
-	wire_fd = o->wire_cgroup ? open(o->wire_cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	root_fd = t->optional.there & OPTIONAL_OF_ROOT ? cgroup_root_open() : -1;
-	optionals_attach(&t->optional, t->skel, o->refusals.attaching, wire_fd, root_fd);
+	optionals_attach(&t->optional, t->skel, o->refusals.attaching, o->wire_cgroup);
 	err = programs_attach(t, why, why_size);
 	if (!err)
 		err = tracker_adopt(t); /* finds out which fields exist */
@@ -102,8 +56,6 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	}
 	capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->optional, &t->usable,
 			   t->unusable);
-	block_metrics_explain(t);
-	socket_metrics_explain(t);
 	return 0;
 }
 
@@ -254,7 +206,9 @@ int tracker_wire(const struct tracker *t, struct wire_counters *sum)
 	const __u32 zero = 0;
 	int err;
 
-	if (!(t->optional.there & OPTIONAL_OF_WIRE) || cpus < 1)
+	if (!(t->optional.there &
+	      (OPTIONAL_BIT(OPTIONAL_WIRE_RECEIVES) | OPTIONAL_BIT(OPTIONAL_WIRE_SENDS))) ||
+	    cpus < 1)
 		return -ENODATA;
 	by_cpu = memory_calloc((size_t)cpus, sizeof(*by_cpu));
 	if (!by_cpu)

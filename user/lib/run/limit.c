@@ -33,14 +33,12 @@ static const struct short_name short_names[] = {
  * counted for an account, and all memory that a drain reads. */
 static bool limit_is_known_of(enum limit_of of, enum metric_id id)
 {
-	const enum metric_source source = metric_get(id)->source;
-
 	switch (of) {
 	case LIMIT_OF_PROCESS:
 		return metric_is_of_process(id) || id == M_rss || id == M_rss_anon || id == M_swap;
 	case LIMIT_OF_SPAN:
-		return metric_is_of_process(id) || source == SOURCE_ACCOUNT ||
-		       source == SOURCE_MEMORY;
+		return metric_is_of_process(id) ||
+		       metric_source_get(metric_get(id)->source)->of_account;
 	default:
 		return true;
 	}

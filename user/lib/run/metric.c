@@ -98,6 +98,30 @@ int metric_find(const char *key, size_t length, enum metric_id *id)
 	return -ENOENT;
 }
 
+/* clang-format off */
+static const struct metric_source_row sources[NR_METRIC_SOURCES] = {
+	/*                   default process account files  cgroup without BPF */
+	[SOURCE_TASK]    = { true,   true,   true,   false, false, false, NULL },
+	[SOURCE_DELAY]   = { false,  true,   true,   false, false, false, NULL },
+	[SOURCE_SPLIT]   = { true,   true,   true,   false, false, false, NULL },
+	[SOURCE_ACCOUNT] = { true,   false,  true,   false, false, false, NULL },
+	[SOURCE_NET]     = { false,  true,   false,  false, false, false, "--net" },
+	[SOURCE_KINDS]   = { false,  true,   true,   false, false, false, "--io-kinds" },
+	[SOURCE_MEMORY]  = { true,   false,  true,   false, false, true,  NULL },
+	[SOURCE_PROCFS]  = { false,  false,  false,  true,  false, true,  "--pss" },
+	[SOURCE_DERIVED] = { true,   false,  false,  false, false, true,  NULL },
+	[SOURCE_CGROUP]  = { false,  false,  false,  true,  true,  true,  NULL },
+	[SOURCE_WIRE]    = { false,  false,  false,  false, true,  false, "--net" },
+	[SOURCE_BLOCK]   = { false,  false,  false,  false, true,  false, "--block-io" },
+	[SOURCE_HOST]    = { true,   false,  false,  true,  false, true,  NULL },
+};
+/* clang-format on */
+
+const struct metric_source_row *metric_source_get(enum metric_source source)
+{
+	return &sources[source];
+}
+
 void metric_set_all(struct metric_set *set)
 {
 	memset(set, 0, sizeof(*set));
@@ -115,10 +139,7 @@ void metric_set_default(struct metric_set *set)
 {
 	memset(set, 0, sizeof(*set));
 	for (int i = 0; i < NR_METRICS; i++)
-		if (metrics[i].source != SOURCE_PROCFS && metrics[i].source != SOURCE_CGROUP &&
-		    metrics[i].source != SOURCE_NET && metrics[i].source != SOURCE_WIRE &&
-		    metrics[i].source != SOURCE_KINDS && metrics[i].source != SOURCE_DELAY &&
-		    metrics[i].source != SOURCE_BLOCK)
+		if (sources[metrics[i].source].by_default)
 			metric_put(set, (enum metric_id)i);
 }
 
@@ -144,12 +165,17 @@ void metric_set_put_source(struct metric_set *set, enum metric_source source)
 			metric_put(set, (enum metric_id)i);
 }
 
+void metric_set_put_option(struct metric_set *set, const char *option, bool has_cgroup)
+{
+	for (int i = 0; i < NR_METRIC_SOURCES; i++)
+		if (sources[i].option && !strcmp(sources[i].option, option) &&
+		    (has_cgroup || !sources[i].per_cgroup))
+			metric_set_put_source(set, (enum metric_source)i);
+}
+
 bool metric_is_of_process(enum metric_id id)
 {
-	enum metric_source source = metrics[id].source;
-
-	return source == SOURCE_TASK || source == SOURCE_DELAY || source == SOURCE_SPLIT ||
-	       source == SOURCE_KINDS || (source == SOURCE_NET && metrics[id].kind == KIND_COUNTER);
+	return sources[metrics[id].source].of_process && metrics[id].kind == KIND_COUNTER;
 }
 
 void metric_set_put_of_process(struct metric_set *set)

@@ -40,22 +40,36 @@ enum metric_group {
 };
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
 enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
-/* Where the value comes from. */
+/* Where the value comes from: a row of the table in metric.c for each. */
 enum metric_source {
 	SOURCE_TASK,
-	SOURCE_DELAY, /* only where the kernel has been told to keep it */
+	SOURCE_DELAY,
 	SOURCE_SPLIT,
 	SOURCE_ACCOUNT,
-	SOURCE_NET,   /* costs time: only if asked for, by name or group */
-	SOURCE_KINDS, /* the same */
+	SOURCE_NET,
+	SOURCE_KINDS,
 	SOURCE_MEMORY,
-	SOURCE_PROCFS, /* costs time: only if asked for by name */
+	SOURCE_PROCFS,
 	SOURCE_DERIVED,
-	SOURCE_CGROUP, /* only of a command that has a cgroup of its own */
-	SOURCE_WIRE,   /* only of a job that has a cgroup, and only if asked for */
-	SOURCE_BLOCK,  /* only if asked for, and of a cgroup */
-	SOURCE_HOST
+	SOURCE_CGROUP,
+	SOURCE_WIRE,
+	SOURCE_BLOCK,
+	SOURCE_HOST,
+	NR_METRIC_SOURCES
 };
+
+struct metric_source_row {
+	bool by_default;    /* a run has these metrics if none is asked for */
+	bool of_process;    /* its counters are in the records of processes */
+	bool of_account;    /* also what is not of_process is known of an account, thus of a span */
+	bool of_files;      /* read from files of each job, which a view of a node does without */
+	bool per_cgroup;    /* only of a job that has a cgroup */
+	bool without_bpf;   /* also known where the source is /proc; of SOURCE_TASK and SOURCE_SPLIT
+			       some are */
+	const char *option; /* that asks for it; NULL: only --metrics does */
+};
+
+const struct metric_source_row *metric_source_get(enum metric_source source);
 
 struct metric {
 	const char *key; /* published: the base and the suffix of its unit */
@@ -110,6 +124,9 @@ void metric_set_default(struct metric_set *set);
 /* True if @set has one of @source. The next adds all of @source, the last removes them. */
 bool metric_set_has_source(const struct metric_set *set, enum metric_source source);
 void metric_set_put_source(struct metric_set *set, enum metric_source source);
+/* Adds all of the sources that @option ("--net") asks for, those of a cgroup only if @has_cgroup.
+ */
+void metric_set_put_option(struct metric_set *set, const char *option, bool has_cgroup);
 /* True if the record of a process has it; and adds all such metrics. */
 bool metric_is_of_process(enum metric_id id);
 void metric_set_put_of_process(struct metric_set *set);
