@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* Accounts: totals that are exact at every moment, wherever commits come from and how often. */
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -293,4 +293,107 @@ int account_add_execs(u64 tree, u64 cgroup, u64 n)
 	if (a)
 		add(a->execs, n);
 	return 0;
+}
+
+/*
+ * How long threads have existed. A process and its account grow under one lock: a hook may be
+ * interrupted at any place, for as long as the collector takes to read both.
+ */
+
+/* Under its lock: how much the lifetimes have grown until @now, which they reach from then on. */
+static __always_inline u64 lifetime_growth(struct process_entry *p, u64 now, u32 how)
+{
+	u64 grown = p->lived_before;
+	s64 threads =
+		(s32)p->alive_tasks; /* -1: it exits before the hook that found it has counted it */
+
+	p->lived_before = 0;
+	if (how == LIFETIME_OF_LAST) /* it is not among the live ones any more */
+		threads = p->event.rec.flags & PROCESS_ENDED ? 1 : 0;
+	if (threads <= 0 || now <= p->lived_ns) /* another CPU may have read the clock later */
+		return grown;
+	grown += (now - p->lived_ns) * threads;
+	p->lived_ns = now;
+	return grown;
+}
+
+int lifetime_commit(u64 signal, u64 serial, u64 now, u32 how)
+{
+	struct process_entry *p = process_find(signal, serial);
+	struct account_key key;
+	struct account *a;
+	u64 grown;
+	int err;
+
+	if (!p || !p->event.rec.signal) /* another hook still fills it in: it has no account yet */
+		return 0;
+	err = process_lock_account(p, &key, &a);
+	if (err ==
+	    -EAGAIN) /* the next commit may add this to another account, or by other threads */
+		account_lose(key.tree, key.cgroup, LOSS_ACCOUNTS, 1);
+	if (err)
+		return 0;
+	grown = lifetime_growth(p, now, how);
+	p->event.rec.lifetime += grown;
+	add(a->lifetime, grown);
+	process_unlock(p);
+	return 0;
+}
+
+/* What processes had used before they were attached to: reported separately, in no account. */
+struct task_counters baseline;
+bool baseline_lacks_io; /* the I/O of ended threads is not known */
+
+__hidden void baseline_add(const struct task_counters *used)
+{
+/* a field that is not read is 0, a constant: clang makes an atomic "or" of that, for which the BPF
+ * backend has no instruction */
+#define TASK_METRIC(base, ...)                                                                     \
+	if (used->base)                                                                            \
+		add(baseline.base, used->base);
+#include "bpfmon/metrics.def"
+	add(baseline.utime, used->utime);
+	add(baseline.stime, used->stime);
+}
+
+static __always_inline bool signal_has_reaped(struct signal_struct *sig)
+{
+	return BPF_CORE_READ(sig, cmin_flt) || BPF_CORE_READ(sig, cnvcsw);
+}
+
+/*
+ * The kernel sums up what the ended threads of a process have used, but not how long they waited.
+ * Its sum of I/O includes that of reaped children, which is not the process's own: if there were
+ * both, the two parts of the sum cannot be separated.
+ */
+__hidden void baseline_add_ended(struct signal_struct *sig)
+{
+	struct task_counters used = {
+		.cpu = BPF_CORE_READ(sig, sum_sched_runtime),
+		.utime = BPF_CORE_READ(sig, utime),
+		.stime = BPF_CORE_READ(sig, stime),
+		.minflt = BPF_CORE_READ(sig, min_flt),
+		.majflt = BPF_CORE_READ(sig, maj_flt),
+		.nvcsw = BPF_CORE_READ(sig, nvcsw),
+		.nivcsw = BPF_CORE_READ(sig, nivcsw),
+	};
+
+	if (signal_has_reaped(sig)) {
+		if (used.cpu)
+			baseline_lacks_io = true;
+		baseline_add(&used);
+		return;
+	}
+	if (bpf_core_field_exists(sig->ioac.rchar)) {
+		used.rchar = BPF_CORE_READ(sig, ioac.rchar);
+		used.wchar = BPF_CORE_READ(sig, ioac.wchar);
+		used.syscr = BPF_CORE_READ(sig, ioac.syscr);
+		used.syscw = BPF_CORE_READ(sig, ioac.syscw);
+	}
+	if (bpf_core_field_exists(sig->ioac.read_bytes)) {
+		used.read = BPF_CORE_READ(sig, ioac.read_bytes);
+		used.write = BPF_CORE_READ(sig, ioac.write_bytes);
+		used.cancelled_write = BPF_CORE_READ(sig, ioac.cancelled_write_bytes);
+	}
+	baseline_add(&used);
 }

@@ -5,7 +5,7 @@
  * the data, never `current`, which at that moment is any task; so writeback counts, too, where the
  * kernel knows whose pages it writes.
  */
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 
 #define MAX_LEVELS 32
 #define OP_MASK 0xff /* of cmd_flags */

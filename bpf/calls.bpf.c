@@ -4,7 +4,7 @@
  * its process and account. The task counts by itself, in an entry that it alone writes; commits
  * take it from there. Events of connections are added to both at once.
  */
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 
 /* Of all sockets, the sum that no program counts: what went over TCP, over UDP, ... */
 #define NET_SUM(n, way, what)                                                                      \

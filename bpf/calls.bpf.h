@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* Where a task counts what its calls have moved. After bpfmon.bpf.h. */
+/* Where a task counts what its calls have moved. */
 #ifndef CALLS_BPF_H
 #define CALLS_BPF_H
+
+#include "books.bpf.h"
 
 /*
  * The entry of the current task, which began at @start_ns; NULL: it is not followed, or there is no

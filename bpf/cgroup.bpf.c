@@ -3,7 +3,7 @@
  * The cgroup of a task, and whether it is the one that is followed or below it: in one hierarchy,
  * the unified one or that of one controller.
  */
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 
 #define MAX_LEVELS 32
 

@@ -4,7 +4,7 @@
  * no route, has no event. But the kernel asks these programs before: what follows is a SYN of the
  * same task, or it has failed. That counts at its next call, or at a commit.
  */
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 
 #define IPPROTO_TCP 6
 #define IPPROTO_MPTCP 262

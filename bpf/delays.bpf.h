@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* How long a task waited for disk and memory, where the kernel keeps that. After bpfmon.bpf.h. */
+/* How long a task waited for disk and memory, where the kernel keeps that. */
 #ifndef DELAYS_BPF_H
 #define DELAYS_BPF_H
+
+#include "base.bpf.h"
 
 /* How long a task waited for what, if the kernel keeps that for it; else NULL. */
 struct task_delay_info___any {

@@ -4,7 +4,7 @@
  * the map from an iterator over one task: kernels that are hardened refuse iterators over map
  * elements.
  */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 #define PF_KTHREAD 0x00200000
 

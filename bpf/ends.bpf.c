@@ -5,7 +5,7 @@
  * what is there can be found and ended. A signal sent at the birth of a child would reach the
  * creator alone. Attached only while a run is ended.
  */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 #define SIGKILL 9
 

@@ -1,6 +1,70 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Entries of tasks: made, and closed when the free event was missed. */
-#include "bpfmon.bpf.h"
+/*
+ * Entries of tasks: made if a task is to be tracked, and closed when the free event was missed. A
+ * task that the maps have no room for is refused: it is tried again at its next event, and counts
+ * as lost once, also if there is room then, as the samples until then lack it.
+ */
+#include "tasks.bpf.h"
+
+struct refused {
+	u64 start_ns;
+	struct account_key account;
+	u32 loss; /* what it counts as, enum loss */
+	u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct refused);
+} refused SEC(".maps");
+
+__u64 nr_refused; /* mostly 0, which saves the look-up */
+
+/* If this map is full, too, only births count, at each of their two hooks. */
+int task_refuse(u64 task, u64 tree, u64 cgroup, u32 flags)
+{
+	struct task_struct *ts = (struct task_struct *)task;
+	bool is_first = BPF_CORE_READ(ts, pid) == BPF_CORE_READ(ts, tgid);
+	struct refused now = {
+		.start_ns = BPF_CORE_READ(ts, start_time),
+		.account = { tree, cgroup },
+		.loss = is_first ? LOSS_PROCESSES_FULL : LOSS_TASKS_FULL,
+	};
+	struct refused *known = bpf_map_lookup_elem(&refused, &task);
+
+	if (flags & PROCESS_MOVED) /* it is found later */
+		return 0;
+	if (known && known->start_ns == now.start_ns)
+		return 0;
+	if (!bpf_map_update_elem(&refused, &task, &now, BPF_ANY))
+		add(nr_refused, !known);
+	else if (flags & PROCESS_LATE)
+		return 0;
+	return account_lose(tree, cgroup, now.loss, 1);
+}
+
+int task_refused_forget(u64 task, u32 at_birth)
+{
+	struct refused *known = nr_refused ? bpf_map_lookup_elem(&refused, &task) : NULL;
+	struct account_key account;
+	bool is_same;
+	u32 loss;
+
+	if (!known)
+		return 0;
+	loss = known->loss;
+	account = known->account;
+	is_same = known->start_ns == BPF_CORE_READ((struct task_struct *)task, start_time);
+	if (bpf_map_delete_elem(&refused, &task))
+		return 0;
+	add(nr_refused, -1);
+	if (!at_birth || !is_same)
+		return 0;
+	return account_lose(account.tree, account.cgroup, loss, -1);
+}
 
 struct task_counters launched_used;
 
@@ -199,4 +263,78 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		add(tracking.seeded, 1);
 	account_add_task(account.tree, account.cgroup, is_first, flags & PROCESS_ROOT);
 	return 0;
+}
+
+static __always_inline bool account_of(struct task_entry *t, struct account_key *account,
+				       u64 *image)
+{
+	struct process_entry *p = process_of(t);
+
+	if (!p || !p->event.rec.signal) /* another CPU still fills it in */
+		return false;
+	*account = process_account(p);
+	*image = p->event.rec.image;
+	return true;
+}
+
+/*
+ * @task, which has no entry, is to be followed if its process or its parent is, or its cgroup. The
+ * pointer to its parent may dangle (a parent can be freed before @task): a task that is there now
+ * was born later, and is not the parent.
+ */
+__hidden enum tracked_by task_should_track(struct task_struct *task, struct account_key *account,
+					   u64 *image)
+{
+	struct task_struct *parent;
+	struct task_entry *t;
+	u64 signal = (u64)BPF_CORE_READ(task, signal);
+	struct process_entry *p = process_find(signal, process_serial(task));
+
+	if (by_cgroup && (!cgroup_has((u64)task) || task_is_own((u64)task)))
+		return NOT_TRACKED;
+	if (p && p->event.rec.signal) {
+		*account = process_account(p);
+		*image = p->event.rec.image;
+		return TRACKED_BY_BIRTH;
+	}
+	parent = BPF_CORE_READ(task, real_parent);
+	t = task_find((u64)parent);
+	if (t && t->start_ns <= BPF_CORE_READ(task, start_time) && account_of(t, account, image)) {
+		if (whole_node)
+			account->cgroup = cgroup_of((u64)task);
+		return TRACKED_BY_BIRTH;
+	}
+	if (whole_node) {
+		account->tree = *image = 0;
+		account->cgroup = cgroup_of((u64)task);
+		return TRACKED_BY_BIRTH;
+	}
+	*account = root_account;
+	*image = 0;
+	return by_cgroup ? TRACKED_BY_CGROUP : NOT_TRACKED;
+}
+
+int task_adopt(u64 task)
+{
+	struct account_key account;
+	u64 image = 0;
+	bool is_old = can_seed && !seeding &&
+		      (s64)mono_convert(BPF_CORE_READ((struct task_struct *)task, start_time)) <
+			      (s64)seeded_at_ns;
+	enum tracked_by how;
+
+	if (is_old && !whole_node)
+		return false;
+	if (whole_node && !seeding &&
+	    !seeded_at_ns) /* what runs already is found by the first pass */
+		return false;
+	how = task_should_track((struct task_struct *)task, &account, &image);
+	if (how == NOT_TRACKED)
+		return false;
+	/* one that is being moved in is met before the hook of its move: it counts from now on */
+	if (seeding || is_old || how == TRACKED_BY_CGROUP)
+		task_add(task, account.tree, account.cgroup, 0, PROCESS_ROOT | PROCESS_SEEDED);
+	else
+		task_add(task, account.tree, account.cgroup, image, PROCESS_LATE);
+	return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* The ring buffer: ended processes, execs, kills, cgroups. A lost event costs a row, no count. */
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 
 #define RING_BYTES (2 << 20)
 #define PATH_STEPS (PATH_COMPONENTS + 8) /* mount points take a step of their own */

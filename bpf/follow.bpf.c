@@ -4,7 +4,7 @@
  * preempted from 7.0 on): each of them, and the iterator over all tasks, adopts the tasks that an
  * earlier one missed. Counters are absolute since birth, so adopting late loses nothing.
  */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 #include "delays.bpf.h"
 
 #define COMMIT_CPUS 4 /* of so many CPUs the last exits are committed */
@@ -180,7 +180,7 @@ int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *chil
 	if (!event_is_missed())
 		task_born(bpf_get_current_task(), addr);
 	else if (task_find(of_creator) ||
-		 task_is_ours((struct task_struct *)of_creator, &account, &image))
+		 task_should_track((struct task_struct *)of_creator, &account, &image))
 		add(tracking.births_ignored, 1);
 	return 0;
 }
@@ -279,7 +279,7 @@ static __always_inline void process_end_entries(struct task_struct *task, u64 si
 		  BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
 		entries_lack = true;
 	else if (process_begin_closing(p, serial))
-		process_tell_and_forget(signal, p);
+		process_emit_and_delete(signal, p);
 }
 
 /* The same for @task without an entry. */

@@ -3,7 +3,7 @@
  * What kinds of files calls read and write (--io-kinds): at the end of each call that the kernel
  * counts as rchar or wchar, by the mode of the inode of its descriptor.
  */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 #include "calls.bpf.h"
 #include <bpf/bpf_core_read.h>

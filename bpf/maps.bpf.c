@@ -7,7 +7,7 @@
  * an entry outlives its task if the free event is missed. So no other file looks up by an address
  * alone: the functions here return an entry only with what else shows that it is the right one.
  */
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);

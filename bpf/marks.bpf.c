@@ -4,7 +4,7 @@
  * The mark is the kernel's. It can be reset (5 written to /proc/PID/clear_refs), which shows when
  * it is less than what a drain has read.
  */
-#include "bpfmon.bpf.h"
+#include "memory.bpf.h"
 
 bool knows_old_image; /* marks__prepare_exec is attached */
 bool knows_release;   /* marks__exit_mmap is attached */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* Resident memory as the kernel counts it. */
-#include "bpfmon.bpf.h"
+#include "memory.bpf.h"
 
 const volatile __u32 nr_cpus;
 const volatile bool want_memory;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* Moves between cgroups, as far as they matter; cgroups that are made and removed. */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 #define MAX_THREADS 16 /* of a process that is moved; the collector finds the others */
 

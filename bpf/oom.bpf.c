@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* The victims of the kernel's OOM killer, and the limit that was reached. */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 #define MAX_LEVELS 10  /* of nested cgroups */
 #define NEAR_PAGES 512 /* charges are batched: a full cgroup may be that far below its limit */

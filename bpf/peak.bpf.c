@@ -6,7 +6,7 @@
  * what it held at its first change after a new peak, so that a peak costs the same for any number
  * of address spaces.
  */
-#include "bpfmon.bpf.h"
+#include "memory.bpf.h"
 
 #define LOOKS 2
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The peers of sockets (--net-peers): bytes by remote address and port, for one run. */
-#ifndef BPFMON_PEERS_BPF_H
-#define BPFMON_PEERS_BPF_H
+#ifndef PEERS_BPF_H
+#define PEERS_BPF_H
 
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 #include <bpf/bpf_endian.h>
 
 const volatile bool want_peers;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* Entries of processes: made when their first task is met, closed when none is left. */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
 {
@@ -67,7 +67,7 @@ int process_close(u64 key, u64 serial, u32 how)
 	}
 	if (want_exact_peak)
 		mm_leave(key, serial, true);
-	process_tell_and_forget(key, p);
+	process_emit_and_delete(key, p);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* Moves one process, or all processes of an account, to another account, as the collector asks. */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 struct move_request move;
 struct retire_request retire;

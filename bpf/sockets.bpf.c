@@ -4,7 +4,7 @@
  * TCP connections, often in an interrupt during which any task is current: it is counted for the
  * process that opened the connection, or listens.
  */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 #define AF_UNIX 1
 #define AF_INET 2

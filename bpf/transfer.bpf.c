@@ -4,7 +4,7 @@
  * then on in the new one, and nothing in both: the account changes under the lock under which
  * commits read it. The process keeps its entry.
  */
-#include "bpfmon.bpf.h"
+#include "tasks.bpf.h"
 
 /* From here on its record counts, as if it began now; what it used stays in the old account. */
 static __always_inline void record_restart(struct process_entry *p, u32 flags, u64 now)

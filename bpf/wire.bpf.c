@@ -3,7 +3,7 @@
  * What packets of a cgroup's sockets weigh, with their headers, repeated ones and acknowledgements
  * included: as IP takes them from a device, or gives them to one.
  */
-#include "bpfmon.bpf.h"
+#include "books.bpf.h"
 
 #define LOOPBACK 1 /* the number of that device, in every network namespace */
 #define PASS 1

@@ -40,7 +40,7 @@ static int told_read(const struct bpf_map *map, uint64_t *per_cpu, size_t cpus, 
 	return err;
 }
 
-int births_untold(const struct bpf_map *map, uint64_t *untold)
+int births_unreported(const struct bpf_map *map, uint64_t *unreported)
 {
 	int cpus = libbpf_num_possible_cpus();
 	__cleanup(freep) uint64_t *per_cpu = cpus > 0 ? memory_calloc((size_t)cpus, 8) : NULL;
@@ -59,7 +59,7 @@ int births_untold(const struct bpf_map *map, uint64_t *untold)
 			return err;
 		if (told != again)
 			continue;
-		*untold = forks - told;
+		*unreported = forks - reported;
 		return 0;
 	}
 	return -EAGAIN;

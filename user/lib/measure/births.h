@@ -8,9 +8,9 @@
 struct bpf_map;
 
 /*
- * Sets @untold to the kernel's count of forks less the births in @map: the growth of this number is
+ * Sets @unreported to the kernel's count of forks less the births in @map: the growth of this number is
  * the births that both hooks missed. -EAGAIN: too many forks to read both counts at one moment.
  */
-int births_untold(const struct bpf_map *map, uint64_t *untold);
+int births_unreported(const struct bpf_map *map, uint64_t *unreported);
 
 #endif

@@ -49,7 +49,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	err = programs_attach(t, why, why_size);
 	if (!err)
 		err = tracker_adopt(t); /* finds out which fields exist */
-	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
+	t->knows_births = !err && !births_unreported(t->skel->maps.births, &t->births_unreported);
 	if (err) {
 		tracker_close(t);
 		return err;
@@ -62,12 +62,12 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 /* Births that both hooks have missed, by the kernel's own count; if that is not known, a bound. */
 static uint64_t births_lost(const struct tracker *t)
 {
-	uint64_t untold;
+	uint64_t unreported;
 
-	if (!t->births_missed || !t->knows_births || births_untold(t->skel->maps.births, &untold))
+	if (!t->births_missed || !t->knows_births || births_unreported(t->skel->maps.births, &unreported))
 		return t->births_missed;
-	untold = untold > t->births_untold ? untold - t->births_untold : 0;
-	return untold < t->births_missed ? untold : t->births_missed;
+	unreported = unreported > t->births_unreported ? unreported - t->births_unreported : 0;
+	return unreported < t->births_missed ? unreported : t->births_missed;
 }
 
 void tracker_settle_births(struct tracker *t)

@@ -60,7 +60,7 @@ struct tracker {
 	uint64_t misses;                  /* events that hooks missed, when last read */
 	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last read */
 	uint64_t newtask_missed;
-	uint64_t births_untold; /* forks of the kernel less those seen, at the start */
+	uint64_t births_unreported; /* forks of the kernel less those seen, at the start */
 	bool knows_births;
 	uint64_t births_missed; /* of these, births that both hooks missed */
 	uint64_t drains, drain_ns_total, drain_ns_max;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The PIDs of processes in the namespace of the collector, and in their own. */
-#include "bpfmon.bpf.h"
+/*
+ * PIDs and times as the collector has them. Its PID namespace decides which PIDs /proc and all
+ * reports have; the kernel's own clocks have no namespaces, but in a time namespace those of user
+ * space, and the start times in /proc, are shifted.
+ */
+#include "books.bpf.h"
 
 /* The PID namespace of the collector: its PIDs are those in /proc, and in all that is reported. */
 __u64 pid_namespace;
@@ -59,4 +63,22 @@ u32 pid_innermost(u64 addr)
 	struct pid *pid = BPF_CORE_READ((struct task_struct *)addr, group_leader, thread_pid);
 
 	return upid_read_nr(upid_address(pid, BPF_CORE_READ(pid, level)));
+}
+
+__s64 mono_offset_ns, boot_offset_ns;
+
+#define NSEC_PER_SEC 1000000000LL
+
+__hidden void clocks_learn(void)
+{
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct time_namespace *ns = NULL;
+
+	if (!bpf_core_field_exists(ns->offsets.boottime.tv_sec))
+		return;
+	ns = BPF_CORE_READ(self, nsproxy, time_ns);
+	mono_offset_ns = BPF_CORE_READ(ns, offsets.monotonic.tv_sec) * NSEC_PER_SEC +
+			 BPF_CORE_READ(ns, offsets.monotonic.tv_nsec);
+	boot_offset_ns = BPF_CORE_READ(ns, offsets.boottime.tv_sec) * NSEC_PER_SEC +
+			 BPF_CORE_READ(ns, offsets.boottime.tv_nsec);
 }
