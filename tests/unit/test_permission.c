@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "measure/permission.h"
+#include "measure/capability.h"
 #include "fixture.h"
 
 #include <errno.h>

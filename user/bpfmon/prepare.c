@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/procstat.h"
 #include "base/user.h"
-#include "measure/permission.h"
+#include "measure/capability.h"
 #include "store/stores.h"
 
 #include <errno.h>

@@ -5,6 +5,9 @@
 
 #include "run/metric.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 struct optionals;
 
 /* Whether the core can work at all: 0, or a negative errno and one clear sentence in @why. */
@@ -29,5 +32,12 @@ int capability_cgroup_subsys(const char *controller);
  * what to do. */
 void capability_each(void (*fn)(void *context, const char *name, bool available, const char *why),
 		     void *context);
+
+/* Whether bpfmon has the capabilities it needs, and how a container may deny them. */
+
+/* 0: CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, of the machine. -EPERM: @why says what to do. */
+int permission_check(const char *proc, char *why, size_t size);
+/* What may cause an EPERM of bpf(2) in spite of the capabilities; NULL: nothing is known. */
+const char *permission_hint(const char *proc);
 
 #endif

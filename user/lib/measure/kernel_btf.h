@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct btf;
 struct btf_type;
 
 struct kernel_btf {
@@ -41,5 +42,13 @@ void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, siz
  * which CO-RE cannot ask for. -ENOENT: none has.
  */
 int64_t kernel_btf_enumerator(const struct kernel_btf *k, const char *name);
+
+/*
+ * Writes to @fd a small copy of the types of @kernel: those whose names are in @local, and all that
+ * their members embed; a pointer is one to void there. For each type that a program uses libbpf
+ * searches all that it has, of the kernel's some 150,000. 0, or a negative errno: @fd is of no use
+ * then.
+ */
+int small_btf_write(int fd, const struct kernel_btf *kernel, const struct btf *local);
 
 #endif

@@ -7,13 +7,14 @@
 #define MEASURE_LOADER_H
 
 #include "measure/kernel_btf.h"
-#include "measure/relocated.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 struct bpf_program;
 struct bpfmon;
+
+#define RELOCATED_MOST 32 /* programs of a skeleton that are loaded at once */
 
 /* What all attempts to load have in common. */
 struct loader {

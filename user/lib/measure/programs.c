@@ -9,7 +9,6 @@
 #include "measure/iterator.h"
 #include "measure/kernel_btf.h"
 #include "measure/loader.h"
-#include "measure/permission.h"
 #include "measure/program_type.h"
 
 #include <bpf/bpf.h>

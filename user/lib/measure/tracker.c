@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bpfmon.skel.h"
-#include "measure/births.h"
 #include "measure/capability.h"
 #include "measure/programs.h"
 
@@ -14,9 +13,72 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define BIRTH_ATTEMPTS 100
+
+/* The number of all tasks since boot, threads included. */
+static int forks_read(uint64_t *forks)
+{
+	__cleanup(fclosep) FILE *f = memory_fopen("/proc/stat", "re");
+	__cleanup(freep) char *line = NULL;
+	size_t room = 0;
+	unsigned long long n;
+
+	while (f && memory_getline(&line, &room, f) > 0) {
+		if (sscanf(line, "processes %llu", &n) != 1)
+			continue;
+		*forks = n;
+		return 0;
+	}
+	return -ENODATA;
+}
+
+static int births_read(const struct bpf_map *map, uint64_t *per_cpu, size_t cpus,
+		       uint64_t *reported)
+{
+	const uint32_t zero = 0;
+	int err =
+		bpf_map__lookup_elem(map, &zero, sizeof(zero), per_cpu, cpus * sizeof(*per_cpu), 0);
+
+	*reported = 0;
+	for (size_t i = 0; !err && i < cpus; i++)
+		*reported += per_cpu[i];
+	return err;
+}
+
+/*
+ * Sets @unreported to the kernel's count of forks less the births that hooks of the whole machine
+ * have seen: it grows by the births that both hooks missed. -EAGAIN: too many forks to read both
+ * counts at one moment.
+ */
+static int births_unreported(const struct bpf_map *map, uint64_t *unreported)
+{
+	int cpus = libbpf_num_possible_cpus();
+	__cleanup(freep) uint64_t *per_cpu = cpus > 0 ? memory_calloc((size_t)cpus, 8) : NULL;
+	uint64_t forks, reported, again;
+
+	if (!per_cpu)
+		return -ENOMEM;
+	for (int i = 0; i < BIRTH_ATTEMPTS; i++) {
+		int err = births_read(map, per_cpu, (size_t)cpus, &reported);
+
+		if (!err)
+			err = forks_read(&forks);
+		if (!err)
+			err = births_read(map, per_cpu, (size_t)cpus, &again);
+		if (err)
+			return err;
+		if (reported != again)
+			continue;
+		*unreported = forks - reported;
+		return 0;
+	}
+	return -EAGAIN;
+}
 
 static int tracker_open_proc(struct tracker *t, const struct tracker_options *o)
 {
@@ -64,7 +126,8 @@ static uint64_t births_lost(const struct tracker *t)
 {
 	uint64_t unreported;
 
-	if (!t->births_missed || !t->knows_births || births_unreported(t->skel->maps.births, &unreported))
+	if (!t->births_missed || !t->knows_births ||
+	    births_unreported(t->skel->maps.births, &unreported))
 		return t->births_missed;
 	unreported = unreported > t->births_unreported ? unreported - t->births_unreported : 0;
 	return unreported < t->births_missed ? unreported : t->births_missed;

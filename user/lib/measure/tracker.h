@@ -5,9 +5,9 @@
 
 #include "base/cgroup.h"
 #include "bpfmon/shared.h"
-#include "measure/optional.h"
 #include "measure/accounts.h"
 #include "measure/iterator.h"
+#include "measure/optional.h"
 #include "measure/proc_source.h"
 #include "run/metric.h"
 
