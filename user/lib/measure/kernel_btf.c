@@ -130,12 +130,14 @@ void kernel_btf_close(struct kernel_btf *k)
 	*k = (struct kernel_btf){ 0 };
 }
 
-const struct btf_type *kernel_btf_type(const struct kernel_btf *k, uint32_t id)
+/* Returns the type of that number; NULL: void, or there is none. */
+static const struct btf_type *kernel_btf_type(const struct kernel_btf *k, uint32_t id)
 {
 	return id && id < k->nr_types ? (const void *)(k->types + k->offsets[id]) : NULL;
 }
 
-const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset)
+/* Returns the text at @offset; "" where there is none. */
+static const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset)
 {
 	return offset < k->strings_size ? k->strings + offset : "";
 }

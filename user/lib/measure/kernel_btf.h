@@ -31,10 +31,6 @@ struct kernel_type {
 /* Reads them. A negative errno: there are none, or they are not as we know them. */
 int kernel_btf_open(struct kernel_btf *k);
 void kernel_btf_close(struct kernel_btf *k);
-/* NULL: void, or there is no such number. */
-const struct btf_type *kernel_btf_type(const struct kernel_btf *k, uint32_t id);
-/* The text at @offset; "" where there is none. */
-const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset);
 /* Sets the numbers of the @nr types in @wanted, in one pass over all; of several the first. */
 void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, size_t nr);
 /*

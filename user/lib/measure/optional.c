@@ -32,7 +32,7 @@ const struct optional_row *optional_row(size_t i)
 	return i < NR_OPTIONALS ? &rows[i] : NULL;
 }
 
-unsigned optional_group_bits(enum optional_group group)
+static unsigned optional_group_bits(enum optional_group group)
 {
 	unsigned bits = 0;
 

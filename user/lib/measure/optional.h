@@ -81,8 +81,6 @@ struct optional_row {
 
 /* NULL after the last. */
 const struct optional_row *optional_row(size_t i);
-/* The bits of a group. */
-unsigned optional_group_bits(enum optional_group group);
 /* The bit of the row with that name, of @length bytes; 0: there is none. */
 unsigned optional_find(const char *name, size_t length);
 
