@@ -8,6 +8,7 @@
 
 #include "store/source.h"
 #include "store/row_table.h"
+#include "store/schema.h"
 #include "store_fixture.h"
 #include "run/writer.h"
 
@@ -22,6 +23,64 @@ static const struct stored_table *const tables[] = { &run_table,   &sample_table
 	     t < t##_end; t++)
 #define each_column(c, t)                                                                          \
 	for (const struct table_column *c = (t)->columns, *c##_end = c + (t)->nr; c < c##_end; c++)
+
+/* Stores of a version have these tables: a change of one needs another STORE_SCHEMA. */
+static const char process_of_1[] =
+	"CREATE TABLE process(run INTEGER NOT NULL, seq INTEGER NOT NULL, pid INTEGER,"
+	" ns_pid INTEGER, ppid INTEGER, uid INTEGER, comm TEXT, exe TEXT, args TEXT,"
+	" args_cut INTEGER, lossy INTEGER, start_time_ns INTEGER, joined_time_ns INTEGER,"
+	" left_time_ns INTEGER, end_time_ns INTEGER, exit_code INTEGER, signal INTEGER,"
+	" state TEXT, threads_total INTEGER, execs INTEGER, rss_peak_bytes INTEGER,"
+	" rss_peak_exact INTEGER, span INTEGER, children_cpu_ns INTEGER,"
+	" PRIMARY KEY(run, seq)) WITHOUT ROWID;";
+static const char process_sample_of_1[] =
+	"CREATE TABLE process_sample(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+	" rank INTEGER NOT NULL, pid INTEGER, comm TEXT, start_time_ns INTEGER, lossy INTEGER,"
+	" PRIMARY KEY(run, elapsed_ns, rank)) WITHOUT ROWID;";
+static const char span_of_1[] =
+	"CREATE TABLE span(run INTEGER NOT NULL, seq INTEGER NOT NULL, id INTEGER, parent INTEGER,"
+	" name TEXT, tags TEXT, pid INTEGER, in_place INTEGER, start_time_ns INTEGER,"
+	" end_time_ns INTEGER, complete INTEGER, exit_code INTEGER, signal INTEGER, wall_ns "
+	"INTEGER,"
+	" processes INTEGER, oom_kills INTEGER, rss_peak_bytes INTEGER,"
+	" rss_peak_upper_bytes INTEGER, rss_peak_exact_bytes INTEGER, line TEXT,"
+	" PRIMARY KEY(run, seq)) WITHOUT ROWID;";
+
+static const char signature_of_1[] =
+	"CREATE TABLE signature(run INTEGER NOT NULL, version INTEGER, programs TEXT, "
+	"user_share_milli INTEGER, blocked_share_milli INTEGER, cores_milli INTEGER, "
+	"minflt_milli INTEGER, majflt_milli INTEGER, nvcsw_milli INTEGER, rchar_milli "
+	"INTEGER, wchar_milli INTEGER, read_milli INTEGER, write_milli INTEGER, "
+	"syscr_milli INTEGER, syscw_milli INTEGER, read_size_milli INTEGER, "
+	"write_size_milli INTEGER, write_to_read_milli INTEGER, processes_milli INTEGER, "
+	"execs_milli INTEGER, threads_milli INTEGER, memory_reuse_milli INTEGER, "
+	"memory_of_one_milli INTEGER, memory_anon_milli INTEGER, program_share_milli "
+	"INTEGER, programs_used_milli INTEGER, memory_1_milli INTEGER, memory_2_milli "
+	"INTEGER, memory_3_milli INTEGER, memory_4_milli INTEGER, memory_5_milli INTEGER,"
+	" memory_6_milli INTEGER, memory_7_milli INTEGER, memory_8_milli INTEGER, PRIMARY"
+	" KEY(run)) WITHOUT ROWID;";
+
+static void assert_create(const struct stored_table *t, const char *text)
+{
+	static const struct metric_set none;
+	sqlite3_str *sql = sqlite3_str_new(NULL);
+	char *made;
+
+	table_put_create(sql, t, &none);
+	made = sqlite3_str_finish(sql);
+	assert_string_equal(made, text);
+	sqlite3_free(made);
+}
+
+static void tables_of_schema_1_do_not_change(void **state)
+{
+	(void)state;
+	assert_int_equal(STORE_SCHEMA, 1);
+	assert_create(&process_table, process_of_1);
+	assert_create(&process_sample_table, process_sample_of_1);
+	assert_create(&span_table, span_of_1);
+	assert_create(&signature_table, signature_of_1);
+}
 
 /* @what of the column in the file, if it is there with that type; -1 or 0 else. */
 static int64_t ask_column(const char *path, const char *what, const struct stored_table *t,
@@ -162,6 +221,7 @@ static void columns_of_numbers_have_a_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tables_of_schema_1_do_not_change),
 		PLACE_TEST(files_have_the_columns_of_the_tables),
 		PLACE_TEST(keys_are_not_null),
 		cmocka_unit_test(columns_and_their_members_are_unique),
