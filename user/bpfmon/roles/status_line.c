@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bpfmon/roles/status_line.h"
 
-#include "base/bottom_row.h"
+#include "base/clock.h"
 #include "base/memory.h"
+#include "base/patience.h"
+#include "base/progress.h"
+#include "base/text.h"
 #include "base/message.h"
 #include "base/log.h"
 #include "bpfmon/roles/launch_signals.h"
@@ -12,42 +15,106 @@
 #include "text/live_text.h"
 #include "text/terminal.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
+
+#define LEAST_COLUMNS 20
+#define LONGEST_TEXT 1024             /* bytes */
+#define REST_NS (200 * NSEC_PER_MSEC) /* for the rest of a line that was written in part */
+#define LINE_CLEAR "\r\x1b[0m\x1b[2K"
+
+/* Write to the terminal of stderr, all or nothing. Returns false if it takes nothing now. */
+static bool terminal_write(const char *text, size_t n)
+{
+	struct patience p = { .watched_fd = -1, .limit_ns = REST_NS };
+	struct pollfd f = { .fd = STDERR_FILENO, .events = POLLOUT };
+	size_t done;
+
+	if (poll(&f, 1, 0) != 1 || !(f.revents & POLLOUT))
+		return false; /* stopped by Ctrl-S, or it is not read */
+	return !patience_write(&p, STDERR_FILENO, text, n, &done);
+}
+
+/* Returns how many bytes of @text fit into @columns. */
+static int text_fit(const char *text, size_t columns)
+{
+	size_t at = 0, used = 0, n, width;
+	bool is_control;
+	uint32_t c;
+
+	for (; text[at]; at += n, used += width) {
+		n = text_character_bytes(text + at, &is_control);
+		width = !is_control && utf8_decode(text + at, n, &c) ? character_width(c) : 1;
+		if (is_control || used + width > columns || at + n > LONGEST_TEXT)
+			break;
+	}
+	return (int)at;
+}
+
+/* Returns why stderr cannot show a status line, or NULL if it can. */
+static const char *status_line_refusal(void)
+{
+	const char *kind = getenv("TERM");
+	int flags = fcntl(STDERR_FILENO, F_GETFL);
+
+	if (!isatty(STDERR_FILENO))
+		return "stderr is no terminal";
+	if (!kind || !*kind || !strcmp(kind, "dumb"))
+		return "the terminal (TERM) cannot clear a line";
+	if (flags < 0 || !(flags & O_NONBLOCK))
+		return "stderr cannot be opened again";
+	return flock(STDERR_FILENO, LOCK_EX | LOCK_NB) ? "the terminal shows that of another bpfmon"
+						       : NULL;
+}
 
 bool status_line_open(struct status_line *s)
 {
-	int err = bottom_row_open(&s->row, STDERR_FILENO);
+	const char *why = status_line_refusal();
 
 	s->fd = -1;
-	s->is_inverse = !err && terminal_has_colour(stderr);
-	if (err)
-		log_info("there is no status line: %s",
-			 err == -ENOTTY        ? "stderr is no terminal"
-			 : err == -EBUSY       ? "the terminal shows that of another bpfmon"
-			 : err == -EOPNOTSUPP  ? "the terminal (TERM) cannot keep a row for it"
-			 : err == -EWOULDBLOCK ? "stderr cannot be opened again"
-					       : strerror(-err));
-	return !err;
+	s->is_drawn = false;
+	s->is_inverse = !why && terminal_has_colour(stderr);
+	if (why)
+		log_info("there is no status line: %s", why);
+	return !why;
 }
 
-/* Has the recorder give the row back, should this process be killed. */
-static void status_line_note(const struct status_line *s, bool was_reserved)
+/* Record whether the line is drawn, and tell the recorder, which clears it for a killed launcher.
+ */
+static void status_line_set_drawn(struct status_line *s, bool is_drawn)
 {
-	if (s->row.is_reserved != was_reserved && s->fd >= 0)
-		control_send(s->fd, CONTROL_LIVE, s->row.is_reserved ? s->row.full.ws_row : 0, 0,
-			     NULL);
+	if (s->is_drawn != is_drawn && s->fd >= 0)
+		control_send(s->fd, CONTROL_LIVE, is_drawn, 0, NULL);
+	s->is_drawn = is_drawn;
+	progress_set_shown(is_drawn);
 }
 
 void status_line_release(struct status_line *s)
 {
-	bool was_reserved = s->row.is_reserved;
+	if (s->is_drawn)
+		terminal_write(LINE_CLEAR, strlen(LINE_CLEAR));
+	status_line_set_drawn(s, false);
+}
 
-	bottom_row_release(&s->row);
-	status_line_note(s, was_reserved);
+static void status_line_draw(struct status_line *s)
+{
+	size_t columns = terminal_limit(stderr);
+	char out[LONGEST_TEXT + 64];
+	int n;
+
+	if (columns && columns < LEAST_COLUMNS) {
+		status_line_release(s);
+		return;
+	}
+	n = snprintf(out, sizeof(out), LINE_CLEAR "%s%.*s\x1b[0m", s->is_inverse ? "\x1b[7m" : "",
+		     text_fit(s->last.text, columns ? columns - 1 : LONGEST_TEXT), s->last.text);
+	if (terminal_write(out, (size_t)n))
+		status_line_set_drawn(s, true);
 }
 
 /* Whether a text has come; the last one is kept. */
@@ -68,14 +135,12 @@ static bool status_line_receive(struct status_line *s)
 
 void status_line_advance(struct status_line *s)
 {
-	bool was_reserved = s->row.is_reserved;
-
-	if (!status_line_receive(s) && !bottom_row_has_moved(&s->row))
+	if (!status_line_receive(s))
 		return;
 	if (!*s->last.text || !signals_have_terminal())
 		status_line_release(s);
-	else if (!bottom_row_draw(&s->row, s->last.text, s->is_inverse))
-		status_line_note(s, was_reserved);
+	else
+		status_line_draw(s);
 }
 
 /* The status line of --live: made here, drawn by the launcher, whose terminal it is. */
@@ -205,33 +270,26 @@ static int status_end(struct observer *o, struct summary *total)
 	return 0;
 }
 
-/*
- * What the launcher has said last of the row: its number, while that is reserved. A launcher that
- * goes on gives it back by itself.
- */
-static bool live_is_orphaned(int control_fd, int *row)
+/* Returns whether the launcher is gone and has left a line. */
+static bool live_is_orphaned(int control_fd)
 {
 	struct pollfd f = { .fd = control_fd, .events = POLLIN };
+	bool is_drawn = false;
 	struct control c;
 
-	*row = 0;
 	while (poll(&f, 1, 0) == 1 && f.revents & POLLIN && control_receive(control_fd, &c) == 1)
 		if (c.type == CONTROL_LIVE)
-			*row = c.value;
-	return f.revents & (POLLHUP | POLLERR) && *row;
+			is_drawn = c.value;
+	return f.revents & (POLLHUP | POLLERR) && is_drawn;
 }
 
 static int status_close(struct observer *o)
 {
-	struct bottom_row b = { .fd = STDERR_FILENO, .is_reserved = true };
 	struct live *l = o->own;
-	int row;
 
 	free(l->phase);
-	if (live_is_orphaned(l->control_fd, &row) && !ioctl(b.fd, TIOCGWINSZ, &b.full)) {
-		b.full.ws_row = (unsigned short)row;
-		bottom_row_release(&b);
-	}
+	if (live_is_orphaned(l->control_fd))
+		terminal_write(LINE_CLEAR, strlen(LINE_CLEAR));
 	return 0;
 }
 

@@ -6,13 +6,11 @@
 #ifndef ROLES_STATUS_LINE_H
 #define ROLES_STATUS_LINE_H
 
-#include "base/bottom_row.h"
 #include "base/message.h"
 
 struct status_line {
 	int fd; /* to the recorder, not owned; -1: nothing comes any more */
-	struct bottom_row row;
-	bool is_inverse;
+	bool is_inverse, is_drawn;
 	struct control last; /* its text; empty: there is none to show */
 };
 
@@ -22,11 +20,11 @@ struct status_line {
  */
 bool status_line_open(struct status_line *s);
 /*
- * Draws the last text that has come, or draws it again for another size of the terminal; none while
- * another job of the shell has the terminal.
+ * Draw the last text that has come over the one before; none while another job of the shell has the
+ * terminal.
  */
 void status_line_advance(struct status_line *s);
-/* Gives the terminal back: until the next text. */
+/* Clear the line, before other output of ours or of the shell; until the next text. */
 void status_line_release(struct status_line *s);
 
 #endif

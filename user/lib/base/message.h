@@ -39,7 +39,7 @@ enum control_type {
 				@when_ns (BOOTTIME): "PID:SERIAL "...; @value: enum control_living */
 	CONTROL_REAPED,      /* launcher: what it has waited for, as reaped_print() has it; so has
 				CONTROL_ENDED then */
-	CONTROL_LIVE,        /* recorder: the status line is @text; launcher: it is in row @value */
+	CONTROL_LIVE,        /* recorder: the status line is @text; launcher: @value: it is drawn */
 	CONTROL_PING,        /* client of the agent, before its request: CONTROL_READY answers it */
 	CONTROL_KILL,        /* launcher: the run that is to end gets SIGKILL from now on; only to
 				a collector whose CONTROL_LIVING has a number of ended processes */

@@ -92,6 +92,11 @@ void progress_clear(void)
 	work.is_shown = false;
 }
 
+void progress_set_shown(bool is_shown)
+{
+	work.is_shown = is_shown;
+}
+
 void progress_end(void)
 {
 	progress_clear();

@@ -7,6 +7,7 @@
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -20,5 +21,8 @@ void progress_add(uint64_t steps);
 void progress_clear(void);
 /* The same, and the work is done. Also without a begin. */
 void progress_end(void);
+/* Note that another line of this process, as the status line of a run, is where the work would be
+ * shown: it is cleared before messages. */
+void progress_set_shown(bool is_shown);
 
 #endif
