@@ -80,9 +80,6 @@ struct agent_options {
 	bool verbose;
 };
 
-/* For the books of an agent, which is their context. */
-extern const struct books_ops agent_reports;
-
 /* Runs until SIGTERM or SIGINT, a private one until its owner closes @clients_fd, to which it sends
  * CONTROL_READY. 0; or a negative errno, which has been reported. */
 int agent_run(const struct agent_options *o);

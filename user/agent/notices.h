@@ -21,8 +21,6 @@ struct unseen {
 
 /* To be called once, after all tasks have been adopted and drained; drains once more in doubt. */
 void unseen_find(struct agent *a);
-/* Appends "notices", an array of sentences without a full stop; nothing if there is none. */
-void notices_write(const struct agent *a, struct jsonw *j);
 /* Logs what is known when the agent begins; later what no rule knows, once. */
 void notices_log_start(const struct agent *a);
 void notices_log_gaps(struct agent *a);

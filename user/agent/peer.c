@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define MAX_GROUPS 1024
@@ -142,7 +143,8 @@ static void peer_refuse(struct peer *p, int err, const char *why)
 	p->state = PEER_GONE;
 }
 
-void peer_drop(struct peer *p, const char *why)
+/* What it sends makes no sense, or it is too slow: its run ends, or it is removed soon. */
+static void peer_drop(struct peer *p, const char *why)
 {
 	p->agent->counts.dropped++;
 	log_info("dropped a client of user %u: %s", p->uid, why);
@@ -256,13 +258,19 @@ static void peer_ready(void *context, uint32_t events)
 		peer_take_news(p, got);
 }
 
-void peer_take_packet(struct peer *p, int err, const struct control *c)
+/* Takes the packet @c that the porter has received; or @err, why there is none. */
+static void peer_take_packet(struct peer *p, int err, const struct control *c)
 {
 	int got = err ? err : message_take_packet(&p->message, c);
 
 	if (p->state == PEER_GONE || (err == -EAGAIN && p->state == PEER_NEW))
 		return;
-	if (got < 0)
+	if (err == -ENOMEM)
+		peer_drop(p, "out of memory");
+	else if (err == -EDQUOT)
+		peer_drop(p,
+			  "what this user has sent before is not closed: its close does not end");
+	else if (got < 0)
 		peer_drop(p, "it sent what is no message");
 	else if (got == 1)
 		peer_take_whole(p, c);
@@ -279,6 +287,7 @@ void peer_accept(struct agent *a, int fd)
 		return;
 	}
 	p->agent = a;
+	p->answered = peer_take_packet;
 	p->source = (struct loop_source){ fd, peer_ready, p };
 	p->listening.fd = p->listener.feed.fd = -1;
 	p->budget = (struct feed_budget){ peer_may_hold, p };
@@ -464,4 +473,44 @@ void peer_remove(struct peer *p)
 	socket_discard(&a->loop.discard, p->source.fd);
 	message_discard(&p->message, &a->loop.discard);
 	free(p);
+}
+
+void places_allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static size_t connections_of(const struct agent *a, uid_t uid)
+{
+	size_t n = 0;
+
+	for (const struct peer *p = a->peers; p; p = p->next)
+		n += p->uid == uid && p->state != PEER_GONE;
+	return n;
+}
+
+bool places_make_one(struct agent *a)
+{
+	struct peer *found = NULL;
+	size_t most = 0, n;
+
+	/* the one that came last is the first in the list; it is to get the place */
+	for (struct peer *p = a->peers ? a->peers->next : NULL; p; p = p->next) {
+		if (p->state != PEER_NEW)
+			continue;
+		n = found && found->uid == p->uid ? most : connections_of(a, p->uid);
+		if (n < most)
+			continue;
+		most = n;
+		found = p;
+	}
+	if (!found)
+		return false;
+	peer_drop(found, "it was silent, and others wait for a place");
+	return true;
 }

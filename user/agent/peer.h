@@ -31,7 +31,9 @@ struct peer {
 	char user[64];
 	bool is_admin; /* root, or of the group that the configuration names */
 	enum peer_state state;
-	uint64_t asked;            /* what the porter is to answer; 0: nothing */
+	uint64_t asked; /* what the porter is to answer; 0: nothing */
+	/* Called with its answer: a packet, or a negative errno, why there is none. */
+	void (*answered)(struct peer *p, int err, const struct control *packet);
 	bool wants_porter;         /* it has not been asked yet */
 	struct message message;    /* the one that is being received */
 	size_t described_bytes;    /* of the description that was taken, which is kept */
@@ -49,11 +51,6 @@ struct peer {
 
 /* Takes the connection @fd, which it owns from then on, or refuses it. */
 void peer_accept(struct agent *a, int fd);
-/* The packet that the porter has received for it, whose descriptors are in its message; @err: there
- * is none. */
-void peer_take_packet(struct peer *p, int err, const struct control *c);
-/* What it sends makes no sense, or it is too slow: its run ends, or it is removed soon. */
-void peer_drop(struct peer *p, const char *why);
 /* Takes a sample of its run, of the last drain. */
 void peer_publish(struct peer *p);
 /* To be called before and after the loop has waited. */

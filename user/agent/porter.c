@@ -357,13 +357,8 @@ static void door_take_answer(struct agent *a, struct porter_answer *answer, int 
 	p->asked = 0;
 	memcpy(p->message.fds, fds, nr * sizeof(*fds));
 	p->message.nr_fds = nr;
-	if (loop_add(&a->loop, &p->source, EPOLLIN))
-		peer_drop(p, "out of memory");
-	else if (answer->err == -EDQUOT)
-		peer_drop(p,
-			  "what this user has sent before is not closed: its close does not end");
-	else
-		peer_take_packet(p, answer->err, &answer->packet);
+	p->answered(p, loop_add(&a->loop, &p->source, EPOLLIN) ? -ENOMEM : answer->err,
+		    &answer->packet);
 }
 
 /* False: there is none. */

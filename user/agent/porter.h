@@ -55,7 +55,7 @@ struct peer;
 /* From now on the porter does so. 0 or a negative errno. */
 int door_open(struct agent *a);
 void door_close(struct agent *a);
-/* Has the next packet of @p received, which brings descriptors; peer_take_packet() gets it. Until
+/* Has the next packet of @p received, which brings descriptors; @p->answered() gets it. Until
  * then the connection is not looked at. */
 void door_ask(struct peer *p);
 /* After the loop has waited: asks for those that the porter had no room for. */
