@@ -528,6 +528,11 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 		err = span_socket_choose(in->span_name, sizeof(in->span_name));
 	else
 		in->span_fd = err = span_socket_open();
+	if (err == -ENOMEM) { /* nothing is run without memory, and that is reported once */
+		log_error("cannot open the socket for spans: %s", strerror(-err));
+		intake_remove(in);
+		return err;
+	}
 	if (err < 0)
 		log_warn("the command can begin no spans: %s", strerror(-err));
 	return 0;
