@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 /* clang-format off */
-#include "base/smaps.c"
+#include "base/procstat.c"
 #include "measure/cgroup_stat.c"
 /* clang-format on */
 #include "measure/pressure.h"
