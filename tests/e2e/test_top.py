@@ -108,7 +108,7 @@ class Replay(TopCase):
         self.start(out)
         t = self.terminal
         t.expect("event", "ended beyond rss<50MiB: ", f", most of it in python3 ({pid}) at ")
-        t.press("Right", "Right")
+        t.press("p")
         t.expect("ended beyond rss<50MiB after ", "q quit")
         t.press("q")
         t.expect("status 0")
