@@ -27,21 +27,23 @@ __u64 nr_refused; /* mostly 0, which saves the look-up */
 int task_refuse(u64 task, u64 tree, u64 cgroup, u32 flags)
 {
 	struct task_struct *ts = (struct task_struct *)task;
-	bool is_first = BPF_CORE_READ(ts, pid) == BPF_CORE_READ(ts, tgid);
-	struct refused now = {
-		.start_ns = BPF_CORE_READ(ts, start_time),
-		.account = { tree, cgroup },
-		.loss = is_first ? LOSS_PROCESSES_FULL : LOSS_TASKS_FULL,
-	};
-	struct refused *known = bpf_map_lookup_elem(&refused, &task);
+	u32 is_late = flags & PROCESS_LATE;
+	struct refused now, *known;
 
 	if (flags & PROCESS_MOVED) /* it is found later */
 		return 0;
+	now = (struct refused){
+		.start_ns = BPF_CORE_READ(ts, start_time),
+		.account = { tree, cgroup },
+		.loss = BPF_CORE_READ(ts, pid) == BPF_CORE_READ(ts, tgid) ? LOSS_PROCESSES_FULL
+									  : LOSS_TASKS_FULL,
+	};
+	known = bpf_map_lookup_elem(&refused, &task);
 	if (known && known->start_ns == now.start_ns)
 		return 0;
 	if (!bpf_map_update_elem(&refused, &task, &now, BPF_ANY))
 		add(nr_refused, !known);
-	else if (flags & PROCESS_LATE)
+	else if (is_late)
 		return 0;
 	return account_lose(tree, cgroup, now.loss, 1);
 }
@@ -239,6 +241,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	}
 	if (err)
 		return err;
+	add(tracking.tasks, 1 + ((met & 1) << tasks_met_shift(met >> 1)));
 	task_refused_forget(addr, !(flags & PROCESS_LATE));
 	now = bpf_ktime_get_ns();
 	before = lived_before(addr, now, flags);
@@ -256,7 +259,6 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	if (p->event.rec.signal)
 		account = p->event.rec.account;
 	process_unlock(p);
-	add(tracking.tasks, 1 + ((met & 1) << tasks_met_shift(met >> 1)));
 	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);
 	if (flags & PROCESS_SEEDED)
