@@ -53,6 +53,13 @@ static __always_inline void move_seen(u64 addr)
 		add(tracking.moves_running, 1);
 }
 
+/*
+ * Moves between cgroups. `cgroup_attach_task` reports a move after the fact, once for a whole
+ * process; the hook goes through its threads. Interrupts are off there, and the kernel may have
+ * no memory for a new entry. Then, and for processes with many threads, the hook asks the
+ * collector for a pass over all tasks; so does a hook that was skipped.
+ */
+
 /* @task may have been moved in or out. False: the collector is to look for it later. */
 int task_moved(u64 addr)
 {

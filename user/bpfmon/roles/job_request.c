@@ -139,6 +139,13 @@ static pid_t target_pid(const struct launch_options *o)
 	return o->nr_targets == 1 ? o->targets[0] : 0;
 }
 
+/*
+ * The facts about machine and run are read while the launcher would only wait for the other
+ * processes, so that the start takes no longer: opening /proc/cpuinfo takes 10 ms on some
+ * kernels. The git revision is read by a child with the rights of the calling user, which is
+ * waited for up to a second when the command already runs.
+ */
+
 /* Whatever it meets, it holds no descriptor of the launcher open, and ends by itself. */
 static void revision_read(const struct user *as, const char *folder, int out)
 {

@@ -8,6 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/*
+ * How long a role waits for others: without limit while the launcher runs; after its end for 10 s
+ * without progress (the recorder for a reader), 12 s (the collector for the recorder) or 20 s
+ * (the recorder for lines). Nothing blocks in write(2). An inherited pipe or terminal is opened
+ * again, because O_NONBLOCK on a description shared with the command would affect the command.
+ */
+
 /* Rounded up: the rest of a millisecond must not become a busy loop. */
 static int deadline_rest_ms(uint64_t until_ns)
 {

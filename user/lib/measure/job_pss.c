@@ -15,6 +15,14 @@
 #define NEEDED_AT_ONCE_NS (100 * NSEC_PER_MSEC)
 #define NEEDED_SAVED_NS NSEC_PER_SEC
 
+/*
+ * PSS of a sample. The event loop plans a list of reads, hands it to the thread, and holds the
+ * line of the sample until an eventfd says that the list is done, but not beyond the next drain
+ * or a second: then the line is written without what is not known yet. What is read later comes
+ * into the next sample, counted as postponed. While a list is not done no other is planned. A
+ * result is kept only if its process still has that address space and program.
+ */
+
 void job_init_pss(struct job *job)
 {
 	const struct job_spec *spec = job->spec;

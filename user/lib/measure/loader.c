@@ -354,6 +354,14 @@ static int program_replace(const struct loader *l, struct relocated *r)
 	return err;
 }
 
+/*
+ * Loading. The verifier takes up to 10 ms for a program and no lock for a process with CAP_BPF,
+ * so the programs are loaded by a thread on each CPU. Line numbers are left out, which saves a
+ * tenth of the verifier's time: `bpftool prog dump` has names of functions, but no source lines.
+ * With --verbose a program that is refused is loaded once more, with lines, for the verifier's
+ * report.
+ */
+
 static void *batch_load(void *context)
 {
 	struct batch *b = context;

@@ -16,6 +16,16 @@ const struct tracking *tracker_tracking(const struct tracker *t)
 	return t->proc ? proc_source_tracking(t->proc) : &t->skel->bss->tracking;
 }
 
+/*
+ * Seeding. The hooks are attached first. Then passes over all tasks adopt the targets and each
+ * task of a process, or with a parent, that is tracked, until a pass adds nothing: a child may
+ * come before its parent in a pass. Births in the meantime are seen by the hooks. The counters of
+ * a seeded task become its first `last`, so that the first commit adds only what came after;
+ * their sum is the baseline. The baseline includes ended threads but not reaped children. The
+ * kernel keeps the I/O of both in one sum: where there were both, the baseline has no I/O. High-
+ * water marks have no baseline.
+ */
+
 int tracker_follow(struct tracker *t, pid_t pid)
 {
 	int err;

@@ -9,6 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
+/*
+ * The upper bound of the peak of a tree. Each process that held memory between two drains has a
+ * start, an end and its largest high-water mark, the one inherited by fork included. The end is
+ * the time when its memory had been given back: the hook `exit_mmap` for its last task, else its
+ * free event. A sweep over these intervals finds the largest sum of those that overlap. Processes
+ * that share an address space count once, with their largest mark. A process that a drain missed
+ * although it was alive is added to the earlier intervals. If a mark was reset there is no upper
+ * bound.
+ */
+
 static void holdings_put(struct memory_bound *b, struct holdings *to, const struct holding *h)
 {
 	size_t room = to->room ? to->room * 2 : 64;
@@ -294,6 +304,13 @@ void memory_bound_done(struct memory_bound *b)
 	free(b->carried.all);
 	*b = (struct memory_bound){ 0 };
 }
+
+/*
+ * Who held the exact peak (bpf/peak.bpf.c). A new peak only increments an epoch. An entry of an
+ * older epoch copies its size to `at_peak` before its first change. At the end of the run an
+ * entry of the newest epoch held `at_peak`; any other still holds what it held then. The record
+ * of a process that ends carries its share and epoch; shares of older epochs are dropped here.
+ */
 
 static void shares_forget(struct exact_peak *x)
 {

@@ -9,6 +9,15 @@
 
 #define MAX_WAITING 8192
 
+/*
+ * Pushed datagrams. The kernel adds the PID and the time of the sender. Whether the sender was
+ * tracked at that time is known from the lifetimes of processes that ended recently and those of
+ * the last drain. An unknown sender waits: its record comes when the kernel frees the task. After
+ * two samples and a second it is a stranger; at the end of the run, when all records have come,
+ * at once. Up to 4 MiB may wait, half of it for unknown senders, an eighth of that for each PID.
+ * For a mark a sample is taken, up to 20 a second and within a twentieth of the time.
+ */
+
 /* The bytes that a waiting datagram counts for. */
 static size_t datagram_weight(const struct datagram *l)
 {

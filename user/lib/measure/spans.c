@@ -273,6 +273,14 @@ int span_obey(struct spans *all, struct span_message *m, const struct peer_proce
 	return span_begin(all, m, &r, id, why, size);
 }
 
+/*
+ * Figures of spans. Nesting exists only here: what a span used is added to the one it began in
+ * when it ends. The totals of the run are the sum of all accounts, so no time is counted twice or
+ * is missing. A span is over when no process is left in its account and as many records have come
+ * as processes were in it; its line is written after the next drain, and its account is removed.
+ * A lost record of its processes, or an entry without room, makes that span incomplete.
+ */
+
 /* What spans use: totals, memory and records, until their lines are written. */
 
 void spans_forget_totals(struct spans *s)

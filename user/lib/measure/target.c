@@ -81,6 +81,15 @@ void job_read_block_io(struct job *job)
 	v->has_block_io = !tracker_each_block(&v->books->tracker, block_take, &v->block_io);
 }
 
+/*
+ * A cgroup that is tracked. The hooks recognize it by id, and by its path when it is made again;
+ * where a cgroup namespace hides the path, at the next sample. What the hooks count and what the
+ * cgroup's own files say are compared at each sample. The kernel accounts the CPU time of a
+ * cgroup at ticks: when a running task is moved, the time since its last tick goes to the new
+ * cgroup. `cpu_uncertain_seconds` is one tick for each such move, or the difference to the
+ * cgroup's own total if that is less.
+ */
+
 static const struct cgroup_target *target_named(const struct job *job)
 {
 	return job->spec->tracker.cgroup;

@@ -35,6 +35,13 @@ static int compare_process(const void *a, const void *b)
 	return !p->mm - !q->mm;
 }
 
+/*
+ * Rows of a drain. Memory is read through the first task of a process that still has its address
+ * space: a task without one emits a row without memory, and the row with memory is kept. If a
+ * process of the last drain is missing, up to three more passes look for it; then it is counted
+ * as the loss `process_memory`.
+ */
+
 void rows_begin(struct rows *r)
 {
 	if (r->room_met < r->room) {

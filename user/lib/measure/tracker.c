@@ -20,6 +20,14 @@
 
 #define BIRTH_ATTEMPTS 100
 
+/*
+ * Births that both hooks missed. Since Linux 7.0 programs may be skipped, and the kernel counts
+ * the skips for the whole machine only: not which births they were, nor whether the other hook
+ * saw them. So both hooks count the births that at least one of them saw, and /proc/stat has the
+ * kernel's own count. The growth of the difference, less the tasks that were adopted late, is the
+ * loss `fork_events`.
+ */
+
 /* The number of all tasks since boot, threads included. */
 static int forks_read(uint64_t *forks)
 {

@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * Of each chart up to 1,024 buckets of samples are kept. When all are full, pairs are merged: a
+ * bucket keeps the rows with the minimum and the maximum of each column. So the memory of a
+ * report does not grow with the run.
+ */
+
 /* How many rows a bucket holds: the first, and of each column the one with the least and the most.
  */
 static size_t bucket_size(const struct downsampler *t)
