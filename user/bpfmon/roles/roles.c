@@ -466,9 +466,9 @@ void rights_of_launcher(void)
 #define DEATH_MS                                                                                   \
 	1000 /*                                                                                    \
 	      * The end of a run. The launcher never hangs: before the command runs it polls the   \
-	      * control sockets and the signals that request the end, afterwards only signals. The                        \
-	      * third request closes the control sockets, and a process that has not ended a                                           \
-	      * second later is killed: the recorder first, so that the collector can still show                                                       \
+	      * control sockets and the signals that request the end, afterwards only signals. The \
+	      * third request closes the control sockets, and a process that has not ended a       \
+	      * second later is killed: the recorder first, so that the collector can still show   \
 	      * the summary.                                                                       \
 	      */
 
