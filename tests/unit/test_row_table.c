@@ -27,12 +27,12 @@ static const struct stored_table *const tables[] = { &run_table,   &sample_table
 /* Stores of a version have these tables: a change of one needs another STORE_SCHEMA. */
 static const char process_of_1[] =
 	"CREATE TABLE process(run INTEGER NOT NULL, seq INTEGER NOT NULL, pid INTEGER,"
-	" ns_pid INTEGER, ppid INTEGER, uid INTEGER, comm TEXT, exe TEXT, args TEXT,"
-	" args_cut INTEGER, lossy INTEGER, start_time_ns INTEGER, joined_time_ns INTEGER,"
-	" left_time_ns INTEGER, end_time_ns INTEGER, exit_code INTEGER, signal INTEGER,"
-	" state TEXT, threads_total INTEGER, execs INTEGER, rss_peak_bytes INTEGER,"
-	" rss_peak_exact INTEGER, span INTEGER, children_cpu_ns INTEGER,"
-	" PRIMARY KEY(run, seq)) WITHOUT ROWID;";
+	" ns_pid INTEGER, ppid INTEGER, uid INTEGER, span INTEGER, comm TEXT, exe TEXT, args TEXT,"
+	" args_cut INTEGER, start_time_ns INTEGER, joined_time_ns INTEGER, left_time_ns INTEGER,"
+	" end_time_ns INTEGER, exit_code INTEGER, signal INTEGER, state TEXT, threads_total "
+	"INTEGER,"
+	" execs INTEGER, rss_peak_bytes INTEGER, rss_peak_exact INTEGER, children_cpu_ns INTEGER,"
+	" lossy INTEGER, PRIMARY KEY(run, seq)) WITHOUT ROWID;";
 static const char process_sample_of_1[] =
 	"CREATE TABLE process_sample(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
 	" rank INTEGER NOT NULL, pid INTEGER, comm TEXT, start_time_ns INTEGER, lossy INTEGER,"

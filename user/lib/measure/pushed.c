@@ -247,7 +247,7 @@ static const struct life *senders_find_ended(const struct senders *s, uint32_t p
 
 bool senders_know(const struct senders *s, uint32_t pid, uint64_t boot_ns)
 {
-	const struct life *l, *end = s->alive + s->nr_alive;
+	const struct life *l;
 	uint64_t ended_start = 0;
 	size_t low = 0, high = s->nr_alive;
 
@@ -268,8 +268,10 @@ bool senders_know(const struct senders *s, uint32_t pid, uint64_t boot_ns)
 		else
 			high = middle;
 	}
-	for (l = s->alive + low; l < end && l->pid == pid; l++)
+	for (; low < s->nr_alive && s->alive[low].pid == pid; low++) {
+		l = &s->alive[low];
 		if (l->start_boot_ns != ended_start && life_covers(l, boot_ns))
 			return true;
+	}
 	return false;
 }
