@@ -111,6 +111,7 @@ step includes tools/check-includes.sh
 step names tools/check-names.py
 step allocations tools/check-allocations.sh
 step ladder tools/check-ladder.sh
+step circles tools/check-circles.py
 step docs tools/gen-docs.sh --check
 step pictures tools/gen-pictures.py --check
 step kernels tools/gen-kernels.sh --check

@@ -30,23 +30,6 @@ static bool is_of_born(const struct proc_member *m, const struct born *b)
 	return m && !m->is_told && m->stat.start_ns <= b->start_boot_ns;
 }
 
-/* The record has another image than it had when it was read last. */
-static bool has_later_image(const struct born *b, const struct proc_member *m)
-{
-	return b->exec_ns > m->read_ns;
-}
-
-static void record_take_born(struct proc_member *m, const struct born *b)
-{
-	m->rec.execs = b->execs;
-	if (b->threads_total > m->rec.threads_total)
-		m->rec.threads_total = b->threads_total;
-	if (has_later_image(b, m)) {
-		m->rec.image = 0;
-		memset(m->rec.comm, 0, sizeof(m->rec.comm));
-	}
-}
-
 static void record_take_end(struct process_record *r, const uint32_t *status, uint64_t end_boot_ns)
 {
 	if (status) {
@@ -113,7 +96,7 @@ static void born_end(struct proc_source *p, struct born *b, const uint32_t *stat
 	struct proc_member *m;
 
 	if (!b->is_seen) /* as long as nothing has waited for it, all of it can be read */
-		proc_state_look_at_born(p, b);
+		proc_state_look_at_born(p, b, NULL, NULL);
 	m = proc_members_find(&p->members, b->pid);
 	if (b->late) {
 		record_take_end(b->late, status, end_boot_ns);
@@ -121,7 +104,7 @@ static void born_end(struct proc_source *p, struct born *b, const uint32_t *stat
 	} else if (!b->is_seen) {
 		unseen_report(p, b, status, end_boot_ns);
 	} else if (is_of_born(m, b)) {
-		record_take_born(m, b);
+		proc_state_take_born(m, b);
 		record_take_end(&m->rec, m->is_reaped ? NULL : status, end_boot_ns);
 	}
 	born_remove(&p->births.live, b->pid);
@@ -158,7 +141,7 @@ static void born_inherit(const struct proc_source *p, struct born *child, pid_t 
 		memcpy(child->comm, b->comm, sizeof(child->comm));
 	} else if (b && is_of_born(m, b)) {
 		child->account = m->rec.account;
-		if (has_later_image(b, m))
+		if (born_has_later_image(b, m))
 			return;
 		child->image = m->rec.image;
 		memcpy(child->comm, m->rec.comm, sizeof(child->comm));
@@ -371,41 +354,6 @@ void proc_births_settle(struct proc_source *p)
 	}
 }
 
-void proc_births_note_seen(struct proc_source *p, struct proc_member *m)
-{
-	struct born *b;
-
-	if (p->births.from.fd < 0)
-		return;
-	b = born_find(&p->births.live, m->files.pid);
-	if (!b) { /* its birth was not reported yet, or will not be */
-		b = born_add(&p->births.live, m->files.pid);
-		if (!b)
-			return;
-		b->start_boot_ns = m->stat.start_ns;
-		b->uid = m->rec.uid;
-	}
-	if (!m->rec.image && !b->exec_ns)
-		m->rec.image = b->image;
-	b->is_seen = true;
-}
-
-bool proc_births_await(struct proc_source *p, struct proc_member *m)
-{
-	struct born *b = born_find(&p->births.live, m->files.pid);
-
-	if (!b || !b->is_seen || b->late || m->stat.start_ns > b->start_boot_ns || p->is_seeding ||
-	    m->is_reaped)
-		return false;
-	b->late = memory_malloc(sizeof(*b->late));
-	if (!b->late)
-		return false;
-	*b->late = m->rec;
-	b->late_ns = clock_ns(CLOCK_MONOTONIC);
-	p->births.nr_late++;
-	return true;
-}
-
 void proc_births_expire(struct proc_source *p, uint64_t ns)
 {
 	const struct born_set *live = &p->births.live;
@@ -414,14 +362,6 @@ void proc_births_expire(struct proc_source *p, uint64_t ns)
 	for (size_t i = 0; p->births.nr_late && i < live->slots; i++)
 		if (live->all[i].pid && live->all[i].late && now_ns - live->all[i].late_ns >= ns)
 			late_report(p, &live->all[i]);
-}
-
-void proc_births_complete(const struct proc_source *p, struct proc_member *m)
-{
-	const struct born *b = born_find(&p->births.live, m->files.pid);
-
-	if (b && m->stat.start_ns <= b->start_boot_ns)
-		record_take_born(m, b);
 }
 
 void proc_births_end(struct proc_source *p,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Looks at the processes of a tree in /proc: finds those that are new, and those that are gone. */
+/* One look at a process of a tree in /proc: whether it is new, what it has used, whether it is
+ * gone. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/proc_source.h"
@@ -11,17 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks of that kind */
-#define WHOLE_NS NSEC_PER_SEC
-#define TOLD_NS (200 * NSEC_PER_MSEC) /* the launcher tells soon how a child has ended */
-#define LOOK_FIRST_NS NSEC_PER_MSEC
-#define LOOK_SETTLED_NS (8 * NSEC_PER_MSEC)
-#define LOOK_GROWTH 4 /* a pause is longer than the one before by that part */
-#define LOOK_LAST_NS NSEC_PER_SEC
-#define LOOK_ATTACHED_NS (100 * NSEC_PER_MSEC)
-#define LOOK_SHARE 50 /* times as long as a look takes, in CPU time, is not looked */
-
-static void stack_push(void *context, pid_t pid)
+void proc_state_push(void *context, pid_t pid)
 {
 	struct proc_source *p = context;
 	size_t room = p->room_stack ? p->room_stack * 2 : 64;
@@ -36,6 +27,44 @@ static void stack_push(void *context, pid_t pid)
 		p->room_stack = room;
 	}
 	stack[p->nr_stack++] = pid;
+}
+
+/* A look has found a process: takes what was reported of its birth. */
+static void member_note_seen(struct proc_source *p, struct proc_member *m)
+{
+	struct born *b;
+
+	if (p->births.from.fd < 0)
+		return;
+	b = born_find(&p->births.live, m->files.pid);
+	if (!b) { /* its birth was not reported yet, or will not be */
+		b = born_add(&p->births.live, m->files.pid);
+		if (!b)
+			return;
+		b->start_boot_ns = m->stat.start_ns;
+		b->uid = m->rec.uid;
+	}
+	if (!m->rec.image && !b->exec_ns)
+		m->rec.image = b->image;
+	b->is_seen = true;
+}
+
+/* Returns true if the kernel is still to report the end of the process. Its record is kept until
+ * then. */
+static bool member_await_end(struct proc_source *p, struct proc_member *m)
+{
+	struct born *b = born_find(&p->births.live, m->files.pid);
+
+	if (!b || !b->is_seen || b->late || m->stat.start_ns > b->start_boot_ns || p->is_seeding ||
+	    m->is_reaped)
+		return false;
+	b->late = memory_malloc(sizeof(*b->late));
+	if (!b->late)
+		return false;
+	*b->late = m->rec;
+	b->late_ns = clock_ns(CLOCK_MONOTONIC);
+	p->births.nr_late++;
+	return true;
 }
 
 /* A new image, which the process has executed or inherited. */
@@ -97,8 +126,8 @@ static void member_take(struct proc_source *p, struct proc_member *m)
 
 /* Looks at a process, and at its children after it: what moves to it meanwhile is counted at the
  * next look, and not twice. */
-static void member_look(struct proc_source *p, struct proc_member *m, proc_row_fn row,
-			void *context)
+void proc_state_look_at_member(struct proc_source *p, struct proc_member *m, proc_row_fn row,
+			       void *context)
 {
 	int err;
 
@@ -109,7 +138,7 @@ static void member_look(struct proc_source *p, struct proc_member *m, proc_row_f
 	m->look = p->look;
 	if (!err && m->is_changed) {
 		member_take(p, m);
-		proc_member_children(m, p->kind, &p->budget, stack_push, p);
+		proc_member_children(m, p->kind, &p->budget, proc_state_push, p);
 	}
 	if (row && !m->is_told)
 		row(context, &m->row);
@@ -147,10 +176,10 @@ void proc_state_look_at(struct proc_source *p, pid_t pid, proc_row_fn row, void 
 	member_take(p, m);
 	if (m->stat.start_ns < p->seeded_boot_ns)
 		proc_state_seed(p, m);
-	proc_births_note_seen(p, m);
+	member_note_seen(p, m);
 	if (row)
 		row(context, &m->row);
-	proc_member_children(m, LOOK_FULL, &p->budget, stack_push, p);
+	proc_member_children(m, LOOK_FULL, &p->budget, proc_state_push, p);
 }
 
 void proc_state_report(struct proc_source *p, const struct process_record *r)
@@ -167,96 +196,15 @@ void proc_state_report(struct proc_source *p, const struct process_record *r)
 void proc_state_report_end(struct proc_source *p, struct proc_member *m)
 {
 	m->is_told = true;
-	proc_births_complete(p, m);
+	proc_state_complete(p, m);
 	proc_member_end(m);
-	if (!proc_births_await(p, m))
+	if (!member_await_end(p, m))
 		proc_state_report(p, &m->rec);
 }
 
-static void member_end(void *context, struct proc_member *m)
-{
-	struct proc_source *p = context;
-
-	if (!m->is_told)
-		proc_state_report_end(p, m);
-	proc_member_free(m, &p->budget);
-}
-
-/* A zombie of an attachment has ended, whenever its parent waits for it; those of a command are
- * the launcher's to wait for. */
-static bool zombie_has_ended(const struct proc_source *p, const struct proc_member *m)
-{
-	return !p->command && !m->is_told && m->stat.state == 'Z' && m->stat.threads <= 1;
-}
-
-static void child_note_end(struct proc_source *p, const struct proc_member *m)
-{
-	struct proc_member *parent = proc_members_find(&p->members, m->stat.parent);
-	const struct proc_used used = proc_member_both(m);
-
-	if (parent)
-		proc_used_add(&parent->children, &used);
-}
-
-/* Of a command without spans the total is all that is to be known. */
-static bool keeps_shares(const struct proc_source *p)
-{
-	return !p->command || p->has_moved;
-}
-
-/* The launcher has waited for it, and will tell how it ended. */
-static bool member_is_awaited(const struct proc_source *p, struct proc_member *m)
-{
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-
-	if (!p->command || m->is_reaped || m->stat.parent != p->launcher)
-		return false;
-	if (!m->gone_ns)
-		m->gone_ns = now_ns;
-	return now_ns - m->gone_ns < TOLD_NS;
-}
-
-static void members_settle(struct proc_source *p)
-{
-	const struct proc_members *all = &p->members;
-
-	for (size_t i = 0; i < all->nr; i++)
-		if (all->all[i]->look != p->look && member_is_awaited(p, all->all[i]))
-			all->all[i]->look = p->look;
-	for (size_t i = 0; i < all->nr; i++) /* first: a parent may have ended, too */
-		if (all->all[i]->look != p->look)
-			child_note_end(p, all->all[i]);
-	if (keeps_shares(p))
-		proc_accounts_settle(&p->accounts, all, p->look);
-	for (size_t i = 0; i < all->nr; i++)
-		if (zombie_has_ended(p, all->all[i]))
-			proc_state_report_end(p, all->all[i]);
-	proc_members_sweep(&p->members, p->look, member_end, p);
-}
-
-/* What is used from now on may be in no total. */
-static void clock_start(struct proc_source *p)
-{
-	const struct proc_used used = proc_state_used(p);
-
-	proc_clock_open(&p->clock, &p->members, used.user_ns + used.system_ns, &p->budget);
-}
-
-static enum proc_look look_kind(struct proc_source *p, bool whole)
-{
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-
-	if (!whole && now_ns - p->full_ns < FULL_NS)
-		return LOOK_QUICK;
-	p->full_ns = now_ns;
-	if (!whole && now_ns - p->whole_ns < WHOLE_NS)
-		return LOOK_FULL;
-	p->whole_ns = now_ns;
-	return LOOK_WHOLE;
-}
-
 /* Its PID may be another's since. */
-static void born_look(struct proc_source *p, const struct born *b, proc_row_fn row, void *context)
+void proc_state_look_at_born(struct proc_source *p, const struct born *b, proc_row_fn row,
+			     void *context)
 {
 	struct proc_stat s;
 
@@ -265,123 +213,36 @@ static void born_look(struct proc_source *p, const struct born *b, proc_row_fn r
 	p->nr_stack = 0; /* its children come by themselves */
 }
 
-void proc_state_look_at_born(struct proc_source *p, const struct born *b)
+void proc_state_take_born(struct proc_member *m, const struct born *b)
 {
-	born_look(p, b, NULL, NULL);
-}
-
-/* In the order of births: what a process has used moves only to one that comes before it. */
-static void pending_look(struct proc_source *p, proc_row_fn row, void *context)
-{
-	const struct born *b;
-
-	for (size_t i = 0; i < p->births.nr_pending; i++) {
-		b = born_find(&p->births.live, p->births.pending[i]);
-		if (b && !b->is_seen)
-			born_look(p, b, row, context);
+	m->rec.execs = b->execs;
+	if (b->threads_total > m->rec.threads_total)
+		m->rec.threads_total = b->threads_total;
+	if (born_has_later_image(b, m)) {
+		m->rec.image = 0;
+		memset(m->rec.comm, 0, sizeof(m->rec.comm));
 	}
-	p->births.nr_pending = 0;
 }
 
-/* What all hold together: a peak may lie between two samples. */
-static void memory_note(struct proc_source *p)
+void proc_state_complete(const struct proc_source *p, struct proc_member *m)
 {
-	uint64_t pages = 0;
+	const struct born *b = born_find(&p->births.live, m->files.pid);
 
+	if (b && m->stat.start_ns <= b->start_boot_ns)
+		proc_state_take_born(m, b);
+}
+
+struct proc_used proc_state_used(const struct proc_source *p)
+{
+	const struct reaped *r = &p->reaped;
+	struct proc_used used = { r->user_ns, r->system_ns, r->minflt, r->majflt,
+				  r->nvcsw,   r->nivcsw,    r->io };
+
+	proc_io_add(&used.io, &p->seen);
 	for (size_t i = 0; i < p->members.nr; i++) {
-		const struct drain_row *row = &p->members.all[i]->row;
+		struct proc_used both = proc_member_both(p->members.all[i]);
 
-		if (row->flags & ROW_ALIVE)
-			pages += row_resident_pages(row);
+		proc_used_add(&used, &both);
 	}
-	if (pages <= p->peak_pages)
-		return;
-	p->peak_pages = pages;
-	p->peak_ns = clock_ns(CLOCK_MONOTONIC);
-}
-
-int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *context)
-{
-	size_t known;
-	int err = 0;
-
-	if (whole)
-		proc_births_settle(p);
-	else
-		proc_births_receive(p);
-	known = p->members.nr;
-	p->drained_ns = clock_ns(CLOCK_MONOTONIC);
-	p->births.has_exec = false;
-	proc_births_expire(p, TOLD_NS);
-	if (keeps_shares(p))
-		proc_accounts_begin(&p->members);
-	p->look++;
-	p->kind = look_kind(p, whole);
-	p->nr_stack = 0;
-	/* now: what it waits for from here on may be seen alive, and is not to be counted twice */
-	p->reaped = p->reaped_by_now;
-	p->seen = p->seen_by_now;
-	if (p->command) /* orphans of the tree are children of the launcher */
-		err = proc_files_children(&p->of_launcher, &p->budget.nr_open, p->budget.most,
-					  stack_push, p);
-	for (size_t i = 0; i < known; i++)
-		member_look(p, p->members.all[i], row, context);
-	while (p->nr_stack)
-		proc_state_look_at(p, p->stack[--p->nr_stack], row, context);
-	pending_look(p, row, context);
-	members_settle(p);
-	memory_note(p);
-	if (p->command && p->misses_children && !p->clock.is_tried)
-		clock_start(p);
-	return err ? err : p->lacks_memory ? -ENOMEM : 0;
-}
-
-/* Where births are reported: a look after these; and at all processes later and later, as what has
- * begun may soon hold much memory. */
-static uint64_t look_after_births(struct proc_source *p, uint64_t last_ns)
-{
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	const bool has_exec = p->births.has_exec;
-	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
-	if (now_ns < p->due_ns)
-		return p->due_ns - now_ns;
-	if (has_exec || now_ns - p->drained_ns >= p->pause_ns) {
-		proc_source_drain(p, false, NULL, NULL);
-		p->pause_ns += p->pause_ns / LOOK_GROWTH;
-	} else {
-		pending_look(p, NULL, NULL);
-	}
-	/* also those that a sample has met; and a pause of 0 would be the last one */
-	if (has_exec || p->nr_born > p->nr_looked_born || p->pause_ns < LOOK_SETTLED_NS)
-		p->pause_ns = LOOK_SETTLED_NS;
-	p->nr_looked_born = p->nr_born;
-	if (p->pause_ns > last_ns)
-		p->pause_ns = last_ns;
-	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	p->due_ns = now_ns + LOOK_SHARE * cpu_ns;
-	return p->pause_ns;
-}
-
-uint64_t proc_source_look(struct proc_source *p)
-{
-	/* what a process of an attachment used after the last look may be lost */
-	const uint64_t last_ns = p->command ? LOOK_LAST_NS : LOOK_ATTACHED_NS;
-	const uint64_t born = p->nr_born;
-	uint64_t cpu_ns;
-
-	proc_births_receive(p);
-	if (p->births.from.fd >= 0)
-		return look_after_births(p, last_ns);
-	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	proc_source_drain(p, false, NULL, NULL);
-	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	p->pause_ns = p->nr_born > born ? LOOK_FIRST_NS : p->pause_ns + p->pause_ns / LOOK_GROWTH;
-	if (p->pause_ns < LOOK_FIRST_NS)
-		p->pause_ns = LOOK_FIRST_NS;
-	if (p->pause_ns < LOOK_SHARE * cpu_ns)
-		p->pause_ns = LOOK_SHARE * cpu_ns;
-	if (p->pause_ns > last_ns)
-		p->pause_ns = last_ns;
-	return p->pause_ns;
+	return used;
 }

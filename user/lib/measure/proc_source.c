@@ -239,21 +239,6 @@ uint64_t proc_source_peak(const struct proc_source *p)
 	return p->reaped_by_now.peak_bytes;
 }
 
-struct proc_used proc_state_used(const struct proc_source *p)
-{
-	const struct reaped *r = &p->reaped;
-	struct proc_used used = { r->user_ns, r->system_ns, r->minflt, r->majflt,
-				  r->nvcsw,   r->nivcsw,    r->io };
-
-	proc_io_add(&used.io, &p->seen);
-	for (size_t i = 0; i < p->members.nr; i++) {
-		struct proc_used both = proc_member_both(p->members.all[i]);
-
-		proc_used_add(&used, &both);
-	}
-	return used;
-}
-
 /* Of a command: what its own account has is what is in no other. */
 static void command_total(struct proc_source *p)
 {
@@ -364,7 +349,7 @@ int proc_source_retire(struct proc_source *p,
 			proc_state_report_end(p, m);
 		if (m->is_told)
 			continue;
-		proc_births_complete(p, m);
+		proc_state_complete(p, m);
 		record(context, &m->rec);
 		nr++;
 	}

@@ -70,7 +70,21 @@ void proc_state_report(struct proc_source *p, const struct process_record *r);
  */
 void proc_state_report_end(struct proc_source *p, struct proc_member *m);
 /* Looks at one whose birth was reported, if it is still there. */
-void proc_state_look_at_born(struct proc_source *p, const struct born *b);
+void proc_state_look_at_born(struct proc_source *p, const struct born *b, proc_row_fn row,
+			     void *context);
+/* Looks at a known process. */
+void proc_state_look_at_member(struct proc_source *p, struct proc_member *m, proc_row_fn row,
+			       void *context);
+/* Appends a process to those to look at next; @context: the source. */
+void proc_state_push(void *context, pid_t pid);
+/* Returns true if the process has executed another image since @m was read. */
+static inline bool born_has_later_image(const struct born *b, const struct proc_member *m)
+{
+	return b->exec_ns > m->read_ns;
+}
+
+/* Completes the record of @m with what the kernel has reported about @b. */
+void proc_state_take_born(struct proc_member *m, const struct born *b);
 
 void proc_births_open(struct proc_source *p, unsigned inject_misses);
 /* From now on events of the tree count, which are those of its members and of @command, if any. */
@@ -79,14 +93,10 @@ void proc_births_begin(struct proc_source *p, pid_t command);
 void proc_births_receive(struct proc_source *p);
 /* The same, and waits a little for the ends of what is gone. */
 void proc_births_settle(struct proc_source *p);
-/* A look has found a process. */
-void proc_births_note_seen(struct proc_source *p, struct proc_member *m);
-/* True if its end is still to be reported by the kernel, and its record is kept until then. */
-bool proc_births_await(struct proc_source *p, struct proc_member *m);
 /* Reports those records that have waited for longer than @ns. */
 void proc_births_expire(struct proc_source *p, uint64_t ns);
 /* Completes a record with what was reported of its process. */
-void proc_births_complete(const struct proc_source *p, struct proc_member *m);
+void proc_state_complete(const struct proc_source *p, struct proc_member *m);
 /* The run ends: makes a record of each that lives and that no look has seen. */
 void proc_births_end(struct proc_source *p,
 		     void (*record)(void *context, const struct process_record *r), void *context);

@@ -15,35 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void metric_read(enum metric_id id, const json_t *v, uint64_t *values,
-			struct metric_set *have)
-{
-	if (value_read_number(v, metric_decimals(id), &values[id]))
-		metric_put(have, id);
-}
-
-/* What a process, or a group of them, has used: not "processes", which there counts the group. */
-void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
-{
-	for (int i = 0; i < NR_METRICS; i++) {
-		const enum metric_id id = (enum metric_id)i;
-
-		if (metric_is_of_process(id))
-			metric_read(id, json_object_get(o, metric_get(id)->key), values, have);
-	}
-}
-
-void metrics_read(json_t *o, uint64_t *values, struct metric_set *have)
-{
-	enum metric_id id;
-	const char *key;
-	json_t *v;
-
-	json_object_foreach(o, key, v)
-		if (!metric_find(key, strlen(key), &id))
-			metric_read(id, v, values, have);
-}
-
 /* As "key=value", in memory of the line; without memory there are none. */
 static void span_read_tags(struct line *l, json_t *tags)
 {
@@ -60,39 +31,6 @@ static void span_read_tags(struct line *l, json_t *tags)
 	json_object_foreach(tags, key, v)
 		if (json_is_string(v) && label->nr_tags < MAX_SPAN_TAGS)
 			label_add_tag(label, &at, key, v);
-}
-
-/* The values of instances ("by") in the lines of samples and of the summary, read from the tree. */
-
-/* A name that there is no room for is not cut: two could become one. */
-static bool instance_fits(const char *dimension, const char *name)
-{
-	return *dimension && strlen(dimension) < DIMENSION_BYTES && strlen(name) < INSTANCE_BYTES;
-}
-
-static void dimension_read(const char *dimension, json_t *all, struct sample *s)
-{
-	struct instance *i;
-	const char *name;
-	json_t *v;
-
-	json_object_foreach(all, name, v) {
-		if (!json_is_object(v) || !instance_fits(dimension, name) ||
-		    s->nr_instances == MAX_INSTANCES)
-			continue;
-		i = sample_add_instance(s, dimension, name);
-		if (i)
-			metrics_read(v, i->value, &i->have);
-	}
-}
-
-void instances_read(const json_t *by, struct sample *s)
-{
-	const char *dimension;
-	json_t *all;
-
-	json_object_foreach((json_t *)by, dimension, all)
-		dimension_read(dimension, all, s);
 }
 
 int line_set_args(struct line *l, const void *args)

@@ -66,8 +66,6 @@ void line_done(struct line *line);
 
 /* Parts of lines, read from a tree; what is absent is 0. */
 
-/* What a process, or a group of them, has used: not "processes", which there counts the group. */
-void usage_read(json_t *o, uint64_t *values, struct metric_set *have);
 void metrics_read(json_t *o, uint64_t *values, struct metric_set *have);
 /* Adds the instances in the object @by, which may be NULL. */
 void instances_read(const json_t *by, struct sample *s);

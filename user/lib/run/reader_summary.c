@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The summary line read back: the rows of summary.def, each read as its type says. */
+/* The summary line, whose rows are those of summary.def, and the parts of lines that have a tree:
+ * metrics, instances. */
 #include "run/summary_field.h"
 #include "run/limit.h"
 #include "run/member_reader.h"
@@ -7,6 +8,68 @@
 
 #include <stdio.h>
 #include <string.h>
+
+static void metric_read(enum metric_id id, const json_t *v, uint64_t *values,
+			struct metric_set *have)
+{
+	if (value_read_number(v, metric_decimals(id), &values[id]))
+		metric_put(have, id);
+}
+
+/* What a process, or a group of them, has used: not "processes", which there counts the group. */
+static void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		const enum metric_id id = (enum metric_id)i;
+
+		if (metric_is_of_process(id))
+			metric_read(id, json_object_get(o, metric_get(id)->key), values, have);
+	}
+}
+
+void metrics_read(json_t *o, uint64_t *values, struct metric_set *have)
+{
+	enum metric_id id;
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(o, key, v)
+		if (!metric_find(key, strlen(key), &id))
+			metric_read(id, v, values, have);
+}
+
+/* The values of instances ("by") in the lines of samples and of the summary, read from the tree. */
+
+/* A name that there is no room for is not cut: two could become one. */
+static bool instance_fits(const char *dimension, const char *name)
+{
+	return *dimension && strlen(dimension) < DIMENSION_BYTES && strlen(name) < INSTANCE_BYTES;
+}
+
+static void dimension_read(const char *dimension, json_t *all, struct sample *s)
+{
+	struct instance *i;
+	const char *name;
+	json_t *v;
+
+	json_object_foreach(all, name, v) {
+		if (!json_is_object(v) || !instance_fits(dimension, name) ||
+		    s->nr_instances == MAX_INSTANCES)
+			continue;
+		i = sample_add_instance(s, dimension, name);
+		if (i)
+			metrics_read(v, i->value, &i->have);
+	}
+}
+
+void instances_read(const json_t *by, struct sample *s)
+{
+	const char *dimension;
+	json_t *all;
+
+	json_object_foreach((json_t *)by, dimension, all)
+		dimension_read(dimension, all, s);
+}
 
 /* @o: the value; NULL: the line has none. Returns false then. */
 typedef bool part_fn(struct summary *s, const json_t *o);
