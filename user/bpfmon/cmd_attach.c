@@ -381,6 +381,7 @@ static int attachment_run(struct launch_options *o)
 		err = roles.agent.hangs ? -ETIMEDOUT : 0;
 	}
 	intake_remove(&intake);
+	o->intake = NULL;
 	if (sig)
 		signals_die(sig);
 	return err;

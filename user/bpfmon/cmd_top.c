@@ -38,7 +38,7 @@
 #define TOP_WORDS 160
 
 struct top_command {
-	const char *words[TOP_WORDS + 1];
+	char *words[TOP_WORDS + 1]; /* owned */
 	size_t nr;
 };
 
@@ -329,10 +329,17 @@ static void top_help(void)
 }
 
 /* @word is in use until it is executed. What is above TOP_WORDS is left out. */
+/* Appends a copy of @word. */
 static void top_command_add(struct top_command *c, const char *word)
 {
 	if (c->nr < TOP_WORDS)
-		c->words[c->nr++] = word;
+		c->words[c->nr++] = memory_strdup(word);
+}
+
+static void top_command_done(struct top_command *c)
+{
+	while (c->nr)
+		free(c->words[--c->nr]);
 }
 
 static void top_begin(struct top_command *c, const struct top_options *o)
@@ -346,8 +353,8 @@ static void top_begin(struct top_command *c, const struct top_options *o)
 	top_command_add(c, colours[o->common.colour]);
 }
 
-/* In a checkout it is beside bpfmon, installed in libexec. */
-/* Becomes bpfmon-top. Returns only if it cannot: after one line to the user, the exit status. */
+/* Become bpfmon-top, which is beside bpfmon in a checkout, and in libexec when installed. Returns
+ * only on failure: the exit status, after one line to the user. */
 static int top_command_execute(struct top_command *c)
 {
 	static const char *const places[] = { "bpfmon-top", "../libexec/bpfmon/bpfmon-top" };
@@ -359,7 +366,7 @@ static int top_command_execute(struct top_command *c)
 	slash = strrchr(program, '/');
 	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
 		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - program), program, places[i]);
-		execv(path, (char *const *)c->words);
+		execv(path, c->words);
 		if (errno != ENOENT)
 			break;
 	}
@@ -533,7 +540,7 @@ static int cmd_top(int argc, char **argv)
 {
 	struct top_command c = { 0 };
 	struct top_options o;
-	int go_on = options_begin(&subcommand_top, &o, argc, argv);
+	int go_on = options_begin(&subcommand_top, &o, argc, argv), status;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
@@ -544,8 +551,11 @@ static int cmd_top(int argc, char **argv)
 	}
 	top_begin(&c, &o);
 	if (o.job || o.target.pid || o.target.cgroup)
-		return top_show_running(&c, &o);
-	return *o.common.words ? top_show_named(&c, &o) : top_show_list(&c, &o);
+		status = top_show_running(&c, &o);
+	else
+		status = *o.common.words ? top_show_named(&c, &o) : top_show_list(&c, &o);
+	top_command_done(&c);
+	return status;
 }
 
 static int top_parse(void *options, int argc, char **argv)

@@ -80,7 +80,7 @@ int child_start(struct child *c, const char *program, char *const *words, bool a
 {
 	int ends[2], err;
 
-	c->has_ended = false;
+	*c = (struct child){ .fd = -1 };
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	c->pid = fork();
@@ -192,7 +192,7 @@ static int export_make_file(struct web *w, char **words, size_t nr, const char *
 			    const struct export_format *format)
 {
 	char folder[] = "/tmp/bpfmon-web-XXXXXX", path[64], piece[512];
-	struct child child;
+	struct child child = { .fd = -1 };
 	int fd = -1;
 
 	if (!mkdtemp(folder))
@@ -354,7 +354,7 @@ struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *wor
 	char *all[CHILD_WORDS] = { (char *)"bpfmon", (char *)"edit", (char *)ref },
 	     said[SAID_BYTES];
 	size_t nr = 3, used = 0;
-	struct child child;
+	struct child child = { .fd = -1 };
 	ssize_t n;
 
 	nr += web_put_store(w, false, all + nr);
@@ -491,7 +491,7 @@ static void window_write(struct window *w, bool is_good, struct jsonw *j)
 static int window_read(struct window *w, const char *program, struct words *words)
 {
 	char piece[8192];
-	struct child child;
+	struct child child = { .fd = -1 };
 	ssize_t n;
 	int err = child_start(&child, program, words->list, false, true), status;
 

@@ -349,7 +349,7 @@ static void word_offer(const struct completion *c, const struct typed_line *line
 		words->offer(c, line->positions ? line->first : NULL);
 }
 
-/* Returns the group of the subcommand for the store, or NULL. */
+/* Returns the group of the subcommand for the store, or NULL if it has none. */
 static const struct option_group *store_group(const struct subcommand *sub)
 {
 	for (const struct option_group *g = sub->groups; g && g->rows; g++)
@@ -469,5 +469,6 @@ void completion_print(char **words, size_t nr)
 		line.sub = sub;
 		line.at = 1;
 	}
-	line_complete(&line, words[nr - 1]);
+	if (line.sub)
+		line_complete(&line, words[nr - 1]);
 }

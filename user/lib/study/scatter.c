@@ -243,7 +243,7 @@ int scatter_json(struct jsonw *j, const struct many_values *v)
 
 static void side_divide(struct plane_side *s, size_t most)
 {
-	s->parts = most > s->bins->nr ? most / s->bins->nr : 1;
+	s->parts = s->bins->nr && most > s->bins->nr ? most / s->bins->nr : 1;
 	s->cells = s->parts * s->bins->nr;
 }
 
