@@ -404,8 +404,10 @@ static int bench_follow(const struct bench_options *o, const struct bench_plan *
 	return err || shown ? EXIT_USAGE : 0;
 }
 
-/* No option: that would be one which is always refused. --store undoes it, as for other runs. */
-/* Each: -EINVAL after one line to the user. */
+/*
+ * Refuse BPFMON_NO_STORE unless --store is given, as for other runs: there is no --no-store, which
+ * would always be refused. Returns -EINVAL after one line to the user.
+ */
 static int bench_check_store(char *const *words)
 {
 	const char *off = getenv("BPFMON_NO_STORE");

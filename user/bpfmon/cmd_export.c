@@ -324,8 +324,10 @@ static void export_runs_done(struct export_runs *r)
 	named_runs_done(&r->named);
 }
 
-/* A full disk may show in fsync(). */
-/* Gives them their names when everything is on disk. A negative errno after one line. */
+/*
+ * Give the files their names when everything is on disk: a full disk may show in fsync() only.
+ * Returns a negative errno after one line to the user.
+ */
 static int export_outputs_commit(struct export_outputs *all)
 {
 	int err = 0;

@@ -328,8 +328,7 @@ static void top_help(void)
 	puts("Exit status: 0; 2 usage, no such run, no terminal; 128 + N, ended by the signal N.");
 }
 
-/* @word is in use until it is executed. What is above TOP_WORDS is left out. */
-/* Appends a copy of @word. */
+/* Append a copy of @word. Beyond TOP_WORDS words it is left out. */
 static void top_command_add(struct top_command *c, const char *word)
 {
 	if (c->nr < TOP_WORDS)

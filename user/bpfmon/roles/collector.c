@@ -185,9 +185,10 @@ static int collector_send_summary(int control_fd, const struct summary *s)
 	(2 * NSEC_PER_MSEC) /* after the first: a child has executed its program by then */
 #define FIRST_LOOK_MS 20    /* if the kernel does not report moves into a cgroup */
 
-/* Checks after each event, and every FIRST_LOOK_MS if the kernel does not report all that
- * befalls a cgroup. */
-/* Waits until the cgroup has its first process, or the launcher ends the run. */
+/*
+ * Wait until the cgroup has its first process, or the launcher ends the run. Checks after each
+ * event, and every FIRST_LOOK_MS if the kernel does not report all moves.
+ */
 static void collector_wait_for_first(struct collector *c)
 {
 	const bool is_reported = optionals_have_group(&c->books.tracker.optional, GROUP_OF_CGROUP);

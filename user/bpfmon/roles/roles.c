@@ -463,16 +463,14 @@ void rights_of_launcher(void)
 
 #define STEP_MS 2
 #define SUMMARY_MS 500 /* for the collector to send it in place of the recorder */
-#define DEATH_MS                                                                                   \
-	1000 /*                                                                                    \
-	      * The end of a run. The launcher never hangs: before the command runs it polls the   \
-	      * control sockets and the signals that request the end, afterwards only signals. The \
-	      * third request closes the control sockets, and a process that has not ended a       \
-	      * second later is killed: the recorder first, so that the collector can still show   \
-	      * the summary.                                                                       \
-	      */
+#define DEATH_MS 1000  /* for the kernel; a process that it cannot end is left to it */
 
-/* for the kernel; a process that it cannot end is left to it */
+/*
+ * The end of a run. The launcher never hangs: before the command runs it polls the control sockets
+ * and the signals that request the end, afterwards only signals. The third request closes the
+ * control sockets, and a process that has not ended a second later is killed: the recorder first,
+ * so that the collector can still show the summary.
+ */
 
 static bool role_is_there(const struct role *r)
 {

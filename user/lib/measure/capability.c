@@ -62,9 +62,10 @@ int capability_cgroup_subsys(const char *controller)
 	return -ENOENT;
 }
 
-/* The commit that gave the hook its second argument moved it before exit_mm(). */
-/* The address space still exists at the exit hook (from 6.16 on), so that
- * peaks are exact. */
+/*
+ * Returns true if the address space still exists at the exit hook (from 6.16 on), so that peaks are
+ * exact. The commit that gave the hook its second argument moved it before exit_mm().
+ */
 static bool capability_has_exact_peak(void)
 {
 	const struct btf *btf = kernel_btf();

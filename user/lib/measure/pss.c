@@ -154,20 +154,18 @@ bool pss_is_refused(const struct pss *p)
 /* What is read next within the budget of --pss, and what that has cost. */
 
 #define OPEN_NS 30000ULL /* the least that a read costs */
-#define LEARN_PAGES                                                                                \
-	4096 /*                                                                                    \
-	      * The budget for reads of PSS. A read of smaps_rollup holds the mmap lock of the     \
-	      * target, so the target pays for it. The budget is a token bucket: 2 % of the        \
-	      * elapsed time comes in, and up to the income of 30 s is kept. The cost of a read is \
-	      * estimated from the last read of the same process, scaled by pages; for a first     \
-	      * read from the cost of a page elsewhere. The process that has waited longest is     \
-	      * read first, of equals the largest. While one waits that is too expensive, half of  \
-	      * the income is reserved for it, so that small and large processes do not starve     \
-	      * each other. A read that would empty a full bucket is skipped and reported. An      \
-	      * address space is read once for all processes that share it.                        \
-	      */
+#define LEARN_PAGES 4096 /* the cost of smaller ones says little about that of a page */
 
-/* the cost of smaller ones says little about that of a page */
+/*
+ * The budget for reads of PSS. A read of smaps_rollup holds the mmap lock of the target, so the
+ * target pays for it. The budget is a token bucket: 2 % of the elapsed time comes in, and up to
+ * the income of 30 s is kept. The cost of a read is estimated from the last read of the same
+ * process, scaled by pages; for a first read from the cost of a page elsewhere. The process that
+ * has waited longest is read first, of equals the largest. While one waits that is too expensive,
+ * half of the income is reserved for it, so that small and large processes do not starve each
+ * other. A read that would empty a full bucket is skipped and reported. An address space is read
+ * once for all processes that share it.
+ */
 
 static uint64_t less_opening(uint64_t ns)
 {
