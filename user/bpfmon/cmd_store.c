@@ -420,13 +420,13 @@ static int store_run_remove(const struct store_command_options *o)
 	return err ? EXIT_USAGE : 0;
 }
 
-enum store_act { STORE_PRUNE, STORE_CHECK, STORE_MERGE, STORE_REMOVE };
+enum store_act { STORE_PRUNE, STORE_REMOVE, STORE_CHECK, STORE_MERGE };
 
 static const struct first_word store_words[] = {
 	[STORE_PRUNE] = { "prune", NULL, 0 },
+	[STORE_REMOVE] = { "remove", "rm delete", ANY_WORDS },
 	[STORE_CHECK] = { "check", NULL, 0 },
 	[STORE_MERGE] = { "merge", "import", ANY_WORDS },
-	[STORE_REMOVE] = { "remove", "rm delete", ANY_WORDS },
 	{ 0 },
 };
 
