@@ -94,6 +94,20 @@ static void a_key_may_be_escaped(void **state)
 	assert_int_equal(read_metric(",\"m\\u0069nflt\":7", M_minflt), 7);
 }
 
+/* What follows the 0 is not compared with what lies behind a known key. */
+static void a_key_may_have_a_byte_of_0(void **state)
+{
+	static const char text[] =
+		"{\"kind\":\"sample\",\"elapsed_seconds\":1,\"minflt\0abcdefghijklmno"
+		"pqrstuvwxyz\":7,\"\0bcdefghijklmnop\":8}";
+	struct line l = { 0 };
+
+	(void)state;
+	assert_int_not_equal(line_read(&l, text, sizeof(text) - 1), 0);
+	assert_false(sample_has(&l.sample, M_minflt));
+	line_done(&l);
+}
+
 /* The kind at the end, and the members of a process in the reverse order. */
 static void the_order_of_members_does_not_matter(void **state)
 {
@@ -165,6 +179,7 @@ int main(void)
 		cmocka_unit_test(strings_that_look_like_the_member_are_passed_over),
 		cmocka_unit_test(of_two_members_the_last_counts),
 		cmocka_unit_test(a_key_may_be_escaped),
+		cmocka_unit_test(a_key_may_have_a_byte_of_0),
 		cmocka_unit_test(the_order_of_members_does_not_matter),
 		cmocka_unit_test(nor_does_it_in_a_summary),
 	};

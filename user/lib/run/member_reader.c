@@ -270,9 +270,10 @@ static bool member_pull(struct reading *r, struct object *o, const struct member
 	}
 }
 
+/* @key has @length bytes, of which any may be 0. */
 static bool key_is(const char *known, const char *key, size_t length)
 {
-	return *known == *key && !strncmp(known, key, length) && !known[length];
+	return *known == *key && strlen(known) == length && !memcmp(known, key, length);
 }
 
 static void metric_take(struct reading *r, struct object *o, enum metric_id id)

@@ -90,7 +90,7 @@ int metric_find(const char *key, size_t length, enum metric_id *id)
 		const char *known = metrics[i].key;
 
 		/* most differ in the first letter: of each line that is read all keys come here */
-		if (*known == *key && !strncmp(known, key, length) && !known[length]) {
+		if (*known == *key && strlen(known) == length && !memcmp(known, key, length)) {
 			*id = (enum metric_id)i;
 			return 0;
 		}
