@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * As seqchildren, but SIGCHLD is ignored: the kernel reaps the children itself and no wait4() or
- * RUSAGE_CHILDREN has their CPU. Each child adds its own clock to shared memory instead.
+ * RUSAGE_CHILDREN has their CPU. Each child adds its own clock to shared memory instead, and when
+ * it read that: what it uses to exit is after it.
  * With "wait" it first writes a line, and goes on when there is something to read.
  * Usage: ignchld N MS [wait]
  */
@@ -9,7 +10,9 @@
 
 int main(int argc, char **argv)
 {
-	double *sum = memory_map_shared(sizeof(*sum));
+	struct {
+		double cpu, read_times;
+	} *sum = memory_map_shared(sizeof(*sum));
 	long n;
 	char line;
 
@@ -24,7 +27,8 @@ int main(int argc, char **argv)
 
 		if (!pid) {
 			spin_ms(truth_number(argv[2]));
-			*sum += cpu_own_seconds();
+			sum->cpu += cpu_own_seconds();
+			sum->read_times += clock_ns(CLOCK_REALTIME) / 1e9;
 			_exit(0);
 		}
 		while (waitpid(pid, NULL, 0) >= 0 || errno == EINTR)
@@ -32,6 +36,8 @@ int main(int argc, char **argv)
 		if (errno != ECHILD)
 			truth_fail("waitpid");
 	}
-	truth_write(1 + n, 0, *sum, ",\"children_cpu_seconds\":%.9f", *sum);
+	truth_write(1 + n, 0, sum->cpu,
+		    ",\"children_cpu_seconds\":%.9f,\"children_read_times\":%.6f", sum->cpu,
+		    sum->read_times);
 	return 0;
 }
