@@ -287,3 +287,16 @@ FILE *memory_open_memstream(char **text, size_t *length)
 	}
 	return f;
 }
+
+time_t memory_timegm(struct tm *tm)
+{
+	int before = errno;
+	time_t at;
+
+	errno = 0;
+	at = timegm(tm);
+	if (errno == ENOMEM)
+		memory_fail();
+	errno = before;
+	return at;
+}

@@ -60,6 +60,7 @@ int memory_scandir(const char *path, struct dirent ***found, int (*takes)(const 
 /* Without memory for the time zone the C library falls back to UTC. */
 struct tm *memory_localtime_r(const time_t *at, struct tm *tm);
 time_t memory_mktime(struct tm *tm);
+time_t memory_timegm(struct tm *tm);
 /*
  * As open_memstream(), but the text is there only after fclose(), which fails if memory did not
  * suffice for it. That of the C library drops what it has no memory for.

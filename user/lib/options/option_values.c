@@ -162,7 +162,7 @@ static bool date_exists(const struct tm *tm)
 {
 	struct tm day = { .tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday };
 
-	timegm(&day);
+	memory_timegm(&day);
 	return day.tm_mday == tm->tm_mday && tm->tm_year >= 1000 - 1900;
 }
 
