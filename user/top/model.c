@@ -451,5 +451,3 @@ size_t model_moment_at(const struct model *m, int64_t at_ns)
 	}
 	return low ? low - 1 : SIZE_MAX;
 }
-
-/* What the meta line says of a run: its names, its limits. */

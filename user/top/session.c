@@ -496,5 +496,3 @@ int session_run(const struct top_options *o)
 	free(s);
 	return err ? EXIT_USAGE : by_signal ? 128 + by_signal : 0;
 }
-
-/* The list of the runs that go on and of the jobs of the node: what keys do in it. */

@@ -213,11 +213,10 @@ static struct table_row *walk_add(struct tree_walk *w, struct row_key key, uint3
 	return row;
 }
 
-/* of the one thread that draws */
-
 /* Rows of what has ended, by program and by name of a span. */
 
-static const struct scene *ended_scene; /* of the rows that qsort() compares */
+/* Of the rows that qsort() compares, in the one thread that draws. */
+static const struct scene *ended_scene;
 
 static int ended_compare(const void *a, const void *b)
 {
@@ -319,8 +318,6 @@ static int table_add_spans(struct tree_walk *w)
 	return 0;
 }
 
-/* What began a span and all below it is the span, from its beginning on. */
-
 /* The tree. */
 
 /* One process, with its span above it. *@depth becomes that of its children; -1: it is folded. */
@@ -421,6 +418,7 @@ void table_done(struct table *r)
 
 /* The values of rows. */
 
+/* The values of a span are those of the process that began it, with all below. */
 static void span_values(const struct model *m, const struct scene *s, const struct model_span *span,
 			struct row_values *v)
 {

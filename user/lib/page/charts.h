@@ -33,7 +33,7 @@ enum curve_style {
 struct curve_spec {
 	enum metric_id id;
 	const char *label;
-	unsigned colour; /* its number in page.css and panel.c */
+	unsigned colour; /* its number after COLOUR_SERIES, in plot.h */
 	enum curve_style style;
 	bool is_rare; /* not drawn if it is 0 all the time */
 };

@@ -105,7 +105,7 @@ void stop_look(struct wait *wait, const struct task_view *task)
 
 /*
  * Processes that are ready to run, and that the CPU quota of a cgroup holds up. The kernel shows
- * them as running; what tells them is that their cgroup is throttled within the next two periods.
+ * them as running; they are recognized by a cgroup that is throttled within the next two periods.
  */
 
 #define MAX_LEVELS 16         /* cgroups from that of a process upwards */

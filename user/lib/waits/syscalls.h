@@ -71,9 +71,8 @@ void futex_look(pid_t pid, const struct task_view *task, struct futex_view *view
  * private. */
 uint64_t futex_file(pid_t pid, uint64_t address);
 
-/* Reads the descriptors that the task waits for in poll, select or epoll: the first @room of them
- * into
- * @fds. Returns how many there are. */
+/* Reads the descriptors that the task waits for in poll, select or epoll, the first @room of them
+ * into @fds. Returns how many there are. */
 unsigned poll_descriptors(pid_t pid, const struct task_view *task, int *fds, unsigned room);
 
 #endif
