@@ -339,7 +339,6 @@ static double limits_lift_text(const struct panel_limit *list, unsigned nr,
 
 #define RIGHT 14
 #define RIGHT_OF_LIMITS 54 /* for their names */
-#define LIMIT_NAME 21      /* the height of one: a line with its name, and its value */
 #define ABOVE 54           /* title, a line of the legend, labels of marks */
 #define BELOW 44
 #define HEADROOM 1.12

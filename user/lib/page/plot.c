@@ -433,7 +433,8 @@ static void bar_put(FILE *f, const struct band *b, const struct band_place *p, d
 		colour_light(COLOUR_FILL + colour));
 	if (is_several || !b->text || room < 3)
 		return;
-	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"10\" fill=\"#1b2126\">", x + 3, y + 10);
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"10\" fill=\"%s\">", x + 3, y + 10,
+		colour_light(COLOUR_TEXT));
 	xml_write(f, b->text,
 		  strlen(b->text) <= room ? room : (size_t)fmin(room - 1, NAME_MAX_CHARACTERS));
 	fputs("</text>\n", f);
