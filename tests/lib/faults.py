@@ -7,8 +7,8 @@ import pathlib
 import shutil
 import subprocess
 
+from lib import sweep
 from lib.bpfmon import BPFMON, BUILD
-from lib.sweep import LONG, SEED
 
 LIBRARY = str(BUILD / "faults" / "faults.so")
 PATIENCE = 30  # seconds until a run counts as hanging
@@ -17,7 +17,7 @@ LAUNCHER, COMMAND, RECORDER, COLLECTOR = range(4)  # by the order of forks
 
 def each_call(step, offset=0):
     """The calls to fail: the first 300, or a random one in `step` of them, which changes with the offset."""
-    return range(1, 301) if LONG else range(1 + (SEED + offset) % step, 301, step)
+    return sweep.part(range(1, 301), step, offset)
 
 
 @dataclasses.dataclass

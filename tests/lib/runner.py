@@ -17,7 +17,6 @@ Exhaustive tests take a random part, which the printed SEED repeats, and with BP
 import argparse
 import collections
 import concurrent.futures
-import os
 import pathlib
 import re
 import signal
@@ -149,7 +148,6 @@ def main():
 
     if args.jobs:
         print(f"seed {sweep.SEED}" + (": all cases" if sweep.LONG else ": a random part of the exhaustive tests"), flush=True)
-    if args.jobs:
         (passed, failed, skipped), left_out = run_files(args.folder, args.jobs, args.words)
     else:
         (passed, failed, skipped), left_out = run_here(args.folder, args.words)

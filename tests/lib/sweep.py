@@ -17,10 +17,10 @@ def often(usual, long):
     return long if LONG else usual
 
 
-def part(items, every):
-    """All items, or one in so many, each of which some seed takes."""
+def part(items, every, offset=0):
+    """All items, or one in so many, each of which some seed takes; others with another offset."""
     items = list(items)
-    return items if LONG else items[SEED % every :: every]
+    return items if LONG else items[(SEED + offset) % every :: every]
 
 
 def chance():
