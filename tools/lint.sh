@@ -110,7 +110,7 @@ step python python_compiles
 step includes tools/check-includes.sh
 step names tools/check-names.py
 step allocations tools/check-allocations.sh
-step ladder tools/check-ladder.sh
+step maps tools/check-maps.sh
 step circles tools/check-circles.py
 step docs tools/gen-docs.sh --check
 step pictures tools/gen-pictures.py --check

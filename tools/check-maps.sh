@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Fails if files of bpf/ use each other in a circle, or if one uses a map of another: it is looked up by functions of
-# the file that it belongs to, which also check that an entry is the one that is asked for. The symbol tables of the
-# objects have which functions, knobs, variables and maps each defines, and which it uses of others.
+# Fails if a file of bpf/ uses a map of another: it is looked up by functions of the file that it belongs to, which
+# also check that an entry is the one that is asked for. The symbol tables of the objects have which maps each
+# defines, and which symbols it uses of others.
 #
-# Usage: tools/check-ladder.sh    (after make: it reads build/bpf)
+# Usage: tools/check-maps.sh    (after make: it reads build/bpf)
 set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
@@ -28,19 +28,6 @@ map_users() { # prints "USER MAP OWNER"
 	$3 == "used" { user[++n] = $1; symbol[n] = $2 }
 	END { for (i = 1; i <= n; i++) if (symbol[i] in owner) print user[i], symbol[i], owner[symbol[i]] }'
 }
-
-pairs() { # "USER OWNER"
-	symbols | awk '
-	$3 == "defined" { owner[$2] = $1 }
-	$3 == "used" { user[++n] = $1; symbol[n] = $2 }
-	END { for (i = 1; i <= n; i++) if (symbol[i] in owner) print user[i], owner[symbol[i]] }' | sort -u
-}
-
-if ! said=$(pairs | tsort 2>&1 >/dev/null); then
-	echo "files of bpf/ use each other in a circle:"
-	echo "$said"
-	exit 1
-fi
 
 said=$(map_users)
 if [ -n "$said" ]; then
