@@ -20,7 +20,7 @@ from lib.live import PATIENCE, wait_for, wait_for_exec
 
 NOBODY = 65534
 OTHER = 65533  # another ordinary user, whom no file names
-# base/control.h
+# base/message.h
 READY, FAILED, START, ENDED, STOP, REQUEST, DESCRIPTION, SUMMARY = range(1, 9)
 TEXT_BYTES = 1024
 PACKET = struct.Struct(f"=IiQ{TEXT_BYTES}s")

@@ -18,7 +18,7 @@ from lib.live import wait_for
 
 V1 = pathlib.Path("/sys/fs/cgroup/memory/cgroup.procs")
 NOBODY = 65534
-CONTROL_READY, CONTROL_REQUEST = 1, 6  # of base/control.h
+CONTROL_READY, CONTROL_REQUEST = 1, 6  # of base/message.h
 
 
 def hierarchy():

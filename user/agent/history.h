@@ -20,7 +20,7 @@ struct history_options {
 /* The ends that the agent has; owned. */
 struct history {
 	int stream_fd;  /* what is written there is kept: lines of the node's stream */
-	int control_fd; /* packets, as base/control.h has them */
+	int control_fd; /* packets, as base/message.h has them */
 };
 
 /*

@@ -15,7 +15,7 @@ struct reader {
 };
 
 /*
- * Writes the answer to the query @text (wire/history_query.h), which is of unknown origin, to the
+ * Writes the answer to the query @text (run/agent_call.h), which is of unknown origin, to the
  * socket @fd. For a minute at the longest; the store is open for less than that.
  */
 void reading_run(const struct history_options *o, const struct reader *who, const char *text,

@@ -271,7 +271,6 @@ static int board_decide(struct board *b, bool ended_to_rest)
 	return err;
 }
 
-/* board_series.c */
 static void board_expire(struct board *b, uint64_t now_ns)
 {
 	for (struct series **at = &b->first_series; *at;) {

@@ -13,8 +13,8 @@ struct passwords {
 	size_t nr;
 };
 
-/* Reads the file, which others cannot read (config/secret.h). 0; or a negative errno, and @why is
- * what is wrong with it. */
+/* Reads the file, which others cannot read (config/user_files.h). 0; or a negative errno, and @why
+ * is what is wrong with it. */
 int passwords_read(struct passwords *p, const char *path, char *why, size_t size);
 /* Whether @user has that password. It takes as long for users that there are not. */
 bool passwords_check(const struct passwords *p, const char *user, const char *password);

@@ -44,7 +44,7 @@ static void pulse_text_drop(struct pulse_text *t)
 
 #define BEGIN_WITH 256              /* samples that are already there */
 #define MOST_FAILURES 50            /* in turn: others may be writing */
-#define REOPEN_POLLS 1000           /* a connection's work is bounded: see defence.h */
+#define REOPEN_POLLS 1000           /* a connection's work is bounded: see http/connections.h */
 #define STATE_NS (5 * NSEC_PER_SEC) /* how often its recorder is looked for */
 
 /* All that the sample has: the page knows which of it is a total. */

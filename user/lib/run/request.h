@@ -26,7 +26,7 @@
 /*
  * What is to be followed. An agent alone knows the last three: all jobs of the node that the client
  * may see, each line with "run"; one of them; and those that have been kept, as the query in @job
- * has it (wire/history_query.h).
+ * has it (agent_call.h).
  */
 enum followed {
 	FOLLOW_COMMAND,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The tables of the store with their columns, and what a row of each is read into. The columns of
- * metrics are not here: column.h has them.
+ * metrics are not here: schema.h adds them.
  */
 #ifndef STORE_ROW_TABLE_H
 #define STORE_ROW_TABLE_H
