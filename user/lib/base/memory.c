@@ -155,17 +155,28 @@ struct tm *memory_localtime_r(const time_t *at, struct tm *tm)
 	return tm;
 }
 
-time_t memory_mktime(struct tm *tm)
+/* @convert: mktime() or timegm(). */
+static time_t memory_convert(struct tm *tm, time_t (*convert)(struct tm *tm))
 {
 	int before = errno;
 	time_t at;
 
 	errno = 0;
-	at = mktime(tm);
+	at = convert(tm);
 	if (errno == ENOMEM)
 		memory_fail();
 	errno = before;
 	return at;
+}
+
+time_t memory_mktime(struct tm *tm)
+{
+	return memory_convert(tm, mktime);
+}
+
+time_t memory_timegm(struct tm *tm)
+{
+	return memory_convert(tm, timegm);
 }
 
 int memory_vasprintf(char **text, const char *format, va_list args)
@@ -286,17 +297,4 @@ FILE *memory_open_memstream(char **text, size_t *length)
 		free(s);
 	}
 	return f;
-}
-
-time_t memory_timegm(struct tm *tm)
-{
-	int before = errno;
-	time_t at;
-
-	errno = 0;
-	at = timegm(tm);
-	if (errno == ENOMEM)
-		memory_fail();
-	errno = before;
-	return at;
 }
