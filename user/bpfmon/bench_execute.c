@@ -34,7 +34,7 @@ struct bench_keep {
 	off_t begins;          /* where those of the present run begin */
 	uint64_t last_ns;      /* CLOCK_MONOTONIC: when they were kept last */
 	const char *store;     /* its path */
-	const struct user *as; /* who writes it; NULL: this user */
+	const struct user *as; /* the user that writes it; NULL: this one */
 };
 
 struct execution {

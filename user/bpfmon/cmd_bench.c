@@ -541,10 +541,6 @@ static int bench_parse(void *options, int argc, char **argv)
 	return err || !o->common.words ? err : recording_resolve(&o->recording, false);
 }
 
-/* What a benchmark does not take, said before anything is run. */
-
-/* Options of bpfmon bench that take several words, as in -L threads 1,2,4. */
-
 const struct subcommand subcommand_bench = {
 	.name = "bench",
 	.summary = "run commands many times, and compare them",

@@ -202,7 +202,7 @@ static const char *source_of_run(const struct found *x)
 	return proc_each_child(getpid(), 1, child_ignore, NULL) ? NULL : "procfs";
 }
 
-/* Without BPF: whether it is told which processes are born and end. */
+/* Without BPF: whether the kernel reports births and ends of processes. */
 static void check_births(struct found *x)
 {
 	struct proc_connector c;

@@ -520,10 +520,6 @@ static int cmd_show(int argc, char **argv)
 	return err ? EXIT_USAGE : 0;
 }
 
-/* The live processes of a run that is under way, as its collector has them now. */
-
-/* bpfmon show in other formats than text. Each prints to stdout; 0 or -ENOMEM. */
-
 const struct subcommand subcommand_show = {
 	.name = "show",
 	.aliases = "info summary stat",

@@ -109,7 +109,7 @@ int whole_file_check(const char *what, const char *path, bool force)
 	bool did_exit;
 	int err;
 
-	/* who reads a pipe would take its closing for the end */
+	/* to close a pipe would end it for its reader */
 	if (!strcmp(path, "-") || (!stat(path, &st) && S_ISFIFO(st.st_mode)))
 		return 0;
 	did_exit = memory_exit_on_failure(false);

@@ -19,7 +19,6 @@ int stream_open(const struct exporter_options *o, char *why, size_t size);
 bool stream_is_socket(const struct exporter_options *o);
 
 /* Takes the lines of the agent's stream into a board. */
-
 struct intake {
 	struct board *board; /* not owned */
 	struct line line;    /* owned */

@@ -169,8 +169,8 @@ static bool connection_is_owners(const struct connections *c, const struct peer 
 	return c->owner != CONNECTION_NOBODY && p->kind == PEER_USER && p->uid == c->owner;
 }
 
-/* Whether so many are about to be closed that a user may not end its own for new ones: who opens
- * one after the other takes no time, and no place, from others. */
+/* Whether so many are about to be closed that a user may not end its own for new ones: a
+ * user that opens one after the other takes no time, and no place, from others. */
 static bool connections_are_changing(const struct connections *c)
 {
 	size_t nr = 0;
@@ -187,7 +187,8 @@ struct candidate {
 	uint64_t since_ns;
 };
 
-/* Which one gives way first: another's than the owner's; of whom has most; without an answer. */
+/* Which one gives way first: another user's before the owner's; then of the user with the
+ * most; then one without an answer. */
 static bool candidate_is_before(const struct connections *c, const struct candidate *a,
 				const struct candidate *b)
 {

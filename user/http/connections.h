@@ -16,7 +16,7 @@
 
 /*
  * Which user is at the other end of a connection: of one from this machine the kernel says it, by
- * the socket there. Others are told apart by their address.
+ * the socket there. Others are distinguished by their address.
  */
 
 enum peer_kind {

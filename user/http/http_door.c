@@ -81,7 +81,8 @@ static int ports_refuse(const union address *a, unsigned port, int err, char *wh
 	return err;
 }
 
-/* The second address, at the same port. An address that this machine has not got is nobody's. */
+/* The second address, at the same port. No process can listen at an address that this
+ * machine does not have. */
 static int ports_add_other(struct http_ports *p, union address *other)
 {
 	if (other->any.sa_family == AF_INET6)
@@ -155,7 +156,7 @@ static void client_refuse(int fd)
 	close(fd);
 }
 
-/* 0; -EAGAIN: nobody waits; another negative errno: none can be accepted now. */
+/* 0; -EAGAIN: no client waits; another negative errno: none can be accepted now. */
 static int door_accept(struct door *d, int port)
 {
 	struct sockaddr_storage from = { 0 };

@@ -11,8 +11,8 @@
 
 /*
  * The sockets of an HTTP server. Browsers and others take "localhost" for ::1 as well as for
- * 127.0.0.1: who has a port at one of them has it at both, so that no other user gets requests, and
- * the secrets in these, which were meant for this server.
+ * 127.0.0.1: a server with a port at one of them has it at both, so that no other user gets
+ * requests, and the secrets in these, which were meant for this server.
  */
 
 #define HTTP_PORTS 2
@@ -46,7 +46,7 @@ struct door {
 int door_init(struct door *d, const struct http_ports *ports);
 /* Begins to accept, for the set members. 0, or a negative errno. */
 int door_start(struct door *d);
-/* Nobody is accepted any more. */
+/* Stops to accept clients. */
 void door_stop(struct door *d);
 void door_done(struct door *d);
 

@@ -57,7 +57,6 @@ struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *wor
 				unsigned *status);
 
 /* The words that choose the store for a child, to @words; how many. */
-#define STORE_WORDS 4
 size_t web_put_store(const struct web *w, bool of_node, char **words);
 /* Whether the socket of an agent is there. */
 bool web_has_agent(const struct web *w);

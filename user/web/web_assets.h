@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files of web/page, embedded in the program. */
+/* The files of web/assets, embedded in the program. */
 #ifndef WEB_WEB_ASSETS_H
 #define WEB_WEB_ASSETS_H
 

@@ -502,7 +502,3 @@ int collector_run(const struct collector_options *o)
 	collector_close(&c);
 	return err;
 }
-
-/* What the collector receives from its launcher before the run begins. */
-
-/* The events that the collector handles while the run goes on. */

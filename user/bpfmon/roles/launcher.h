@@ -21,10 +21,10 @@ struct launch_outcome {
 struct launch_options {
 	char *const *argv;
 	const int *streams;             /* the command's 0 to 2; NULL: bpfmon's own */
-	struct launch_outcome *outcome; /* filled in; NULL: nobody asks */
+	struct launch_outcome *outcome; /* filled in; NULL: not needed */
 	const struct user *run_as;      /* the command's user; NULL: bpfmon's */
 	const struct user *record_as;   /* the recorder's; NULL: bpfmon's */
-	const struct user *caller;      /* the user who called sudo; NULL: nobody did */
+	const struct user *caller;      /* the user who called sudo; NULL: no sudo */
 	struct intake_options push;     /* what programs may push */
 	bool own_cgroup;                /* the command gets one, which is removed at the end */
 	int cgroup_keeper_fd;           /* filled in with that; what has it delays the removal */

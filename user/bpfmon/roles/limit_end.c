@@ -370,7 +370,7 @@ void limit_end_advance(struct limit_end *e, bool has_collector)
 		return;
 	if (e->spared)
 		sweep_run(e->spared);
-	else if (!has_collector && e->command) /* what else there is, nobody knows any more */
+	else if (!has_collector && e->command) /* its descendants are not known */
 		kill(e->command, SIGKILL);
 }
 

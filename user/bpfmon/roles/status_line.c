@@ -84,7 +84,7 @@ bool status_line_open(struct status_line *s)
 	return !why;
 }
 
-/* Record whether the line is drawn, and tell the recorder, which clears it for a killed launcher.
+/* Record whether the line is drawn, and notify the recorder, which clears it for a killed launcher.
  */
 static void status_line_set_drawn(struct status_line *s, bool is_drawn)
 {

@@ -57,7 +57,7 @@ static inline bool socket_refuses_rights(int fd)
 #define DISCARDS_KEPT 64 /* more open ones at a time are too many */
 
 struct discard {
-	/* Takes over @fd, and closes it. False: it cannot just now, and has not; NULL: nobody does.
+	/* Takes over @fd, and closes it. False: it cannot now, and has not; NULL: there is none.
 	 */
 	bool (*hand_over)(void *context, int fd);
 	void *context;
@@ -65,7 +65,7 @@ struct discard {
 	size_t nr, room;
 };
 
-/* Closes a socket over which nobody can send descriptors, whatever waits in it. */
+/* Closes a socket over which no descriptors can be sent, whatever waits in it. */
 void socket_close_plain(int fd);
 /* Nothing is sent over the socket @fd any more; closes it, now or later, and never waits. */
 void socket_discard(struct discard *d, int fd);

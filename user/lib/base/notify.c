@@ -38,7 +38,7 @@ void notify_send(const char *state)
 	close(fd);
 }
 
-/* With the time, which Type=notify-reload wants. */
+/* With the time, which Type=notify-reload requires. */
 void notify_reloading(void)
 {
 	char state[64];

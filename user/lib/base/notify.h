@@ -20,7 +20,7 @@ uint64_t notify_watchdog_ns(void);
  */
 int notify_take_socket(int type);
 
-/* Tells the service manager, often enough and not oftener, that the event loop still turns. */
+/* Reports to the service manager in intervals that the event loop still runs. */
 
 struct watchdog {
 	uint64_t interval_ns; /* between two messages; 0: they are not waited for */

@@ -47,7 +47,7 @@ static uint32_t letter_fold(uint32_t c)
 	return c;
 }
 
-/* The next character, folded; a byte that is none is told from all characters. */
+/* The next character, folded; a byte that is none differs from all characters. */
 static uint32_t letter_next(const char **at)
 {
 	uint32_t c;

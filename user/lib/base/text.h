@@ -13,6 +13,8 @@
  * or change the order in which the text around it is shown, or is not valid UTF-8 (one byte then).
  */
 size_t text_character_bytes(const char *text, bool *is_control);
+/* Replaces each such character by "?". */
+void text_disarm(char *text);
 /*
  * Whether @part is somewhere in @text, where small and capital letters are the same: those of
  * Latin, Greek and Cyrillic. Bytes that are not UTF-8 are only equal to themselves.
@@ -20,10 +22,6 @@ size_t text_character_bytes(const char *text, bool *is_control);
 bool text_holds(const char *text, const char *part);
 /* The length of the beginning of @text that has whole characters only, and @most bytes or fewer. */
 size_t text_cut_bytes(const char *text, size_t most);
-/* Replaces each such character by "?". */
-void text_disarm(char *text);
-
-/* Decodes untrusted text, character by character. */
 
 #define UTF8_BYTES 4 /* the longest character */
 
@@ -45,9 +43,8 @@ bool utf8_steers(uint32_t character);
  */
 size_t xml_write(FILE *f, const char *text, size_t max);
 
-/* The number of terminal columns that a character takes. */
-
-/* 2 for East Asian characters and most emoji, 0 for those drawn over the one before, else 1. */
+/* Return the number of terminal columns of a character: 2 for East Asian characters and most emoji,
+ * 0 for those drawn over the one before, else 1. */
 size_t character_width(uint32_t character);
 
 #endif

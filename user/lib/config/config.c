@@ -218,7 +218,7 @@ int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *
 	return err;
 }
 
-/* Whoever can write the file chooses what root opens. */
+/* A user that can write the file chooses what root opens. */
 static int config_file_check(FILE *f, const char *path, char *why, size_t size)
 {
 	const char *fault = NULL;

@@ -53,8 +53,6 @@ extern const size_t nr_config_sections;
 int config_value_set(const struct config_row *row, void *config, const char *text, char *why,
 		     size_t size);
 
-/* An address to listen at, as text. */
-
 /*
  * Reads ADDRESS:PORT or [ADDRESS]:PORT; names are not looked up, but for localhost, which is
  * 127.0.0.1. Empty: none. 0; -EINVAL, and @why says what is allowed.

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * Whether nobody but the user and root can write the file. Where each user has a group of its own,
- * with its number, new files are often writable by that group.
+ * Returns why the file cannot be used, as that other users can write it, or NULL. Where each
+ * user has a group of its own, with its number, new files are often writable by that group.
  */
 static const char *user_file_fault(const struct stat *st, const struct user *u)
 {

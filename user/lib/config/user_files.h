@@ -36,8 +36,8 @@ void user_files_done(struct user_file files[NR_USER_FILES]);
 
 /*
  * Opens the file at @path for reading: a regular one of root or of the caller, which others cannot
- * read and nobody else can write. A descriptor, to be closed; or a negative errno, and in @why one
- * sentence without a full stop (-EPERM: its owner or mode).
+ * read and no other user can write. A descriptor, to be closed; or a negative errno, and in @why
+ * one sentence without a full stop (-EPERM: its owner or mode).
  */
 int secret_open(const char *path, char *why, size_t size);
 /*
