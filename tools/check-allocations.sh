@@ -7,7 +7,7 @@
 set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
-calls='(malloc|calloc|realloc|reallocarray|strdup|strndup|v?asprintf|getline|localtime_r|mktime|scandir|realpath|fopen|fdopen|fmemopen|tmpfile|opendir|open_memstream|json_load[bs])'
+calls='(malloc|calloc|realloc|reallocarray|strdup|strndup|v?asprintf|getline|localtime_r|mktime|timegm|scandir|realpath|fopen|fdopen|fmemopen|tmpfile|opendir|open_memstream|json_load[bs])'
 
 # "name()" is how comments name a function; of these only tmpfile() has no arguments
 if find user -name '*.[ch]' ! -path 'user/lib/base/memory.*' ! -path 'user/lib/base/jansson_memory.*' -print0 |
