@@ -212,8 +212,6 @@ int fields_read(json_t *object, const struct field *fields, const char *const *o
 	return 0;
 }
 
-/* below it llround() gives back what was written */
-
 bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n)
 {
 	uint64_t scaled;
@@ -249,8 +247,6 @@ int32_t value_read_int32(const json_t *v)
 
 	return n >= INT32_MIN && n <= INT32_MAX ? (int32_t)n : 0;
 }
-
-/* Records of processes, and what live ones held at a sample, read back. */
 
 bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes)
 {
