@@ -2,6 +2,8 @@
 /* Compiles patterns of cgroup paths. */
 #include "agent/pattern.h"
 
+#include "base/text.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -44,7 +46,7 @@ static const char *token_add(struct pattern *p, struct token token)
 static bool class_find(const char *name, size_t length, enum token_type *type)
 {
 	for (size_t i = 0; i < sizeof(classes) / sizeof(*classes); i++) {
-		if (strlen(classes[i].name) == length && !memcmp(classes[i].name, name, length)) {
+		if (text_is(name, length, classes[i].name)) {
 			*type = classes[i].type;
 			return true;
 		}

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "export/openmetrics.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static struct name_entry *name_index_find(const struct name_index *x, const char
 {
 	struct name_entry *e = x->places[name_place(x, name, length)];
 
-	while (e && (strlen(e->name) != length || memcmp(e->name, name, length) != 0))
+	while (e && !text_is(name, length, e->name))
 		e = e->next;
 	return e;
 }

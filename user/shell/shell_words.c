@@ -117,7 +117,7 @@ static const char *const shells[] = { "sh", "bash", "dash", NULL };
 static bool word_is_among(struct text_word w, const char *const *list)
 {
 	for (; *list; list++)
-		if (strlen(*list) == w.n && !memcmp(*list, w.at, w.n))
+		if (text_is(w.at, w.n, *list))
 			return true;
 	return false;
 }

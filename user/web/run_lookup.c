@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Which run and which store a request is about. */
 #include "base/memory.h"
+#include "base/text.h"
 #include "store/database_open.h"
 #include "web/web.h"
 
@@ -71,7 +72,7 @@ int run_find(const struct store_options *store, const char *ref, struct stored_r
 	pthread_mutex_lock(&finding);
 	err = stores_find(&s, store);
 	for (size_t i = 0; !err && !*path && i < s.nr; i++)
-		if (strlen(s.prefix[i]) == length && !strncmp(s.prefix[i], ref, length)) {
+		if (text_is(ref, length, s.prefix[i])) {
 			*path = memory_strdup(s.path[i]);
 			err = *path ? 0 : -ENOMEM;
 		}

@@ -5,6 +5,7 @@
 #include "base/message.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "bpfmon/roles/recorder.h"
 #include "export/csv.h"
 #include "store/store.h"
@@ -40,7 +41,7 @@ const struct observer_ops *observer_find(const char *name, size_t length)
 	const struct observer_ops *ops;
 
 	for (size_t i = 0; (ops = observer_at(i)); i++)
-		if (!ops->target && strlen(ops->name) == length && !memcmp(ops->name, name, length))
+		if (!ops->target && text_is(name, length, ops->name))
 			return ops;
 	return NULL;
 }

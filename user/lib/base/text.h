@@ -7,6 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+/* Returns true if the @length bytes at @text, of which any may be 0, are @known. */
+static inline bool text_is(const char *text, size_t length, const char *known)
+{
+	/* first what most texts of a table differ in */
+	return (!length || *known == *text) && strlen(known) == length &&
+	       !memcmp(known, text, length);
+}
 
 /*
  * The length of the character at @text, which is not empty. @is_control: it could steer a terminal,

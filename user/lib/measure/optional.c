@@ -4,6 +4,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"
 #include "measure/program_type.h"
@@ -52,7 +53,7 @@ bool optionals_have_group(const struct optionals *x, enum optional_group group)
 unsigned optional_find(const char *name, size_t length)
 {
 	for (size_t i = 0; i < NR_OPTIONALS; i++)
-		if (strlen(rows[i].name) == length && !strncmp(rows[i].name, name, length))
+		if (text_is(name, length, rows[i].name))
 			return OPTIONAL_BIT(i);
 	return 0;
 }

@@ -72,7 +72,7 @@ static const struct option_row *option_named(const struct typed_line *line, cons
 	const struct option_row *row;
 
 	for (size_t i = 0; (row = option_at(line->sub, i, group)); i++)
-		if (!strncmp(row->name, name, length) && !row->name[length])
+		if (text_is(name, length, row->name))
 			return row;
 	return NULL;
 }

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "options/common_options.h"
 
 #include <errno.h>
@@ -134,8 +135,7 @@ static const struct option_row *option_of_name(const struct subcommand *sub, con
 	const struct option_row *row;
 
 	for (size_t i = 0; (row = option_at(sub, i, &group)); i++)
-		if (strlen(row->name) == length && !memcmp(row->name, name, length) &&
-		    row->guard != GUARD_TEST)
+		if (text_is(name, length, row->name) && row->guard != GUARD_TEST)
 			return row;
 	return NULL;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/limit.h"
 
+#include "base/text.h"
 #include "run/tree.h"
 
 #include <errno.h>
@@ -49,7 +50,7 @@ static int limit_find_parts(struct limit *l, const char *key, size_t length)
 	for (size_t i = 0; i < sizeof(short_names) / sizeof(*short_names); i++) {
 		const struct short_name *s = &short_names[i];
 
-		if (strlen(s->name) != length || strncmp(s->name, key, length) != 0)
+		if (!text_is(key, length, s->name))
 			continue;
 		l->nr_parts = s->nr;
 		memcpy(l->parts, s->parts, sizeof(l->parts));
@@ -61,8 +62,8 @@ static int limit_find_parts(struct limit *l, const char *key, size_t length)
 
 static int limit_set_key(struct limit *l, const char *key, size_t length)
 {
-	l->is_wall = length == 4 && !strncmp(key, "wall", 4);
-	l->is_needed = length == 6 && !strncmp(key, "memory", 6);
+	l->is_wall = text_is(key, length, "wall");
+	l->is_needed = text_is(key, length, "memory");
 	l->nr_parts = 0;
 	if (l->is_needed && l->of != LIMIT_OF_RUN)
 		return -EINVAL;

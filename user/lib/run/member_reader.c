@@ -270,12 +270,6 @@ static bool member_pull(struct reading *r, struct object *o, const struct member
 	}
 }
 
-/* @key has @length bytes, of which any may be 0. */
-static bool key_is(const char *known, const char *key, size_t length)
-{
-	return *known == *key && strlen(known) == length && !memcmp(known, key, length);
-}
-
 static void metric_take(struct reading *r, struct object *o, enum metric_id id)
 {
 	uint64_t *value = &object_values(o)[id];
@@ -345,7 +339,7 @@ static int metric_next(const struct object *o, const char *key, size_t length)
 {
 	for (int i = o->metric; i < NR_METRICS; i++)
 		if (metric_has(o->t->metrics, (enum metric_id)i) &&
-		    key_is(metric_get((enum metric_id)i)->key, key, length))
+		    text_is(key, length, metric_get((enum metric_id)i)->key))
 			return i;
 	return NR_METRICS;
 }
@@ -370,7 +364,7 @@ static bool member_read_next(struct reading *r, struct object *o, const char *ke
 			metric_pull(r, o, (enum metric_id)metric);
 			return true;
 		}
-		if (key_is(t->rows[i].key, key, length)) {
+		if (text_is(key, length, t->rows[i].key)) {
 			rows_pass(r, o, o->next, i);
 			o->next = i + 1;
 			member_read_row(r, o, i);
@@ -392,7 +386,7 @@ static void member_read_any(struct reading *r, struct object *o, const char *key
 		if (t->rows[i].in != o->t->in)
 			continue;
 		has_metrics |= t->rows[i].type == TYPE_COUNTERS;
-		if (length && key_is(t->rows[i].key, key, length)) {
+		if (length && text_is(key, length, t->rows[i].key)) {
 			member_read_row(r, o, i);
 			return;
 		}

@@ -2,6 +2,7 @@
 #include "run/meta_cgroup.h"
 
 #include "base/cgroup.h"
+#include "base/text.h"
 #include "run/meta.h"
 
 #include <ctype.h>
@@ -274,8 +275,7 @@ static bool container_match_parent(struct container_info *c, const char *above, 
 				   const char *part, size_t n)
 {
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
-		if (strlen(folders[i].prefix) == above_n &&
-		    !memcmp(folders[i].prefix, above, above_n) &&
+		if (text_is(above, above_n, folders[i].prefix) &&
 		    container_take_match(c, &folders[i], part, n))
 			return true;
 	return false;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/metric.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -86,15 +88,11 @@ unsigned metric_unit_decimals(enum metric_unit unit)
 
 int metric_find(const char *key, size_t length, enum metric_id *id)
 {
-	for (int i = 0; length && i < NR_METRICS; i++) {
-		const char *known = metrics[i].key;
-
-		/* most differ in the first letter: of each line that is read all keys come here */
-		if (*known == *key && strlen(known) == length && !memcmp(known, key, length)) {
+	for (int i = 0; i < NR_METRICS; i++)
+		if (text_is(key, length, metrics[i].key)) {
 			*id = (enum metric_id)i;
 			return 0;
 		}
-	}
 	return -ENOENT;
 }
 
@@ -188,7 +186,7 @@ void metric_set_put_of_process(struct metric_set *set)
 static bool metric_set_put_group(struct metric_set *set, const char *name, size_t length)
 {
 	for (int g = 0; g < NR_GROUPS; g++) {
-		if (strlen(groups[g]) != length || memcmp(groups[g], name, length) != 0)
+		if (!text_is(name, length, groups[g]))
 			continue;
 		for (int i = 0; i < NR_METRICS; i++)
 			if (metrics[i].group == (enum metric_group)g &&

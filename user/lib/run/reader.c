@@ -324,8 +324,7 @@ static const struct kind *kind_pull(struct pull *p)
 		return NULL;
 	end = memchr(name, '"', (size_t)(p->end - name));
 	for (size_t i = 0; end && i < sizeof(kinds) / sizeof(*kinds); i++) {
-		if (strlen(kinds[i].name) != (size_t)(end - name) ||
-		    memcmp(kinds[i].name, name, (size_t)(end - name)) != 0)
+		if (!text_is(name, (size_t)(end - name), kinds[i].name))
 			continue;
 		p->at = end + 1;
 		return &kinds[i];

@@ -3,6 +3,7 @@
 
 #include "base/jansson_memory.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "run/reader.h"
 #include "run/tree.h"
 #include "run/writer.h"
@@ -244,7 +245,7 @@ static void meta_put_changeable(struct meta_copy *m, enum changeable id)
 static void meta_put_member(struct meta_copy *m, const char *begin, const char *key, size_t n)
 {
 	for (int id = 0; id < NR_CHANGEABLE; id++)
-		if (strlen(keys[id]) == n && !memcmp(keys[id], key, n)) {
+		if (text_is(key, n, keys[id])) {
 			meta_put_changeable(m, (enum changeable)id);
 			return;
 		}

@@ -2,6 +2,7 @@
 #include "run/system.h"
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "run/meta.h"
 
 #include <stdio.h>
@@ -127,7 +128,7 @@ static bool cpu_has_flag(const char *flags, size_t n, const char *flag)
 	while (flags < end) {
 		size_t word = strcspn(flags, " \n");
 
-		if (word == strlen(flag) && !memcmp(flags, flag, word))
+		if (text_is(flags, word, flag))
 			return true;
 		flags += word + 1;
 	}

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/jansson_memory.h"
 #include "base/nearest.h"
+#include "base/text.h"
 #include "run/summary_field.h"
 #include "run/tree.h"
 #include "run/writer.h"
@@ -42,8 +43,7 @@ static bool summary_has_key(enum summary_in in, const char *key, size_t length)
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
 		const struct member *f = summary_field_get(i);
 
-		if (f->in != in || strlen(f->key) != head || !head ||
-		    memcmp(f->key, key, head) != 0)
+		if (f->in != in || !head || !text_is(key, head, f->key))
 			continue;
 		if (!dot)
 			return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/expression.h"
 
+#include "base/text.h"
 #include "text/format.h"
 #include "run/limit.h"
 
@@ -49,7 +50,7 @@ static int expression_parse_operator(struct expression *e, const char **at, char
 	size_t n = strspn(*at, "<>=!");
 
 	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
-		if (strlen(ops[i]) != n || memcmp(ops[i], *at, n) != 0)
+		if (!text_is(*at, n, ops[i]))
 			continue;
 		e->op = (enum expression_op)i;
 		*at = expression_skip_blanks(*at + n);

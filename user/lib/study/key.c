@@ -2,6 +2,7 @@
 #include "study/key.h"
 
 #include "base/nearest.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,7 +27,7 @@ int compare_key_find(const char *name, size_t length, size_t *i)
 	for (size_t k = 0; k < NR_KEYS; k++) {
 		const char *key = compare_key(k).name;
 
-		if (!key || strlen(key) != length || memcmp(key, name, length) != 0)
+		if (!key || !text_is(name, length, key))
 			continue;
 		*i = k;
 		return 0;

@@ -2,6 +2,7 @@
 #include "study/plan.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "study/words.h"
 
 #include <ctype.h>
@@ -278,7 +279,7 @@ static int parameter_begin(const struct parameters *p, struct parameter *one, co
 	if (p->nr == MAX_PARAMETERS)
 		return -E2BIG;
 	for (size_t i = 0; i < p->nr; i++)
-		if (!strncmp(p->list[i].name, text, n) && !p->list[i].name[n])
+		if (text_is(text, n, p->list[i].name))
 			return -EINVAL;
 	*rest = text + n + 1;
 	one->name = memory_strndup(text, n);

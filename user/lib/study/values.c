@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -46,7 +47,7 @@ const char *many_metric_word(size_t i, const char **key)
 static int many_metric_find(const char *text, size_t length, size_t *key)
 {
 	for (size_t i = 0; i < NR_WORDS; i++)
-		if (strlen(words[i].word) == length && !memcmp(words[i].word, text, length))
+		if (text_is(text, length, words[i].word))
 			return compare_key_find(words[i].key, strlen(words[i].key), key);
 	return compare_key_find(text, length, key);
 }
@@ -244,7 +245,7 @@ bool line_walk_next(struct line_walk *w)
 
 bool line_walk_is_at(const struct line_walk *w, const char *key)
 {
-	return strlen(key) == w->key_length && !memcmp(key, w->key, w->key_length);
+	return text_is(w->key, w->key_length, key);
 }
 
 double line_walk_number(const struct line_walk *w)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "text/format.h"
 #include "text/terminal.h"
 
@@ -106,7 +107,7 @@ const char *run_column_word(enum run_column col)
 
 static bool word_is(const char *word, const char *text, size_t length)
 {
-	return word && strlen(word) == length && !memcmp(word, text, length);
+	return word && text_is(text, length, word);
 }
 
 static int run_column_find(const char *text, size_t length, enum run_column *col)

@@ -4,6 +4,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "waits/look.h"
 #include "waits/syscalls.h"
 #include "waits/task.h"
@@ -30,7 +31,7 @@ enum mount_server mount_server_of(const char *type)
 	size_t n = strcspn(type, "."); /* of "fuse.sshfs" the kind is "fuse" */
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (!strncmp(type, types[i].type, n) && !types[i].type[n])
+		if (text_is(type, n, types[i].type))
 			return types[i].server;
 	return SERVER_NONE;
 }
