@@ -13,7 +13,12 @@
 /* In the order of the ladder: a file uses functions of the files above it, none of those below. */
 
 /* maps.bpf.c */
-/* The entry of the task that is at @task now. NULL: it is not followed, whatever was there before.
+/*
+ * Returns the entry of the task that is at the address @task now, or NULL if it has none. Compares
+ * the start time in the entry with that of the task_struct (after an exec by a thread: the process
+ * and the PID), so an entry that an earlier task at @task left is never returned. Memory that has
+ * been freed and not reused still matches. Unless @task is `current`, it may be reused after the
+ * check: what is read through @task then has to be checked again, as task_commit() does.
  */
 __hidden struct task_entry *task_find(u64 task);
 /* The entry of the task that began at @start_ns, which may be gone by now. */
