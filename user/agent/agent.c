@@ -2,7 +2,6 @@
 #include "agent/agent.h"
 
 #include "agent/porter.h"
-#include "agent/agent_open.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"

@@ -80,6 +80,21 @@ struct agent_options {
 	bool verbose;
 };
 
+/*
+ * Reads the configuration, loads the programs, finds all tasks of the node, drops what rights are
+ * not needed from then on. @a: zero but for its descriptors, which are -1. Returns a negative errno
+ * on failure; @why is a sentence without a full stop, or empty where the number says it all.
+ */
+int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t size);
+/* Also after a failure of agent_open(). */
+void agent_close(struct agent *a);
+/*
+ * Reads the configuration of @a again: what it has for clients, limits and rules holds from now on;
+ * socket, hierarchy and max_tasks need a restart. Returns 0; or a negative errno, and nothing has
+ * changed.
+ */
+int agent_configure_again(struct agent *a, char *why, size_t size);
+
 /* Runs until SIGTERM or SIGINT, a private one until its owner closes @clients_fd, to which it sends
  * CONTROL_READY. 0; or a negative errno, which has been reported. */
 int agent_run(const struct agent_options *o);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "agent/agent_open.h"
+/* From a configuration to an agent that can begin its turns, and back. */
+#include "agent/agent.h"
 
 #include "agent/porter.h"
 #include "base/clock.h"

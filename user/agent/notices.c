@@ -9,7 +9,6 @@
 #include "base/procstat.h"
 #include "base/text.h"
 #include "agent/porter.h"
-#include "agent/agent_open.h"
 #include "base/notify.h"
 #include "run/metric.h"
 
