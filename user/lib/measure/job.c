@@ -408,8 +408,9 @@ struct early_report {
 };
 
 /*
- * Whether the run has no first line yet. An agent follows a command from its exec on, and is told a
- * little later when that was: a short one has ended by then. NULL without memory, which is counted.
+ * Whether the run has no first line yet. An agent follows a command from its exec on, and receives
+ * the time of that a little later: a short one has ended by then. NULL without memory, which is
+ * counted.
  */
 static bool job_is_early(struct job *job, struct early_report **report)
 {

@@ -19,7 +19,6 @@ enum optional {
 };
 
 #define OPTIONAL_BIT(which) (1U << (which))
-#define OPTIONAL_ALL ((1U << NR_OPTIONALS) - 1)
 
 /* What a run has to ask for, besides metrics of the row's source. */
 enum optional_when {

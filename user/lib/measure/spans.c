@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How spans begin, and how they are ended in place. */
+/* Spans: how they begin, how they are ended in place, and what they use until then. */
 #include "measure/spans.h"
 
 #include "base/clock.h"
@@ -280,8 +280,6 @@ int span_obey(struct spans *all, struct span_message *m, const struct peer_proce
  * as processes were in it; its line is written after the next drain, and its account is removed.
  * A lost record of its processes, or an entry without room, makes that span incomplete.
  */
-
-/* What spans use: totals, memory and records, until their lines are written. */
 
 void spans_forget_totals(struct spans *s)
 {

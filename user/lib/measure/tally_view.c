@@ -95,8 +95,6 @@ void tally_view_oom(struct tally_view *v, const struct oom_kill *k, uint64_t tim
 	feeds_put(&v->feeds, &v->json);
 }
 
-/* in the event of a stall */
-
 static void sample_put_wire(const struct tally_view *v, struct sample *smp)
 {
 	struct wire_counters now;
