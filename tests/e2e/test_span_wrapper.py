@@ -205,7 +205,8 @@ class Transparent(WrapperCase):
     def test_a_plain_command_is_executed_without_a_shell(self):
         """One exec of it, as by make's usual shell: bpfmon's child, the wrapper, the command."""
         for text, execs in (("sort /dev/null", 2), ("sort </dev/null", 3)):
-            run = self.run_bpfmon([WRAPPER, "-ec", text], ["-q"])
+            # a span that is refused is told on stderr
+            run = self.run_bpfmon([WRAPPER, "-ec", text], ["-q"], env={**os.environ, "BPFMON_SPAN_VERBOSE": "1"})
             self.assertEqual((run.code, run.stderr, run.summary["execs"]), (0, "", execs))
             self.assertEqual(self.names(run), ["sort"])
 
