@@ -4,7 +4,7 @@
 
 #include "agent/porter.h"
 #include "base/clock.h"
-#include "measure/reports.h"
+#include "measure/job.h"
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/user.h"

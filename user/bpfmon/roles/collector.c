@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/user.h"
 #include "base/seccomp.h"
-#include "measure/reports.h"
+#include "measure/job.h"
 #include "run/writer.h"
 
 #include <errno.h>

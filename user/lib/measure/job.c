@@ -48,25 +48,25 @@ void job_drain_begin(struct job *job)
 	spans_drain_begin(&job->spans);
 }
 
-void job_total(struct job *job, const struct account_key *key, const struct account *total)
+static void job_total(struct job *job, const struct account_key *key, const struct account *total)
 {
 	tally_total(&job->view.tally, total);
 	spans_total(&job->spans, key, total);
 }
 
-void job_slice(struct job *job, const struct slice *slice)
+static void job_slice(struct job *job, const struct slice *slice)
 {
 	tally_slice(&job->view.tally, slice);
 	spans_slice(&job->spans, slice);
 }
 
-void job_socket(struct job *job, const struct socket_row *row)
+static void job_socket(struct job *job, const struct socket_row *row)
 {
 	if (row->state < NR_TCP_STATES)
 		job->sockets[row->state]++;
 }
 
-void job_unread(struct job *job)
+static void job_unread(struct job *job)
 {
 	job->nr_unread++;
 }
@@ -429,6 +429,32 @@ static bool job_is_early(struct job *job, struct early_report **report)
 	return true;
 }
 
+static void job_process(struct job *job, const struct process_record *r)
+{
+	struct early_report *early;
+
+	if (job_is_early(job, &early)) {
+		if (early)
+			*early = (struct early_report){ .process = *r };
+		return;
+	}
+	job_emit(job, r, NULL, false);
+}
+
+static void job_oom(struct job *job, const struct oom_event *e)
+{
+	const struct oom_kill k = oom_kill_read(e, job->spec->command);
+	struct early_report *early;
+
+	if (job_is_early(job, &early)) {
+		if (early)
+			*early = (struct early_report){ .is_oom = true, .oom = *e };
+		return;
+	}
+	spans_oom(&job->spans, &e->account, &k);
+	tally_view_oom(&job->view, &k, e->time_ns);
+}
+
 void job_report_early(struct job *job)
 {
 	for (size_t i = 0; i < job->nr_early; i++)
@@ -441,28 +467,40 @@ void job_report_early(struct job *job)
 	job->nr_early = 0;
 }
 
-void job_process(struct job *job, const struct process_record *r)
-{
-	struct early_report *early;
+/* What a run has is also of the run that it began in. */
 
-	if (job_is_early(job, &early)) {
-		if (early)
-			*early = (struct early_report){ .process = *r };
-		return;
-	}
-	job_emit(job, r, NULL, false);
+void report_total(void *owner, const struct account_key *key, const struct account *total)
+{
+	for (struct job *job = owner; job; job = job->above)
+		job_total(job, key, total);
 }
 
-void job_oom(struct job *job, const struct oom_event *e)
+void report_slice(void *owner, const struct slice *slice)
 {
-	const struct oom_kill k = oom_kill_read(e, job->spec->command);
-	struct early_report *early;
+	for (struct job *job = owner; job; job = job->above)
+		job_slice(job, slice);
+}
 
-	if (job_is_early(job, &early)) {
-		if (early)
-			*early = (struct early_report){ .is_oom = true, .oom = *e };
-		return;
-	}
-	spans_oom(&job->spans, &e->account, &k);
-	tally_view_oom(&job->view, &k, e->time_ns);
+void report_socket(void *owner, const struct socket_row *row)
+{
+	for (struct job *job = owner; job; job = job->above)
+		job_socket(job, row);
+}
+
+void report_unread(void *owner)
+{
+	for (struct job *job = owner; job; job = job->above)
+		job_unread(job);
+}
+
+void report_process(void *owner, const struct process_record *r)
+{
+	for (struct job *job = owner; job; job = job->above)
+		job_process(job, r);
+}
+
+void report_oom(void *owner, const struct oom_event *e)
+{
+	for (struct job *job = owner; job; job = job->above)
+		job_oom(job, e);
 }

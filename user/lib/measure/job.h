@@ -91,17 +91,21 @@ void job_start(struct job *job, uint64_t start_ns);
 /* It has published a sample of the last drain: another one would have the same time. */
 bool job_has_sample(const struct job *job);
 
-/* What the books report of a job; see struct books_ops. */
+/* A drain of the books begins and ends; see struct books_ops. */
 void job_drain_begin(struct job *job);
-void job_total(struct job *job, const struct account_key *key, const struct account *total);
-void job_slice(struct job *job, const struct slice *slice);
-void job_socket(struct job *job, const struct socket_row *row);
-void job_unread(struct job *job);
 void job_drain_end(struct job *job);
-void job_process(struct job *job, const struct process_record *r);
+/*
+ * What the books report of the accounts that @job owns, for struct books_ops. The run that it began
+ * in, and that above, gets the same.
+ */
+void report_total(void *job, const struct account_key *key, const struct account *total);
+void report_slice(void *job, const struct slice *slice);
+void report_socket(void *job, const struct socket_row *row);
+void report_unread(void *job);
+void report_process(void *job, const struct process_record *r);
+void report_oom(void *job, const struct oom_event *e);
 /* Reports what came before the first line of the run, which is now written. */
 void job_report_early(struct job *job);
-void job_oom(struct job *job, const struct oom_event *e);
 
 /* Counts the block I/O of @target, or NULL, from now on, if that is asked for and can be. */
 void job_open_block_io(struct job *job, const struct cgroup_target *target);

@@ -152,7 +152,7 @@ static void limit_watch_look(struct job *job)
 	if (!cgroup_stat_usage(&job->cgroup, &held) || held <= l->memory_at)
 		return;
 	books_drain(job->view.books, false);
-	memory_sum(job->view.tally.rows.all, job->view.tally.rows.nr, &job->view.run->usable, &smp);
+	tally_put_memory(&job->view.tally, &smp);
 	if ((sample_has(&smp, M_rss) && smp.value[M_rss] > l->memory_at) ||
 	    (needed_watch_look(job) && job->needed.now_bytes > l->memory_at))
 		job_publish(job);
