@@ -87,11 +87,9 @@ int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n)
 }
 
 /*
- * User and system time follow the kernel's cputime_adjust() for each process: the parts add up to
- * the exact total and never fall.
+ * The increases of a process's user and system time, as the kernel's cputime_adjust() has them: the
+ * parts add up to the exact total and never fall.
  */
-
-/* The increases of a process's user and system time; the sum of the two times is exact. */
 static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *system)
 {
 	u64 cpu = r->counters.cpu;

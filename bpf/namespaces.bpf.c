@@ -6,14 +6,12 @@
  */
 #include "books.bpf.h"
 
-/* The PID namespace of the collector: its PIDs are those in /proc, and in all that is reported. */
+/*
+ * The PID namespace of the collector: its PIDs are those in /proc, and in all that is reported. The
+ * first pass over all tasks learns it. A process that is not visible there has PID 0.
+ */
 __u64 pid_namespace;
 __u32 pid_level;
-
-/*
- * PIDs are those of the collector's PID namespace, because /proc and the user know no others. The
- * first pass over all tasks learns the namespace. A process that is not visible there has PID 0.
- */
 
 /* CO-RE does not know the stride of an array with a variable index. */
 static __always_inline u64 upid_address(struct pid *pid, u32 level)

@@ -104,7 +104,7 @@ bool agent_may_ask(struct agent *a, uid_t uid);
 /* The bytes that more may be held for the user of @p, in queues and in what its clients have sent;
  * admins have no bound. */
 size_t agent_spare_of(const struct agent *a, const struct peer *p);
-/* Those threads stay: whoever has had too many cannot push any more. */
+/* Those threads stay: a user with too many of them cannot push any more. */
 void agent_note_hanging(struct agent *a, uid_t uid);
 bool agent_may_push(struct agent *a, uid_t uid);
 /* How many runs and subscriptions the user @uid has. */

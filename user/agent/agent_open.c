@@ -147,7 +147,12 @@ static int agent_listen(const char *path, char *why, size_t size)
 	return err;
 }
 
-/* @keeps_bpf: the kernel asks for those of BPF again at each drain. */
+/*
+ * Drop all rights but those that the agent needs. The user and the program of a process are in
+ * files of /proc that only a tracer may read; the path of a cgroup is found by a handle; the
+ * iterators over one process are made for each client. @keeps_bpf: the kernel asks for those of BPF
+ * again at each drain.
+ */
 static void agent_drop_rights(int keeps_bpf)
 {
 	const uint64_t needed = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
@@ -277,11 +282,6 @@ static void agent_sources_close(struct agent *a)
 			close(a->sources[i].fd);
 	loop_done(&a->loop);
 }
-
-/*
- * Whose a process is, and what it runs, is in files of /proc that only a tracer may read; the path
- * of a cgroup is found by a handle. The iterators over one process are made for each client.
- */
 
 #define PRIVATE_PACE_NS (10 * NSEC_PER_MSEC) /* in which its owner may start a run */
 

@@ -32,7 +32,7 @@ struct place {
 	gid_t gid;
 };
 
-/* Where the store of the node is, and whose it is: the historian has the rights of that user. */
+/* The store of the node belongs to one user, whose rights the historian has. */
 
 #define OWNER "bpfmon"
 #define NO_GROUP 65534

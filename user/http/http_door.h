@@ -46,7 +46,7 @@ struct door {
 int door_init(struct door *d, const struct http_ports *ports);
 /* Begins to accept, for the set members. 0, or a negative errno. */
 int door_start(struct door *d);
-/* Stops to accept clients. */
+/* Stops accepting clients. */
 void door_stop(struct door *d);
 void door_done(struct door *d);
 

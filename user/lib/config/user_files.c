@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /*
- * Returns why the file cannot be used, as that other users can write it, or NULL. Where each
+ * Returns why the file cannot be used (other users can write it, for example), or NULL. Where each
  * user has a group of its own, with its number, new files are often writable by that group.
  */
 static const char *user_file_fault(const struct stat *st, const struct user *u)

@@ -34,7 +34,7 @@ struct envelope {
 };
 
 /* They have room only where the client has not asked the kernel for what is to be in it. To close
- * them would wait: that is left to whoever stops the thread. */
+ * them would wait: the function that stops the thread does so. */
 static void inbox_keep_rights(struct inbox *box, const struct cmsghdr *c)
 {
 	const size_t nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);

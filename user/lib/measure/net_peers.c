@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* What bpf/sockets.bpf.c has of sockets beside counters of tasks: peers, and live sockets. */
 #include "measure/net_peers.h"
 
 #include "base/memory.h"
@@ -11,8 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What bpf/sockets.bpf.c has of sockets beside counters of tasks: peers, and live sockets. */
 
 #define PEERS_AT_ONCE 256
 

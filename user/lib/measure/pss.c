@@ -151,8 +151,6 @@ bool pss_is_refused(const struct pss *p)
 	return false;
 }
 
-/* What is read next within the budget of --pss, and what that has cost. */
-
 #define OPEN_NS 30000ULL /* the least that a read costs */
 #define LEARN_PAGES 4096 /* the cost of smaller ones says little about that of a page */
 
