@@ -145,7 +145,7 @@ static int lines_read_one(struct source *s, bool is_first, const char *text, siz
 		s->line.kind = LINE_OTHER;
 		return -EAGAIN;
 	}
-	err = line_read(&s->line, text, length);
+	err = line_read_quick(&s->line, text, length);
 	if (err == -ENOMEM)
 		return err;
 	if (err) {
