@@ -74,29 +74,6 @@ static void meta_read(struct line *l, json_t *o)
 	l->start_epoch_ns = member_read_epoch(o, "start_time");
 }
 
-bool line_may_be(const char *text, size_t length, unsigned parts)
-{
-	static const struct {
-		const char *start;
-		enum line_kind kind;
-	} kinds[] = {
-		{ "{\"kind\":\"sample\"", LINE_SAMPLE },
-		{ "{\"kind\":\"process\"", LINE_PROCESS },
-		{ "{\"kind\":\"process_sample\"", LINE_PROCESS_SAMPLE },
-		{ "{\"kind\":\"event\"", LINE_EVENT },
-		{ "{\"kind\":\"metric\"", LINE_METRIC },
-		{ "{\"kind\":\"span\"", LINE_SPAN },
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		size_t n = strlen(kinds[i].start);
-
-		if (length > n && !memcmp(text, kinds[i].start, n))
-			return parts & PART(kinds[i].kind);
-	}
-	return true;
-}
-
 #define MOST_INSTANCES 128 /* each name is compared with all before; of more the tree is read */
 
 /* Read "name":{ of which the members follow. */
@@ -330,6 +307,16 @@ static const struct kind *kind_pull(struct pull *p)
 		return &kinds[i];
 	}
 	return NULL;
+}
+
+bool line_may_be(const char *text, size_t length, unsigned parts)
+{
+	struct pull p = { .at = text, .end = text + length };
+	const struct kind *k = kind_pull(&p);
+
+	/* meta and summary are always read, and a line that ends there is no line */
+	return !k || p.at == p.end || k->kind == LINE_META || k->kind == LINE_SUMMARY ||
+	       parts & PART(k->kind);
 }
 
 /* The kind as the tree has it; NULL: it has none. */
