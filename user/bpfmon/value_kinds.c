@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bpfmon/value_kinds.h"
+
+#include "base/nearest.h"
+#include "bpfmon/roles/observer.h"
+#include "export/export.h"
+#include "options/completion.h"
+#include "run/metric.h"
+#include "study/values.h"
+#include "text/runs_text.h"
+
+#include <string.h>
+
+/* Of a list the first name that is wrong. */
+const char *metric_guess(const char *list)
+{
+	struct metric_set set;
+	struct nearest n;
+	const char *bad;
+	size_t length;
+
+	if (!metric_set_parse(&set, list, &bad, &length))
+		return NULL;
+	nearest_begin(&n, bad, length);
+	for (int i = 0; i < NR_METRICS; i++)
+		nearest_offer(&n, metric_get((enum metric_id)i)->key);
+	return n.word;
+}
+
+/* The same of columns; a name that is there twice is not mistyped. */
+const char *columns_guess(const char *list)
+{
+	struct run_columns parsed;
+	struct nearest n;
+	const char *bad;
+	size_t length;
+
+	if (!run_columns_parse(&parsed, list, &bad, &length))
+		return NULL;
+	nearest_begin(&n, bad, length);
+	for (int i = 0; i < NR_RUN_COLUMNS; i++) {
+		nearest_offer(&n, run_column_word((enum run_column)i));
+		nearest_offer(&n, run_column_key((size_t)i));
+	}
+	return n.distance ? n.word : NULL;
+}
+
+const char *output_format_guess(const char *text)
+{
+	const struct observer_ops *ops;
+	struct nearest n;
+
+	nearest_begin(&n, text, strlen(text));
+	for (size_t i = 0; (ops = observer_at(i)); i++)
+		if (!ops->target)
+			nearest_offer(&n, ops->name);
+	return n.word;
+}
+
+const char *export_format_guess(const char *text)
+{
+	const struct export_format *f;
+	struct nearest n;
+
+	nearest_begin(&n, text, strlen(text));
+	for (size_t i = 0; (f = export_at(i)); i++)
+		nearest_offer(&n, f->name);
+	return n.word;
+}
+
+void completion_offer_metrics(const struct completion *c)
+{
+	struct completion part = completion_after(c, ',');
+	unsigned groups = 0; /* those offered: a bit each */
+
+	for (int i = 0; i < NR_METRICS; i++) {
+		const struct metric *m = metric_get((enum metric_id)i);
+
+		if (!(groups & 1U << m->group))
+			completion_offer(&part, metric_group_name(m->group), "all of this group");
+		groups |= 1U << m->group;
+		completion_offer(&part, m->key, m->help);
+	}
+}
+
+void completion_offer_keys(const struct completion *c)
+{
+	for (size_t i = 0; i < NR_KEYS; i++) {
+		struct compare_key key = compare_key(i);
+
+		if (key.name)
+			completion_offer(c, key.name, NULL);
+	}
+}
+
+/* Those of many runs, after commas, too: short names and keys. */
+void completion_offer_many(const struct completion *c)
+{
+	struct completion part = completion_after(c, ',');
+	const char *word, *key;
+
+	for (size_t i = 0; (word = many_metric_word(i, &key)); i++)
+		completion_offer(&part, word, key);
+	completion_offer_keys(&part);
+}
+
+void completion_offer_steps(const struct completion *c)
+{
+	completion_offer(c, "phase", "what the phases of each name used");
+	completion_offer(c, "program", "what the processes of each program used");
+	completion_offer(c, "span", "what the spans of each name used");
+	completion_offer_tag_keys(c);
+}
+
+void completion_offer_formats(const struct completion *c)
+{
+	const struct export_format *f;
+
+	for (size_t i = 0; (f = export_at(i)); i++)
+		completion_offer(c, f->name, f->help);
+}
+
+/* FORMAT:PATH: up to the colon the formats, and files in any case. */
+void completion_offer_outputs(const struct completion *c)
+{
+	struct completion part = completion_after(c, ':');
+	const struct observer_ops *ops;
+
+	for (size_t i = 0; part.typed == c->typed && (ops = observer_at(i)); i++)
+		if (ops->extension)
+			completion_offer_part(c, ops->name, ":", NULL);
+	completion_offer_own(&part, "files");
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values of options: what was meant by a mistyped one, and what a shell may offer for one. */
+#ifndef BPFMON_VALUE_KINDS_H
+#define BPFMON_VALUE_KINDS_H
+
+#include "options/option.h"
+
+/* See struct value_kind. */
+const char *metric_guess(const char *text);
+const char *columns_guess(const char *text);
+const char *output_format_guess(const char *text);
+const char *export_format_guess(const char *text);
+void completion_offer_metrics(const struct completion *c);
+void completion_offer_keys(const struct completion *c);
+void completion_offer_many(const struct completion *c);
+void completion_offer_steps(const struct completion *c);
+void completion_offer_formats(const struct completion *c);
+void completion_offer_outputs(const struct completion *c);
+
+#endif
