@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The totals of all accounts, as the kernel has them. */
+/* The totals of all accounts, read from their kernel map. */
 #ifndef MEASURE_ACCOUNTS_H
 #define MEASURE_ACCOUNTS_H
 
@@ -11,28 +11,28 @@
 struct bpf_map;
 
 struct accounts {
-	struct account_key *keys; /* owned; in no order */
-	struct account *totals;   /* owned; of the account at the same index */
+	struct account_key *keys; /* owned; unordered */
+	struct account *totals;   /* owned; totals[i] belongs to keys[i] */
 	size_t nr, most;
-	struct account_key *spare_keys; /* owned; what is being read */
+	/* owned; accounts_read() fills the spare arrays, then swaps */
+	struct account_key *spare_keys;
 	struct account *spare_totals;
 };
 
-/* Allocates room for @most accounts, as many as the kernel may hold. 0 or -ENOMEM. */
+/* Allocates room for @most accounts, the capacity of the kernel map. Returns 0 or -ENOMEM. */
 int accounts_init(struct accounts *a, size_t most);
 void accounts_done(struct accounts *a);
-/* Reads all accounts of @map. On a negative errno @a keeps what was read before. */
+/* Reads all accounts of @map. On error, returns a negative errno and keeps the previous totals. */
 int accounts_read(struct accounts *a, const struct bpf_map *map);
-/* Orders accounts by tree, then by cgroup, as strcmp(). */
+/* Orders accounts by tree, then by cgroup; returns as strcmp(). */
 int account_key_compare(const struct account_key *a, const struct account_key *b);
-/* Adds @part to @sum, field by field. */
 void account_add(struct account *sum, const struct account *part);
-/* Takes @part from @a, whose fields do not fall below 0. */
+/* Subtracts @part from @a field by field. A field that would become negative becomes 0. */
 void account_subtract(struct account *a, const struct account *part);
 /*
- * The kernel goes on counting while an account is copied field by field. Fields that must agree are
- * computed from others, which only grow: cpu is the sum of its parts, processes are those born less
- * those gone.
+ * Makes the fields of @a consistent: the kernel goes on counting while an account is copied.
+ * Derived fields are computed from those that only grow: cpu is user + system, processes are births
+ * less exits and moves.
  */
 void account_untear(struct account *a);
 

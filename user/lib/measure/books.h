@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The books, one for the collector: the programs in the kernel, what they report, and the job that
- * owns each account. One drain serves all jobs.
+ * The books: the BPF programs, what they report, and the owner (a job) of each account. A collector
+ * has one; one drain serves all its jobs.
  */
 #ifndef MEASURE_BOOKS_H
 #define MEASURE_BOOKS_H
@@ -10,37 +10,39 @@
 #include "measure/task_rows.h"
 #include "measure/tracker.h"
 
-#define DRAIN_TIMES 4096 /* the times of the last drains, kept for their median */
+#define DRAIN_TIMES 4096 /* durations of the last drains that are kept for the median */
 
 /*
- * The callbacks of the books. @owner is the one that books_own() set for the account; nothing is
- * reported of an account without an owner.
+ * Callbacks of the books. @owner is the value that books_own() set for the account. Accounts
+ * without an owner are not reported.
  */
 struct books_ops {
-	/* A drain begins: all records that were sent before have been reported. */
+	/* A drain begins. All records sent before it have been reported. */
 	void (*drain_begin)(void *context);
-	/* What the drain has found: the totals of an account; the processes of an account; */
+	/* Results of a drain: the totals of an account, then its processes, */
 	void (*total)(void *owner, const struct account_key *key, const struct account *total);
 	void (*slice)(void *owner, const struct slice *slice);
-	/* one of its live TCP sockets, where these are wanted; */
+	/* each of its live TCP sockets if M_net_sockets is usable, */
 	void (*socket)(void *owner, const struct socket_row *row);
-	/* a process of which it did not find the memory. Then: this was all. */
+	/* and each process whose memory the drain could not read. drain_end() follows. */
 	void (*unread)(void *owner);
 	void (*drain_end)(void *context);
-	/* A process has ended, or has left the cgroup that is followed. */
+	/* A process has ended or has left the tracked cgroup. */
 	void (*process)(void *owner, const struct process_record *r);
 	void (*oom)(void *owner, const struct oom_event *e);
-	/* A change of the cgroup that is followed. */
+	/* The tracked cgroup was removed or recreated, or the hook missed moves of threads. */
 	void (*cgroup)(void *context, const struct cgroup_event *e);
-	/* The tree holds more memory than was watched for; NULL: nothing is. */
+	/* The tree holds more memory than tracker_watch_memory() allows. May be NULL. */
 	void (*memory)(void *context);
-	/* Of a whole node, else NULL: the same of all accounts, of any owner; */
+	/* For a whole node, else NULL: the same for all accounts, owned or not. */
 	void (*node_total)(void *context, const struct account_key *key,
 			   const struct account *total);
 	void (*node_slice)(void *context, const struct slice *slice);
 	void (*node_oom)(void *context, const struct oom_event *e);
-	/* an account begins; has no process; or is not in the books any more, with @total; a cgroup
-	 * comes or goes. */
+	/*
+	 * An account begins, has no process left, or was removed with @total; a cgroup was created
+	 * or removed.
+	 */
 	void (*node_begun)(void *context, const struct account_key *key);
 	void (*node_empty)(void *context, const struct account_key *key);
 	void (*node_removed)(void *context, const struct account_key *key,
@@ -56,68 +58,70 @@ struct ownership {
 struct books {
 	struct tracker tracker;
 	const struct books_ops *ops;
-	void *context; /* for those of @ops without an owner */
+	void *context; /* for the callbacks without an owner */
 	struct images images;
 	struct rows rows;         /* of the last drain */
 	struct ownership *owners; /* owned; sorted by account */
 	size_t nr_owners;
-	void *rest;      /* owner of all accounts without one of their own; NULL: none */
-	bool wants_args; /* arguments of processes that are seeded */
-	bool by_cgroup;  /* running processes may be moved in */
-	bool whole_node; /* accounts are owned by tree */
-	uint64_t drain_boot_ns, drained_ns; /* when the last drain began, and ended */
-	uint64_t longest_ns;                /* from one drain's beginning to the next's */
-	struct account_key *unread;         /* owned; of processes without memory in it */
+	void *rest;      /* owner of all accounts without one of their own, or NULL */
+	bool wants_args; /* read arguments of seeded processes */
+	bool by_cgroup;  /* running processes may be moved into the cgroup */
+	bool whole_node; /* an owner has all accounts of a tree */
+	/* CLOCK_BOOTTIME at the begin, CLOCK_MONOTONIC at the end of the last drain */
+	uint64_t drain_boot_ns, drained_ns;
+	uint64_t longest_ns;        /* longest time between the begins of two drains */
+	struct account_key *unread; /* owned; accounts of processes whose memory was not read */
 	size_t nr_unread, room_unread;
-	uint64_t unnamed; /* execs that are not kept, for lack of memory */
+	uint64_t unnamed; /* execs dropped for lack of memory */
 	uint32_t drain_us[DRAIN_TIMES];
-	uint64_t nr_trees; /* that books_new_tree() has given */
+	uint64_t nr_trees; /* trees returned by books_new_tree() */
 };
 
-/* The account of processes that outlive the account they were in: it has no owner. */
+/* Account without an owner: takes the processes that outlive their account. */
 extern const struct account_key account_of_none;
 
 /*
- * Loads and attaches the programs. @ops and @context are not owned. 0; or a negative errno, and
- * @why says what to do about it.
+ * Loads and attaches the programs. @ops and @context must outlive the books. Returns 0, or a
+ * negative errno with advice in @why.
  */
 int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,
 	       void *context, char *why, size_t size);
 void books_close(struct books *b);
-/* From now on @owner has @key, of a whole node all accounts of its tree, until books_disown(). 0 or
- * -ENOMEM. */
+/*
+ * Makes @owner the owner of @key (for a whole node: of all accounts of its tree) until
+ * books_disown(). Returns 0 or -ENOMEM.
+ */
 int books_own(struct books *b, const struct account_key *key, void *owner);
 void books_disown(struct books *b, const struct account_key *key);
-/* An account that @owner has, in *@key. False: it has none. */
+/* Finds an account of @owner and stores its key in @key. Returns false if there is none. */
 bool books_find_owned(const struct books *b, const void *owner, struct account_key *key);
-/* The tree of a new account, which no other account has. */
+/* Returns a tree number that no other account has. */
 uint64_t books_new_tree(struct books *b);
-/* The owner of @key, or NULL. */
+/* Returns the owner of @key, or NULL. */
 void *books_owner(const struct books *b, const struct account_key *key);
-/* Reports what is in the ring buffer now. */
+/* Reports all events that are now in the ring buffer. */
 void books_consume(struct books *b);
 /*
- * Commits what the live tasks have used and reports it, as of one moment: a drain that had to wait
- * for a CPU is done again. @whole: until each task has been visited.
+ * Commits and reports what all live tasks have used. Repeats a drain that had to wait for a CPU, so
+ * that the values are of one moment. With @whole, repeats passes until all tasks were visited.
  */
 void books_drain(struct books *b, bool whole);
-/* Reads in /proc what the seeded processes run. */
+/* Reads from /proc which programs the seeded processes run. */
 void books_name_seeded(struct books *b);
-/* Reads in /proc what the process @pid runs, as the image @image. */
+/* Reads from /proc which program the process @pid runs, and stores it as @image. */
 void books_name_process(struct books *b, uint32_t pid, uint64_t image);
 /*
- * Closes an account: calls @record for each process that it still has, which goes to the account
- * @heir; those that have ended are reported. After that its totals are final. 0 or a negative
- * errno.
+ * Closes the account @key. Calls @record for each live process and moves it to the account @heir;
+ * ended processes are reported. Afterwards the totals are final. Returns 0 or a negative errno.
  */
 int books_retire(struct books *b, const struct account_key *key, const struct account_key *heir,
 		 void (*record)(void *context, const struct process_record *r), void *context);
 /*
- * Removes the accounts of the tree of @key (but of a whole node, only @key), whose processes have
- * been freed or retired; @total is what they had. -ENOENT: there is none.
+ * Removes the account @key, whose processes have been freed or retired; for a whole node, all
+ * accounts of its tree. Stores their sum in @total. Returns -ENOENT if there is none.
  */
 int books_remove(struct books *b, const struct account_key *key, struct account *total);
-/* The median of how long the last drains took, ns; 0: there was none. */
+/* Returns the median duration of the last drains in ns, or 0 without a drain. */
 uint64_t books_drain_median(struct books *b);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The live processes of a tree, as the events of the kernel have them: a hash table by PID. */
+/*
+ * The live processes of a tree according to kernel events (process connector): a hash table by PID.
+ */
 #ifndef MEASURE_BORN_H
 #define MEASURE_BORN_H
 
@@ -12,42 +14,48 @@
 
 struct born {
 	pid_t pid, parent;
-	bool is_seen;     /* by a look, which counts it */
-	bool has_birth;   /* its birth was reported */
-	unsigned threads; /* that live; 0: not known, as what was there before is not */
+	bool is_seen;   /* a scan of /proc has found and counted it */
+	bool has_birth; /* its birth was reported */
+	/* live threads; 0: unknown, because the process is older than the events */
+	unsigned threads;
 	unsigned threads_total, execs;
 	uint64_t start_boot_ns;
-	uint64_t exec_ns; /* CLOCK_MONOTONIC, of its last exec; 0: none was reported */
-	unsigned
-		nr_killed; /* threads that its last exec has killed: their ends may come after it */
+	uint64_t exec_ns; /* CLOCK_MONOTONIC of its last exec; 0: none reported */
+	/* threads killed by its last exec, whose exit events may still come */
+	unsigned nr_killed;
 	struct born_codes {
-		bool of_first, of_others; /* threads that have ended, the others after the first */
-		bool is_unsure;           /* they ended in different ways */
-		uint32_t first, last;     /* as wait(2) gives it */
+		/* the first thread has ended; others have ended after it */
+		bool of_first, of_others;
+		bool is_unsure; /* threads ended with different codes */
+		/* wait statuses of the first and the last thread that ended */
+		uint32_t first, last;
 	} end;
 	uint32_t uid;
-	uint64_t image; /* as in its record, as is: */
+	uint64_t image; /* image, comm and account as in process_record */
 	char comm[COMM_BYTES];
 	struct account_key account;
-	struct process_record
-		*late;    /* owned; what a look has found gone, its end not reported yet */
-	uint64_t late_ns; /* CLOCK_MONOTONIC, since when */
+	/* owned; record of a process that is gone, until its end is reported */
+	struct process_record *late;
+	uint64_t late_ns; /* CLOCK_MONOTONIC since when @late waits */
 };
 
 struct born_set {
-	struct born *all; /* owned; where the PID is 0 nothing is */
+	struct born *all; /* owned; a PID of 0 marks a free slot */
 	size_t nr, slots;
 };
 
-/* NULL: there is none. Valid until the set is changed. */
+/* Returns the entry of @pid, or NULL. It is valid until the set is changed. */
 struct born *born_find(const struct born_set *t, pid_t pid);
-/* A new one, of a PID that is not there. NULL: out of memory. */
+/* Adds an entry for @pid, which must not have one. Returns NULL without memory. */
 struct born *born_add(struct born_set *t, pid_t pid);
-/* A thread has ended with @code, as wait(2) gives it. */
+/* Records that a thread has ended with the wait status @code. */
 void born_note_exit(struct born *b, bool is_first, uint32_t code);
-/* It has executed a program, which ends its other threads. */
+/* Records an exec, which ends all other threads. */
 void born_note_exec(struct born *b);
-/* How the process has ended when its last thread has; false: that is not sure. */
+/*
+ * Called when the last thread has ended: stores the wait status of the process. Returns false if
+ * the status is uncertain.
+ */
 bool born_status(const struct born *b, uint32_t *status);
 void born_remove(struct born_set *t, pid_t pid);
 void born_done(struct born_set *t);

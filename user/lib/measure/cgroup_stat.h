@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads a cgroup's own files, for any cgroup. They stay open between samples. */
+/* Reads the files of a cgroup. They stay open between samples. */
 #ifndef MEASURE_CGROUP_STAT_H
 #define MEASURE_CGROUP_STAT_H
 
@@ -28,34 +28,34 @@ enum cgroup_file {
 
 struct cgroup_stat {
 	const struct cgroup_target *target; /* not owned; NULL: nothing is read */
-	int fd[NR_CGROUP_FILES];            /* owned; -1: nothing is read from it */
-	/* Of a counter: the value last read, and the increase since the first reading. */
+	int fd[NR_CGROUP_FILES];            /* owned; -1: not open */
+	/* For counters: the last value read, and the increase since the first reading. */
 	uint64_t last[NR_METRICS], since[NR_METRICS];
 	struct metric_set began;
 };
 
-/* Opens nothing: cgroup_stat_done() is harmless after it. */
+/* Opens nothing. cgroup_stat_done() may follow. */
 void cgroup_stat_init(struct cgroup_stat *c);
 /*
- * Opens the files of @target (NULL: there is none), and removes from @run->usable what they do not
- * have, with the reason. Counters count from now on; their values now go into @run->baseline. If no
- * metric of it is wanted, nothing is opened.
+ * Opens the files of @target (may be NULL) unless no cgroup metric is wanted. Removes metrics that
+ * cannot be read from run->usable and sets the reason. Counters start at 0 now; their present
+ * values are stored in run->baseline.
  */
 void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target, struct run *run);
-/* Opens the files of what @target holds of which kind, and of its mark. */
+/* Opens only the files with memory by kind, kernel memory and the high-water mark. */
 void cgroup_stat_open_memory(struct cgroup_stat *c, const struct cgroup_target *target);
-/* The cgroup has been made again under its name: counters continue from their last values. */
+/* Call when the cgroup was recreated under its path: counters continue from their last values. */
 void cgroup_stat_reopen(struct cgroup_stat *c);
-/* Sets those metrics of @usable that can be read. */
+/* Sets the metrics of @usable that can be read. */
 void cgroup_stat_read(struct cgroup_stat *c, const struct metric_set *usable, struct sample *smp);
 /*
- * Opens the file of the memory that @target holds, unless it is open: to be looked at often,
- * whether or not a metric is wanted. False: there is none.
+ * Opens the memory usage file of @target, unless it is open, for frequent reading, independent of
+ * wanted metrics. Returns false if there is none.
  */
 bool cgroup_stat_watch(struct cgroup_stat *c, const struct cgroup_target *target);
-/* The memory that it holds now. False: that is not known. */
+/* Reads the present memory usage. Returns false if it cannot be read. */
 bool cgroup_stat_usage(const struct cgroup_stat *c, uint64_t *bytes);
-/* The most memory it has held since it was made. False: that is not known. */
+/* Reads the cgroup's high-water mark of memory. Returns false if it cannot be read. */
 bool cgroup_stat_peak(const struct cgroup_stat *c, uint64_t *bytes);
 void cgroup_stat_done(struct cgroup_stat *c);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A bounded queue of lines for one listener, such as the recorder: it never blocks; lines that do
- * not fit are counted, for that listener alone. A run has a list of feeds.
+ * A bounded queue of lines for one listener, for example the recorder. It never blocks: lines that
+ * do not fit are counted as dropped for that listener only. A run has a list of feeds.
  */
 #ifndef MEASURE_FEED_H
 #define MEASURE_FEED_H
@@ -13,51 +13,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FEED_QUARTER (1UL << 20)    /* of the bytes that may wait in one */
-#define FEED_OWN_BYTES (64UL << 10) /* that each may hold */
+#define FEED_QUARTER (1UL << 20)    /* a quarter of the bytes that may be queued by default */
+#define FEED_OWN_BYTES (64UL << 10) /* that each feed may hold outside of its budget */
 
-/* What several feeds may hold together, beyond FEED_OWN_BYTES in each: those of one user. */
+/* A limit that several feeds of one user share, for memory beyond FEED_OWN_BYTES of each. */
 struct feed_budget {
-	bool (*may_hold)(void *context, size_t bytes); /* so many more */
+	/* returns true if @bytes more are allowed */
+	bool (*may_hold)(void *context, size_t bytes);
 	void *context;
 };
 
 struct feed {
 	struct feed *next;                /* not owned */
-	const struct feed_budget *budget; /* not owned; NULL: none */
+	const struct feed_budget *budget; /* not owned; may be NULL */
 	int fd;                           /* not owned */
 	char *queue;                      /* owned */
-	size_t start, used, room;         /* it gives its memory back when all has been sent */
-	size_t most;                      /* bytes that may wait; 0: FEED_QUARTER * 4 */
-	bool is_bound;                    /* by its budget, until all has been sent */
-	bool is_broken;                   /* it has no reader any more */
-	bool is_ended;                    /* nothing will be put any more: its job is over */
-	bool is_live;         /* its reader is not waited for; it takes no spare lines */
-	bool wants_processes; /* all that are alive, at each sample, */
-	bool shows_all;       /* with what they execute, whichever users they are of */
+	size_t start, used, room;         /* @room shrinks to FEED_OWN_BYTES when all is sent */
+	size_t most;                      /* limit of queued bytes; 0: FEED_QUARTER * 4 */
+	bool is_bound;        /* the budget refused more memory; reset when all is sent */
+	bool is_broken;       /* its reader is gone */
+	bool is_ended;        /* no more lines will come: its job is over */
+	bool is_live;         /* its reader is never waited for; takes no spare lines */
+	bool wants_processes; /* all live processes at each sample */
+	bool shows_all;       /* with their executables, of all users */
 	uint64_t dropped;     /* lines that did not fit */
-	uint64_t spared;      /* lines of feeds_put_spare() that were not taken */
+	uint64_t spared;      /* lines of feeds_put_spare() that were not queued */
 };
 
 struct feeds {
 	struct feed *first;               /* not owned */
-	const struct feed_budget *budget; /* of listeners that are added later; not owned */
+	const struct feed_budget *budget; /* not owned; for listeners that are added later */
 };
 
 void feed_init(struct feed *f, int fd);
 void feed_done(struct feed *f);
-/* From now on no more than @bytes may wait in it. */
+/* Limits the queue to @bytes. */
 void feed_limit(struct feed *f, size_t bytes);
-/* Queues @text, counted as one line. */
 void feed_put(struct feed *f, const char *text, size_t n);
-/* Sends what can be sent at once. */
+/* Sends what the socket takes without blocking. */
 void feed_flush(struct feed *f);
 /*
- * Waits until all has been sent or there is no reader any more; when the patience ends the feed is
- * broken, too. For a process that has nothing else to do any more.
+ * Waits until all has been sent or the reader is gone. Marks the feed as broken when @p runs out.
+ * For a process that has nothing else left to do.
  */
 void feed_flush_whole(struct feed *f, struct patience *p);
-/* True if something waits to be sent. */
+/* Returns true if there is something to send. */
 static inline bool feed_is_waiting(const struct feed *f)
 {
 	return f->used > f->start && !f->is_broken;
@@ -65,26 +65,26 @@ static inline bool feed_is_waiting(const struct feed *f)
 
 void feeds_add(struct feeds *all, struct feed *f);
 void feeds_remove(struct feeds *all, struct feed *f);
-/* Queues the lines of @j in each feed, counted as one line; empties @j. */
+/* Queues the text of @j in each feed, counted as one line, and empties @j. */
 void feeds_put(struct feeds *all, struct jsonw *j);
 /*
- * The same for lines that are to leave room for others: a feed does not take them if more than
- * @most_bytes would wait in it then. False: no feed took them; the caller counts them.
+ * Queues lines of low priority: a feed refuses them if more than @most_bytes would then be queued.
+ * Empties @j. Returns false if no feed took them; the caller counts the loss.
  */
 bool feeds_offer(struct feeds *all, struct jsonw *j, size_t most_bytes);
-/* The same for @lines lines and FEED_QUARTER; each feed counts lines that it does not take. */
+/* The same with the limit FEED_QUARTER; each feed counts the @lines lines that it refuses. */
 void feeds_put_spare(struct feeds *all, struct jsonw *j, uint64_t lines);
-/*
- * Whether a feed wants all processes; and queues those in @j, @lines lines, in each that does. Of
- * feeds that are shown all of them, or of the others.
- */
+/* Returns true if a feed wants all processes and has this value of @shows_all. */
 bool feeds_want_processes(const struct feeds *all, bool shows_all);
+/* Queues the @lines lines of @j, without emptying it, in each such feed. */
 void feeds_put_processes(struct feeds *all, bool shows_all, const struct jsonw *j, uint64_t lines);
 void feeds_flush(struct feeds *all);
-/* True if no feed that is waited for has anything to send. */
+/* Returns true if no feed, live ones aside, has anything to send. */
 bool feeds_are_empty(const struct feeds *all);
-/* True if at least half of each queue that is waited for is free, so that a line that is put now is
- * not dropped there. */
+/*
+ * Returns true if at least half of each queue, live ones aside, is free, so that the next line is
+ * not dropped.
+ */
 bool feeds_have_room(const struct feeds *all);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What was executed: path and arguments of each exec, for as long as a process may run it. */
+/* Path and arguments of each exec, kept for as long as a process may run that image. */
 #ifndef MEASURE_IMAGES_H
 #define MEASURE_IMAGES_H
 
@@ -12,15 +12,15 @@
 
 struct image {
 	uint64_t id;
-	uint64_t seen_ns; /* CLOCK_MONOTONIC: a process ran it then */
+	uint64_t seen_ns; /* CLOCK_MONOTONIC when a process was last seen to run it */
 	struct image *next;
-	const char *exe; /* NULL: not known, or too deep */
+	const char *exe; /* NULL: unknown or too deep */
 	const char *args;
 	size_t args_length;
 	bool args_cut, has_args;
-	bool has_mixed_ids; /* it was not of that user alone: a program with set-user-ID */
+	bool has_mixed_ids; /* set-user-ID: effective and real user differed */
 	uint32_t uid;       /* of the first process that ran it */
-	char text[];        /* exe and args point into it */
+	char text[];        /* storage of exe and args */
 };
 
 struct images {
@@ -30,19 +30,20 @@ struct images {
 
 int images_init(struct images *all);
 void images_done(struct images *all);
-/* Keeps the image of @e. 0; -ENOMEM: it will not be known. */
+/* Stores the image of @e. Returns 0, or -ENOMEM if it will be unknown. */
 int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns);
-/* NULL: not known. */
+/* Returns NULL if the image is unknown. */
 const struct image *images_find(const struct images *all, uint64_t id);
-/* A process runs it now. */
+/* Notes that a process runs the image now. */
 void images_touch(struct images *all, uint64_t id, uint64_t now_ns);
-/* If there are many images, frees those that no process has run for a while. Call after a drain. */
+/* Frees images that no process has run recently, if there are many. Call after a drain. */
 void images_prune(struct images *all, uint64_t now_ns);
 
-/* What a process runs that was executed before it was followed: read from /proc. */
-
-/* Fills in @e, except for its image, as the exec hook would have. A negative errno: the process is
- * gone, or may not be read. */
+/*
+ * Reads from /proc what @pid runs and fills @e as the exec hook would, except for e->image. For
+ * processes whose exec was not seen. Returns a negative errno if the process is gone or may not be
+ * read.
+ */
 int image_of_running(pid_t pid, bool want_args, struct exec_event *e);
 
 #endif

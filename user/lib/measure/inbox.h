@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The datagrams that programs push. A thread receives them at once, whatever the collector is busy
- * with, so that no sender waits; the collector takes them from here. Lines without room are
- * counted.
+ * Receives the datagrams that programs push. A thread takes them from the sockets at once, even
+ * when the collector is busy, so that no sender blocks; the collector takes them from here. Lines
+ * without room are counted.
  */
 #ifndef MEASURE_INBOX_H
 #define MEASURE_INBOX_H
@@ -15,67 +15,73 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define INBOX_CAME 16 /* more have no room beside what the kernel says of a sender */
-#define UDP_SOCKETS 2 /* IPv4, IPv6 */
+#define INBOX_CAME                                                                                 \
+	16 /* descriptors to be closed; more do not fit beside the sender's credentials */
+#define UDP_SOCKETS 2 /* IPv4 and IPv6 */
 
-/* The sockets of the datagrams; -1: none. */
+/* Sockets of datagrams; -1: none. */
 struct intake {
-	int marks_fd; /* Unix datagrams, with the credentials and the time of each */
+	int marks_fd; /* Unix socket with SO_PASSCRED and timestamps */
 	int udp_fds[UDP_SOCKETS];
-	struct discard *discard; /* closes marks_fd; not owned, NULL: senders are trusted */
+	struct discard *discard; /* closes marks_fd; not owned; NULL: senders are trusted */
 };
 
-/* One datagram. */
 struct datagram {
 	struct datagram *next;
 	uint64_t sent_ns;      /* CLOCK_MONOTONIC */
 	uint64_t sent_boot_ns; /* CLOCK_BOOTTIME */
-	uint32_t pid;          /* the sender's; 0: not known */
+	uint32_t pid;          /* of the sender; 0: unknown */
 	bool is_udp;
-	bool is_known;    /* its sender was of the run when it came, by what the kernel had of it */
-	bool is_unknown;  /* when taken out of the inbox, its sender was not known to be in the run
-			   */
-	uint64_t samples; /* of the run, at that time */
+	bool is_known; /* the kernel identified the sender as a process of the run on arrival */
+	/* the sender was not (yet) known to be in the run when it left the inbox */
+	bool is_unknown;
+	uint64_t samples; /* samples of the run at that time */
 	size_t length;
-	char text[]; /* ended by a NUL */
+	char text[]; /* NUL-terminated */
 };
 
 struct inbox {
-	struct intake intake; /* owned, until it is stopped */
+	struct intake intake; /* owned until the inbox is stopped */
 	int wake_fd;          /* readable when a datagram has arrived; -1: not started */
 	int stop_fd;
 	pthread_t thread;
-	int came[INBOX_CAME]; /* descriptors that a sender had no right to send: owned */
-	size_t nr_came;       /* with the first ones no more marks are taken */
-	uint64_t asked_ns;    /* CLOCK_MONOTONIC: when it was to stop; 0: it is not */
+	/* owned; descriptors that a sender passed without being allowed to */
+	int came[INBOX_CAME];
+	size_t nr_came;    /* once above 0, no more marks are received */
+	uint64_t asked_ns; /* CLOCK_MONOTONIC when stopping was requested; 0: not requested */
 	_Atomic bool has_ended;
-	bool is_abandoned;    /* it hangs: this may not be freed, nor what it uses */
-	pthread_mutex_t lock; /* guards the rest */
+	bool is_abandoned;    /* the thread hangs: never free the inbox or what it uses */
+	pthread_mutex_t lock; /* protects the following members */
 	struct datagram *first, **last;
 	size_t nr, bytes;
 	uint64_t dropped;   /* lines without room */
-	uint64_t oversized; /* datagrams that are too large, for a mark or at all */
+	uint64_t oversized; /* datagrams too large for a mark or for the buffer */
 };
 
-/* A datagram of @length bytes that has just come from @pid; NULL without memory. */
+/* Returns a datagram that has just been received from @pid, or NULL without memory. */
 struct datagram *datagram_new(const char *text, size_t length, uint32_t pid);
-/* The lines that it counts for if it is not taken: a mark is one, an empty datagram is one, too. */
+/*
+ * Returns the number of lines to count as lost if @l is dropped: a mark or an empty datagram is
+ * one.
+ */
 uint64_t datagram_count_lines(const struct datagram *l);
 
 /*
- * Starts the thread that receives, which has the rights that the caller has now; @box owns the
- * sockets from then on. 0 or a negative errno.
+ * Starts the receiving thread, with the caller's present rights. The inbox then owns the sockets.
+ * Returns 0 or a negative errno.
  */
 int inbox_start(struct inbox *box, const struct intake *intake);
-/* All datagrams received so far, in their order, owned by the caller; NULL: none. */
+/* Returns all datagrams received so far in order, or NULL. The caller owns them. */
 struct datagram *inbox_take(struct inbox *box);
 /*
- * Receives what was sent before, then ends the thread and closes the sockets: a later sender gets
- * an error. What was received can still be taken.
+ * Receives what was sent before, ends the thread and closes the sockets, so that later senders get
+ * an error. Received datagrams can still be taken.
  */
 void inbox_stop(struct inbox *box);
-/* Has it stop, and waits for nothing: wake_fd is ready when it has. True: inbox_stop() does not
- * wait any more. */
+/*
+ * Requests the thread to stop, without waiting; wake_fd becomes readable when it has. Returns true
+ * if inbox_stop() would no longer wait.
+ */
 bool inbox_ask_to_stop(struct inbox *box);
 void inbox_done(struct inbox *box);
 
