@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is to be followed, and what of it is to be reported. */
+/* What a job accounts and reports. */
 #ifndef MEASURE_JOB_SPEC_H
 #define MEASURE_JOB_SPEC_H
 
@@ -11,38 +11,40 @@
 
 struct job_spec {
 	struct tracker_options tracker;
-	struct run *run;      /* interval, wanted metrics, machine; described when it begins */
-	pid_t command;        /* waits to be executed; 0: attached to what runs */
-	const pid_t *targets; /* what was attached to, not owned */
+	struct run *run;      /* interval, wanted metrics, machine; a description is added later */
+	pid_t command;        /* still waits for its exec; 0: attached to running processes */
+	const pid_t *targets; /* processes attached to; not owned */
 	size_t nr_targets;
-	uint64_t named_boot_ns; /* CLOCK_BOOTTIME; a younger process was not meant */
-	uint64_t duration_ns;   /* of an attachment; 0: until it has ended */
+	/* CLOCK_BOOTTIME when the PIDs were given; a younger process has reused one */
+	uint64_t named_boot_ns;
+	uint64_t duration_ns; /* of an attachment; 0: until all have ended */
 	/*
-	 * With @hides_others: path and arguments of processes of other users are left out, as /proc
-	 * hides them from the calling user.
+	 * With @hides_others: omit path and arguments of processes that /proc hides from @shown_to.
 	 */
 	uid_t shown_to;
 	bool hides_others;
 	pid_t recorder;
-	/* The command's own; NULL: it has none. */
+	/* The command's own cgroup, or NULL. */
 	const struct cgroup *cgroup;
-	const struct intake *intake; /* of what programs push, not owned; NULL: nothing is taken */
-	int control_fd;              /* to the launcher */
-	int stream_fd;               /* to the recorder */
-	int span_fd;                 /* spans begin there; -1: none do */
-	unsigned process_samples;    /* of the heaviest live ones, at each sample; 0: none */
-	unsigned net_peers;          /* the heaviest peers, at each sample; 0: none */
-	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
-	bool span_samples;           /* what each live span has used, at each sample */
+	const struct intake *intake; /* sockets for pushed datagrams; not owned; may be NULL */
+	int control_fd;              /* socket to the launcher */
+	int stream_fd;               /* socket to the recorder */
+	int span_fd;                 /* listening socket for spans, or -1 */
+	unsigned process_samples;    /* heaviest live processes at each sample */
+	unsigned net_peers;          /* heaviest peers at each sample */
+	unsigned pss_ppm;            /* share of time for reading PSS in millionths; 0: off */
+	bool span_samples;           /* values of each live span at each sample */
 	const struct limit *limits;  /* not owned */
 	unsigned nr_limits;
-	/* Whether the processes that do nothing have nothing to do; NULL: it cannot be known */
+	/*
+	 * Returns true if idle processes have no work, false if they hang. NULL: cannot be known.
+	 */
 	bool (*is_idle)(const int32_t *pids, size_t nr);
-	uint64_t stalled_below_ppm; /* millionths of a CPU: less is no work */
-	uint64_t stalled_after_ns;  /* without work a run is stalled; 0: not asked for */
-	uint64_t pss_delay_ns;      /* that each read takes longer, for tests */
-	bool wait_tree;             /* go on until the last descendant has ended */
-	bool wait_start;            /* the run begins when the cgroup has its first process */
+	uint64_t stalled_below_ppm; /* CPU use that counts as no work, in millionths of a CPU */
+	uint64_t stalled_after_ns;  /* time without work after which a run is stalled; 0: off */
+	uint64_t pss_delay_ns;      /* added to each PSS read, for tests */
+	bool wait_tree;             /* run until the last descendant has ended */
+	bool wait_start;            /* begin with the first process of the cgroup */
 };
 
 #endif

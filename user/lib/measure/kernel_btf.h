@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's types (BTF) as they lie in memory, each found by its number. */
+/* The kernel's types (BTF) as mapped from /sys, indexed by type id. */
 #ifndef MEASURE_KERNEL_BTF_H
 #define MEASURE_KERNEL_BTF_H
 
@@ -17,33 +17,32 @@ struct kernel_btf {
 	const char *strings;
 	size_t strings_size;
 	const char *types;
-	uint32_t *offsets; /* owned; of each type in @types, by its number */
-	uint32_t nr_types; /* void, number 0, included */
+	uint32_t *offsets; /* owned; position of each type in @types */
+	uint32_t nr_types; /* including void, id 0 */
 };
 
-/* One to look for. */
+/* A type to look for. */
 struct kernel_type {
 	char name[64];
 	uint16_t kind; /* BTF_KIND_... */
-	uint32_t id;   /* 0: the kernel has none */
+	uint32_t id;   /* 0: not found */
 };
 
-/* Reads them. A negative errno: there are none, or they are not as we know them. */
+/* Maps or reads the BTF. Returns a negative errno if there is none or its format is unknown. */
 int kernel_btf_open(struct kernel_btf *k);
 void kernel_btf_close(struct kernel_btf *k);
-/* Sets the numbers of the @nr types in @wanted, in one pass over all; of several the first. */
+/* Sets the ids of the @nr types in @wanted in one pass; of several with the same name the first. */
 void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, size_t nr);
 /*
- * The value of the enumerator @name, of whichever enumeration has it, also one without a name,
- * which CO-RE cannot ask for. -ENOENT: none has.
+ * Returns the value of the enumerator @name of any enum, including unnamed ones, which CO-RE cannot
+ * look up. Returns -ENOENT if there is none.
  */
 int64_t kernel_btf_enumerator(const struct kernel_btf *k, const char *name);
 
 /*
- * Writes to @fd a small copy of the types of @kernel: those whose names are in @local, and all that
- * their members embed; a pointer is one to void there. For each type that a program uses libbpf
- * searches all that it has, of the kernel's some 150,000. 0, or a negative errno: @fd is of no use
- * then.
+ * Writes to @fd a small copy of @kernel: types whose names are in @local and all that they embed,
+ * with each pointer as void *. libbpf searches all types for each one that a program uses, and the
+ * kernel has about 150,000. Returns 0, or a negative errno; @fd is then unusable.
  */
 int small_btf_write(int fd, const struct kernel_btf *kernel, const struct btf *local);
 

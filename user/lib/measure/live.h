@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Clients that look at a run while it goes on: each has sent its request to the socket for spans
- * and gets the lines of the run from then on, as its recorder does, over that connection. None is
- * waited for: what one does not read is lost for that one alone.
+ * Clients that follow a running job. Each sent its request to the span socket and gets the lines of
+ * the run from then on over that connection. Nothing waits for them: a slow client loses lines.
  */
 #ifndef MEASURE_LIVE_H
 #define MEASURE_LIVE_H
@@ -12,37 +11,37 @@
 
 #include <stdbool.h>
 
-#define LIVE_LISTENERS 8 /* at once; further ones are refused */
+#define LIVE_LISTENERS 8 /* at once; more are refused */
 
 struct tally_view;
 struct live;
 
 struct live_listener {
-	struct loop_source source; /* its fd, owned; -1: the place is free */
+	struct loop_source source; /* owns its fd; -1: free slot */
 	struct live *live;
 	struct feed feed;
-	bool waits; /* for EPOLLOUT */
+	bool waits; /* polls for EPOLLOUT */
 };
 
 struct live {
-	struct loop *loop; /* not owned, nor is the next one */
+	struct loop *loop; /* not owned, as is @view */
 	struct tally_view *view;
 	struct live_listener all[LIVE_LISTENERS];
 };
 
 void live_init(struct live *l, struct loop *loop, struct tally_view *view);
 /*
- * Takes the connection @fd, which it owns from then on: it gets the meta line and the last sample;
- * with @processes also all live processes, now and at each sample. -EPERM: it is neither of the
- * user of the run nor root's; -EUSERS: there are too many; -ENOMEM. Then @why is for its reader,
- * and @fd is the caller's.
+ * Adds a listener for the connection @fd and takes ownership of it. It gets the meta line and the
+ * last sample; with @processes also all live processes, now and at each sample. Returns -EPERM if
+ * the peer is neither root nor the user of the run, -EUSERS if there are too many, or -ENOMEM; then
+ * @why is the answer to send, and the caller keeps @fd.
  */
 int live_take(struct live *l, int fd, bool processes, char *why, size_t size);
-/* To be called before the loop waits: those are waited for that have something to read. */
+/* Call before the loop waits: polls those that have something to send. */
 void live_watch(struct live *l);
-/* The bytes that are held for those which the budget of the job's feeds is for. */
+/* Returns the bytes held for listeners that count against the budget of the job's feeds. */
 size_t live_held(const struct live *l);
-/* Sends what can be sent at once, and closes all. */
+/* Sends what can be sent without blocking and closes all. */
 void live_close(struct live *l);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Loads the programs of a skeleton into the kernel, several at a time: its verifier needs up to
- * 10 ms for one of them, and takes no lock.
+ * Loads the programs of a skeleton in parallel: the verifier takes up to 10 ms for one and holds no
+ * lock.
  */
 #ifndef MEASURE_LOADER_H
 #define MEASURE_LOADER_H
@@ -16,29 +16,33 @@ struct bpfmon;
 
 #define RELOCATED_MOST 32 /* programs of a skeleton that are loaded at once */
 
-/* What all attempts to load have in common. */
+/* Shared by all attempts to load. */
 struct loader {
-	struct bpfmon *first; /* owned, until it is given away */
-	int types_fd;         /* a small copy of the kernel's types; -1: all are searched */
-	struct kernel_type hooks[RELOCATED_MOST + 1]; /* of the programs, in their order */
+	struct bpfmon *first; /* owned until loader_skeleton() returns it */
+	int types_fd;         /* small copy of the kernel's BTF; -1: use all */
+	/* kernel types that the programs attach to, in their order */
+	struct kernel_type hooks[RELOCATED_MOST + 1];
 	size_t nr_hooks;
-	bool verbose;           /* print to stderr why the kernel refuses a program */
-	unsigned refused_types; /* bits, as if the kernel refused these; for tests */
+	bool verbose;           /* print the verifier's report of refused programs to stderr */
+	unsigned refused_types; /* bits of program_type_bits() to refuse, for tests */
 };
 
-/* @all_types: without a copy of them. 0, or a negative errno; loader_close() in any case. */
+/*
+ * With @all_types, makes no small copy of the BTF. Returns 0 or a negative errno; call
+ * loader_close() in either case.
+ */
 int loader_open(struct loader *l, bool all_types);
 void loader_close(struct loader *l);
-/* A skeleton to be loaded, which the caller destroys; NULL, and errno. */
+/* Returns a skeleton to load, which the caller destroys, or NULL with errno set. */
 struct bpfmon *loader_skeleton(struct loader *l);
-/* False: the kernel has not what @p is attached to. */
+/* Returns false if the kernel lacks the hook of @p. */
 bool loader_has_hook(const struct loader *l, const struct bpf_program *p);
-/* True if the kernel keeps resident memory for each CPU (6.2). */
+/* Returns true if the kernel has per-CPU counters of resident memory (6.2). */
 bool loader_has_percpu_rss(const struct loader *l);
 
 /*
- * Loads maps and programs of @skel. 0, or a negative errno; then @skel is only to be destroyed.
- * @refused is called for each program that the kernel refuses.
+ * Loads maps and programs of @skel. Calls @refused for each program that the kernel refuses.
+ * Returns 0, or a negative errno; then @skel can only be destroyed.
  */
 int loader_load(const struct loader *l, struct bpfmon *skel,
 		void (*refused)(void *context, const struct bpf_program *p, int err),

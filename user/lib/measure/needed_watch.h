@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds out at samples how much memory a run needs: from a cgroup that holds it alone, else by
- * reading PSS where the sum of RSS would count pages several times.
+ * Determines at samples how much memory a run needs: from a cgroup that holds only the run, else by
+ * reading PSS where the sum of RSS would count shared pages several times.
  */
 #ifndef MEASURE_NEEDED_WATCH_H
 #define MEASURE_NEEDED_WATCH_H
@@ -13,28 +13,30 @@
 
 /*
  * The cgroup that holds a run and nothing else, if there is one: its own, the one attached to, or
- * that of a container or batch step that it has to itself. What the kernel charges to it is the
- * memory that the run needs, but for what can be dropped.
+ * that of a container or batch step. Its charge, less what the kernel can drop, is what the run
+ * needs.
  */
 
 struct run_cgroup {
-	struct cgroup_target target; /* not its own: others may come to it */
+	struct cgroup_target target; /* empty path: none */
+	/* true unless it is the run's own: processes may be moved in */
 	bool may_have_others;
-	pid_t launcher; /* it waits, and so do its ancestors: they may be in it, too; 0: none */
+	pid_t launcher; /* it and its ancestors wait and may be inside; 0: none */
 	struct cgroup_stat stat;
-	uint64_t base_bytes; /* what it held as the run began, and its mark then */
+	uint64_t base_bytes; /* undroppable memory and high-water mark when the run began */
 	uint64_t base_most_bytes;
-	uint64_t checked_bytes; /* the largest figure for which it was seen to hold nothing else */
+	/* largest value at which the cgroup was verified to hold nothing else */
+	uint64_t checked_bytes;
 };
 
-/* Harmless to close. */
+/* run_cgroup_done() may follow. */
 void run_cgroup_init(struct run_cgroup *g);
 void run_cgroup_done(struct run_cgroup *g);
 
 /*
- * Of @cg, which holds a job alone: the memory that cannot be dropped, 0 where it cannot exceed
- * @known_bytes; and what it cannot have exceeded, by the kernel's high-water mark, 0 where that is
- * not known. Nothing stays open. Returns false if the first is not known.
+ * Reads @cg, which holds only a job. Sets @bytes to the memory that cannot be dropped, or 0 if that
+ * cannot exceed @known_bytes, and @most_bytes to the high-water mark, 0 if unknown. Keeps nothing
+ * open. Returns false if @bytes is unknown.
  */
 bool cgroup_glance(const struct cgroup *cg, uint64_t known_bytes, uint64_t *bytes,
 		   uint64_t *most_bytes);
@@ -43,38 +45,42 @@ struct job;
 
 struct needed_watch {
 	struct run_cgroup cgroup;
-	/* The last figure, RSS when it was read, and CLOCK_MONOTONIC then; 0: there is none. */
+	/* The last value, RSS at that time, and CLOCK_MONOTONIC; 0: none. */
 	uint64_t now_bytes, now_rss_bytes, now_ns;
-	bool now_is_least; /* some was not read, or is in no reading: it needs more */
-	bool is_reading;   /* the PSS of all processes at the next sample: */
+	bool now_is_least; /* a lower bound: some processes were not read */
+	bool is_reading;   /* PSS of all processes is being read; values of that sample: */
 	uint64_t rss_bytes, elapsed_ns, faults, births;
 	uint64_t sample_rss_bytes, sample_faults; /* of the sample before */
-	/* As of the last reading: */
+	/* At the last complete reading: */
 	bool has_read;
 	uint64_t read_rss_bytes, read_faults;
-	/* Files in memory and shared memory of the machine: the least since the run began; and what
-	 * the run has mapped of it, the most at a sample, as counted for each process. */
+	/*
+	 * Least shared memory of the machine (tmpfs included) since the run began, and the most
+	 * that the run had mapped of it at a sample, counted per process.
+	 */
 	uint64_t machine_shared_bytes, mapped_bytes;
 };
 
-/* @own: a cgroup that holds the run alone; or NULL. */
+/* @own: a cgroup that holds only the run, or NULL. */
 void needed_watch_open(struct job *job, const struct cgroup_target *own);
-/* Of the sample that has just been made; may begin to read PSS, for which it does not wait. */
+/* Uses the sample that was just made. May start reading PSS, without waiting. */
 void needed_watch_sample(struct job *job);
-/* Between samples, after a drain: reads the cgroup. False: none holds the run alone. */
+/* Reads the cgroup after a drain between samples. Returns false if no cgroup holds only the run. */
 bool needed_watch_look(struct job *job);
 /*
- * What the run needs, as its cgroup or PSS was read in the last second. @most: with what RSS has
- * grown by since; UINT64_MAX: not known, as processes were born during the reading. False: neither
- * is known.
+ * Sets @bytes to what the run needs by a cgroup or PSS reading of the last second, and @most to
+ * that plus the growth of RSS since, or UINT64_MAX if processes were missed. Returns false if there
+ * is no recent reading.
  */
 bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most);
-/* Has PSS read soon: at once where more is resident than at the last reading, else as the budget
- * allows. False: it cannot be read. */
+/*
+ * Requests a reading of PSS: at once if RSS has grown since the last, else when the budget allows.
+ * Returns false if PSS cannot be read.
+ */
 bool needed_watch_ask(struct job *job);
-/* PSS has been read, as far as it could be. */
+/* Takes a finished reading of PSS. */
 void needed_watch_take(struct job *job);
-/* The run is over: sets what is known in its summary. */
+/* Sets the results in the summary at the end of the run. */
 void needed_watch_finish(struct job *job);
 
 #endif
