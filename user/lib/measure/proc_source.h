@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Where BPF is not available: what /proc has of the processes below the launcher, and what the
- * launcher has waited for; or of those that were attached to. It fills the rows, the account and
- * the records that the programs in the kernel fill elsewhere. Exact are the totals of all that
- * anything in the tree has waited for. A process that ends between two looks has no record of its
- * own, or where the kernel reports births and ends (base/proc_connector.h) one without usage.
+ * The source without BPF: measures the processes below the launcher, or those attached to, from
+ * /proc and from what the launcher has reaped. It fills the rows, accounts and records that the BPF
+ * programs fill otherwise. Totals are exact for all that was waited for. A process that ends
+ * between two scans has no record, or one without usage where the kernel reports births and ends
+ * (base/proc_connector.h).
  */
 #ifndef MEASURE_PROC_SOURCE_H
 #define MEASURE_PROC_SOURCE_H
@@ -21,77 +21,92 @@ struct proc_source;
 typedef void (*proc_row_fn)(void *context, const struct drain_row *row);
 typedef int (*proc_event_fn)(void *context, void *event, size_t size);
 
-/* @launcher: whose children are the tree; @inject_misses: see struct proc_connector. NULL: out of
- * memory. */
+/*
+ * Returns a source for the children of @launcher, or NULL without memory. @inject_misses: see
+ * struct proc_connector.
+ */
 struct proc_source *proc_source_new(pid_t launcher, bool wants_args, unsigned inject_misses);
 void proc_source_free(struct proc_source *p);
-/* Sets which of @wanted it has, and why it has not the others. */
+/* Sets @usable to the metrics of @wanted that it can measure, and the reason for the others. */
 void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usable,
 			 const char *unusable[NR_METRICS]);
-/* What it finds is reported to @fn, as the ring buffer does. */
+/* Sets the receiver of events, which are those of the ring buffer. */
 void proc_source_listen(struct proc_source *p, proc_event_fn fn, void *context);
-/* Makes @command the root; the other children that the launcher has now are bpfmon's own. 0;
- * -ESRCH: it is gone; -ENOENT: /proc is not mounted, or lists no children. */
+/*
+ * Makes @command the root; other present children of the launcher belong to bpfmon. Returns 0,
+ * -ESRCH if it is gone, or -ENOENT if /proc is not mounted or lists no children.
+ */
 int proc_source_follow(struct proc_source *p, pid_t command);
 /*
- * Or attaches to those of @pids that exist, and to what is below them: what they have used so far
- * does not count. 0, and it follows none if there is none; -ENOENT, as above.
+ * Attaches to those of @pids that exist, and their descendants. Prior usage is excluded. Returns 0,
+ * also if none exists, or -ENOENT as above.
  */
 int proc_source_seed(struct proc_source *p, const pid_t *pids, size_t nr);
-/* What they themselves had used, and how many threads they had. */
+/* Sets the prior usage and number of threads of the attached processes. */
 void proc_source_baseline(const struct proc_source *p, const struct metric_set *usable,
 			  uint64_t *values, struct metric_set *have);
 const struct tracking *proc_source_tracking(const struct proc_source *p);
 /*
- * Looks at all processes of the tree, and calls @row for each that lives; at all their files if
- * @whole, else some of them only now and then. 0, or a negative errno.
+ * Scans all processes of the tree and calls @row (may be NULL) for each live one. With @whole reads
+ * all their files, else some only now and then. Returns 0 or a negative errno.
  */
 int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *context);
 /*
- * Looks for what was born between two drains: soon again after a birth, later and later otherwise,
- * and never for more than a fiftieth of a CPU; where the kernel reports births, after these.
- * Nanoseconds until the next look.
+ * Scans for births between two drains: soon after a birth, else at growing intervals, and within a
+ * fiftieth of a CPU. Where the kernel reports births, scans follow these. Returns the time until
+ * the next scan in ns.
  */
 uint64_t proc_source_look(struct proc_source *p);
-/* Is ready when the kernel has reported a birth or an end; -1: it does not, or no longer. */
+/*
+ * Returns a descriptor that is readable when the kernel has reported a birth or end, or -1 if it
+ * does not.
+ */
 int proc_source_births_fd(const struct proc_source *p);
-/* Why not, a clause; NULL: it does. */
+/* Returns why births are not reported, as a clause, or NULL. */
 const char *proc_source_births_missing(const struct proc_source *p);
-/* Events that are known to be lost. */
+/* Returns the number of events known to be lost. */
 uint64_t proc_source_births_lost(const struct proc_source *p);
-/* Whether all births into the tree were reported, and the number of its processes is exact. */
+/*
+ * Returns true if all births into the tree were reported, so that the number of processes is exact.
+ */
 bool proc_source_counts_all(const struct proc_source *p);
-/* What the launcher has waited for so far. */
+/* Takes the totals of all that the launcher has reaped so far. */
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r);
-/* The totals as of the last drain, with what was noted before it; they never fall. */
+/* Reads the totals at the last drain, which never fall. Returns 0 or -ENOSPC. */
 int proc_source_accounts(struct proc_source *p, struct accounts *accounts);
-/* Of these: CPU time that is in no account, as nothing waits for what used it; neither user nor
- * system time. */
+/*
+ * Returns CPU time missing in the accounts because nothing waited for the processes; it is neither
+ * user nor system time.
+ */
 uint64_t proc_source_unsplit(struct proc_source *p);
-/* Moves a live process to an account, which is made unless it exists. -ESRCH: it is none of these.
+/*
+ * Moves a live process to the account @to, which is created if needed. Returns -ESRCH if it is not
+ * in the tree.
  */
 int proc_source_move(struct proc_source *p, pid_t pid, const struct account_key *to);
-/* Removes an account with no process, but for that of the tree; @total is what it had. */
+/*
+ * Removes an account without processes, except the tree's. @total is what it had. Returns -ENOENT
+ * if there is none.
+ */
 int proc_source_remove(struct proc_source *p, const struct account_key *key, struct account *total);
-/* The largest high-water mark of a process that has been waited for, in bytes; 0: not known. */
+/* Returns the largest high-water mark of a reaped process in bytes; 0: unknown. */
 uint64_t proc_source_peak(const struct proc_source *p);
-/* The most that all held at a look, in bytes; and CLOCK_MONOTONIC then. */
+/* Returns the largest sum of memory at a scan in bytes, and its CLOCK_MONOTONIC time in @at_ns. */
 uint64_t proc_source_tree_peak(const struct proc_source *p, uint64_t *at_ns);
 void proc_source_each(const struct proc_source *p,
 		      void (*fn)(void *context, const struct process_record *r), void *context);
-/* The record so far of the process with that key and serial, or with that PID; NULL. */
+/* Return the present record of the process with that key and serial, or PID; NULL: none. */
 const struct process_record *proc_source_find(const struct proc_source *p, uint64_t signal,
 					      uint64_t serial);
 const struct process_record *proc_source_find_pid(const struct proc_source *p, pid_t pid);
-/* The run is over: calls @record for each process that lives, and forgets it. How many. */
+/* Ends the run: calls @record for each live process and removes it. Returns their number. */
 int proc_source_retire(struct proc_source *p,
 		       void (*record)(void *context, const struct process_record *r),
 		       void *context);
 /*
- * Sets which counters of @usable are lower bounds: all of an attachment, and all if a process was
- * seen to ignore SIGCHLD, as what its children use is in no total; what calls moved, if that of a
- * process could not be read, as of a set-user-ID program, or on newer kernels of one that has
- * ended.
+ * Sets in @bounds the counters of @usable that are lower bounds: all of them for an attachment, or
+ * if a process ignored SIGCHLD, because the usage of its children is in no total; I/O of calls if
+ * that of a process could not be read (set-user-ID programs, or on newer kernels ended processes).
  */
 void proc_source_bounds(const struct proc_source *p, const struct metric_set *usable,
 			struct metric_set *bounds);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the files of proc_source share: the tree that is measured from /proc, and its looks. */
+/* State shared by the files of proc_source: the tree that is measured from /proc. */
 #ifndef MEASURE_PROC_STATE_H
 #define MEASURE_PROC_STATE_H
 
@@ -10,72 +10,76 @@
 #include "measure/proc_clock.h"
 #include "measure/proc_source.h"
 
-/* What the kernel reports of births and ends, where it does so. */
+/* Births and ends reported by the kernel (process connector). */
 struct proc_births {
 	struct proc_connector from;
 	struct born_set live;
-	pid_t *pending; /* owned; no look has been at these, in the order in which they were born */
+	pid_t *pending; /* owned; PIDs not scanned yet, in order of birth */
 	size_t nr_pending, room_pending;
 	bool is_on;    /* there is a tree */
-	bool has_exec; /* a process that a look has seen has another image */
-	bool is_exact; /* nothing was lost since there is a tree */
+	bool has_exec; /* a scanned process has executed another image */
+	bool is_exact; /* no event was lost since there is a tree */
 	uint64_t lost;
-	unsigned nr_late;    /* records that wait for how the process ended */
-	const char *missing; /* why it is not reported; NULL: it is */
+	unsigned nr_late;    /* records waiting for the exit status */
+	const char *missing; /* why events are not reported; NULL: they are */
 	uint64_t boot_less_monotonic_ns;
-	uint64_t since_ns, spent_ns; /* CLOCK_MONOTONIC; CPU time since then, for events */
-	uint64_t own_ns;             /* and for ends in the tree */
+	uint64_t since_ns, spent_ns; /* CLOCK_MONOTONIC; CPU time spent on events since */
+	uint64_t own_ns;             /* CPU time spent on ends in the tree since */
 };
 
 struct proc_source {
 	pid_t launcher;
-	pid_t command;           /* 0: attached to what runs */
-	struct own_children own; /* the launcher's children that are not of the tree */
+	pid_t command;           /* 0: attached to running processes */
+	struct own_children own; /* children of the launcher that belong to bpfmon */
 	bool wants_args, misses_children, misses_io;
-	bool awaits_exec; /* the command is a copy of the launcher still */
+	bool awaits_exec; /* the command has not executed yet: it is a copy of the launcher */
 	proc_event_fn event;
 	void *context;
 	struct proc_files of_launcher;
 	struct proc_members members;
 	struct proc_budget budget;
-	pid_t *stack; /* owned; children that are still to be looked at */
+	pid_t *stack; /* owned; children to be scanned */
 	size_t nr_stack, room_stack;
 	bool lacks_memory;
-	enum proc_look kind;          /* of the look that goes on */
-	uint64_t peak_pages, peak_ns; /* the most that all held at a look; CLOCK_MONOTONIC */
-	uint64_t pause_ns;            /* until the next look between drains */
+	enum proc_look kind;          /* of the present scan */
+	uint64_t peak_pages, peak_ns; /* largest sum of memory at a scan; CLOCK_MONOTONIC */
+	uint64_t pause_ns;            /* until the next scan between drains */
 	uint64_t look, full_ns, whole_ns, serials, nr_born, nr_looked_born;
-	struct reaped reaped, reaped_by_now; /* as of the last look; and what came after it */
+	struct reaped reaped, reaped_by_now; /* as of the last scan; as of now */
 	struct proc_io seen,
-		seen_by_now;           /* of those the last of which the launcher could not read */
-	struct proc_accounts accounts; /* that of the tree is the first */
-	struct account run;            /* of a command: the sum of all, as it was published last */
-	struct account removed;        /* the sum of those that were removed */
-	struct proc_clock clock;       /* once what children used may be in no total */
-	uint64_t seeded_boot_ns;       /* what is older had run before */
-	struct proc_used baseline;     /* of that: what the processes themselves had used */
-	bool baseline_lacks_io, is_seeding, has_moved; /* the last: a process to another account */
+		seen_by_now; /* I/O of reaped processes that the launcher could not read */
+	struct proc_accounts accounts; /* the first is the tree's */
+	struct account run;            /* for a command: the published sum of all accounts */
+	struct account removed;        /* sum of the removed accounts */
+	struct proc_clock clock;       /* open once usage of children may be in no total */
+	uint64_t seeded_boot_ns;       /* CLOCK_BOOTTIME; older processes have prior usage */
+	struct proc_used baseline;     /* prior usage of these */
+	/* has_moved: a process was moved to another account */
+	bool baseline_lacks_io, is_seeding, has_moved;
 	struct tracking tracking;
 	struct proc_births births;
-	uint64_t due_ns, drained_ns; /* CLOCK_MONOTONIC: no look between drains before; the last */
+	/* CLOCK_MONOTONIC: no scan between drains before due_ns; the last drain */
+	uint64_t due_ns, drained_ns;
 };
 
-/* One that is attached to counts from then on, as what is found later and began before. */
+/* Counts the process from now on only. For attached ones, and older ones found later. */
 void proc_state_seed(struct proc_source *p, struct proc_member *m);
-/* Looks at a process that may be new. */
+/* Scans a process that may be new. */
 void proc_state_look_at(struct proc_source *p, pid_t pid, proc_row_fn row, void *context);
-/* A process has ended: its record. */
+/* Reports the record of a process that has ended. */
 void proc_state_report(struct proc_source *p, const struct process_record *r);
-/* The same. Its end was not seen, unless the launcher has waited for it or the kernel reports it.
+/*
+ * Completes and reports the record of a member that has ended. Its end was not seen, unless the
+ * launcher has reaped it or the kernel reports it.
  */
 void proc_state_report_end(struct proc_source *p, struct proc_member *m);
-/* Looks at one whose birth was reported, if it is still there. */
+/* Scans a process whose birth was reported, if it still exists. */
 void proc_state_look_at_born(struct proc_source *p, const struct born *b, proc_row_fn row,
 			     void *context);
-/* Looks at a known process. */
+/* Scans a known process. */
 void proc_state_look_at_member(struct proc_source *p, struct proc_member *m, proc_row_fn row,
 			       void *context);
-/* Appends a process to those to look at next; @context: the source. */
+/* Appends a PID to the stack of processes to scan. @context is the source. */
 void proc_state_push(void *context, pid_t pid);
 /* Returns true if the process has executed another image since @m was read. */
 static inline bool born_has_later_image(const struct born *b, const struct proc_member *m)
@@ -83,25 +87,25 @@ static inline bool born_has_later_image(const struct born *b, const struct proc_
 	return b->exec_ns > m->read_ns;
 }
 
-/* Completes the record of @m with what the kernel has reported about @b. */
+/* Completes the record of @m with reported events. */
 void proc_state_take_born(struct proc_member *m, const struct born *b);
 
 void proc_births_open(struct proc_source *p, unsigned inject_misses);
-/* From now on events of the tree count, which are those of its members and of @command, if any. */
+/* From now on, events of the tree count: of its members and of @command (may be 0). */
 void proc_births_begin(struct proc_source *p, pid_t command);
-/* Takes what the kernel has reported since. */
+/* Receives the events reported since the last call. */
 void proc_births_receive(struct proc_source *p);
-/* The same, and waits a little for the ends of what is gone. */
+/* The same, and waits briefly for the ends of processes that are gone. */
 void proc_births_settle(struct proc_source *p);
-/* Reports those records that have waited for longer than @ns. */
+/* Reports the records that have waited for longer than @ns. */
 void proc_births_expire(struct proc_source *p, uint64_t ns);
 /* Completes a record with what was reported of its process. */
 void proc_state_complete(const struct proc_source *p, struct proc_member *m);
-/* The run ends: makes a record of each that lives and that no look has seen. */
+/* Ends the run: makes a record of each live process that was never scanned. */
 void proc_births_end(struct proc_source *p,
 		     void (*record)(void *context, const struct process_record *r), void *context);
 
-/* All that is known of the command, at the last look. */
+/* Returns the usage of the command's tree at the last scan. */
 struct proc_used proc_state_used(const struct proc_source *p);
 
 #endif

@@ -11,37 +11,37 @@
 struct kernel_type;
 
 struct program_type {
-	const char *section; /* of such a program, as libbpf takes it: with a slash a prefix */
-	const char *name;    /* for users */
+	const char *section; /* ELF section for libbpf; with a slash, a prefix */
+	const char *name;    /* as shown to users */
 	enum bpf_prog_type type;
 	enum bpf_attach_type attach;
 	unsigned flags;
-	const char *hook;    /* begins the name of the kernel's type that is attached to; or NULL */
-	uint16_t kind;       /* of that type */
-	const char *example; /* of such a hook, to attach a program to that does nothing */
-	const char *without; /* what bpfmon does without such programs; NULL: it cannot run */
+	const char *hook;    /* prefix of the kernel's BTF type of the hook, or NULL */
+	uint16_t kind;       /* BTF kind of that type */
+	const char *example; /* a hook for a test attachment */
+	const char *without; /* effect of missing such programs; NULL: required */
 };
 
 #define NR_PROGRAM_TYPES 10
-#define ENOTSUPP 524 /* the kernel's own; the C library has no text for it */
+#define ENOTSUPP 524 /* kernel-internal; the C library has no text for it */
 
-/* NULL after the last. Those of one name follow each other. */
+/* Returns NULL after the last row. Rows with the same name are adjacent. */
 const struct program_type *program_type_row(size_t i);
-/* That of a program in @section, with or without a question mark; NULL: it is none of these. */
+/* Returns the row of programs in @section, which may begin with a question mark, or NULL. */
 const struct program_type *program_type_find(const char *section);
-/* The bits of the rows with the name @name; 0: there is none. */
+/* Returns the bits of the rows called @name, or 0. */
 unsigned program_type_bits(const char *name);
 /*
- * The name and kind of the kernel's type that stands for what a program in @section is attached to.
- * -ENOENT: it is attached to no such type.
+ * Sets name and kind of the BTF type that stands for the hook of programs in @section. Returns 0,
+ * or -ENOENT if they attach to no such type.
  */
 int program_type_hook(const char *section, struct kernel_type *hook);
-/* Writes why programs of @type do not load, or attach, after the negative @err. */
+/* Writes why programs of @type do not load or attach with the negative errno @err. */
 void program_type_explain(const struct program_type *type, int err, char *why, size_t size);
 /*
- * Loads and attaches a program of two instructions of each type but those in @refused, whose
- * refusal it imitates, for tests. Calls @fn for each name: @why, if it is not permitted, and
- * whether this kernel needs it.
+ * Loads and attaches an empty program of each type. Types in @refused fail with -EPERM, for tests.
+ * Calls @fn for each type name; @why is the reason if it is not permitted, and @is_needed is false
+ * if this kernel does not need it.
  */
 void program_types_probe(unsigned refused,
 			 void (*fn)(void *context, const struct program_type *type,

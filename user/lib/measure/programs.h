@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Loads the programs into the kernel, the optional ones where it accepts them. */
+/* Loads the BPF programs, including the optional ones that the kernel accepts. */
 #ifndef MEASURE_PROGRAMS_H
 #define MEASURE_PROGRAMS_H
 
@@ -8,14 +8,17 @@
 struct bpf_program;
 
 /*
- * Opens and loads; the caller destroys *@skel. On failure a negative errno, and @why says what to
- * do about it. Optional ones that the kernel does not accept are no failure: @x says which.
+ * Opens and loads the skeleton, which the caller destroys. Returns 0, or a negative errno with
+ * advice in @why. Refused optional programs are no error: @x has the reasons.
  */
 int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x,
 		  char *why, size_t size);
-/* Attaches the hooks, then makes the links of the iterators, which tracker_close() destroys. */
+/*
+ * Attaches the hooks and creates the iterator links, which tracker_close() destroys. Returns 0, or
+ * a negative errno with @why.
+ */
 int programs_attach(struct tracker *t, char *why, size_t size);
-/* Events for which the kernel did not run it. */
+/* Returns the number of events at which the kernel skipped the program. */
 uint64_t program_misses(const struct bpf_program *prog);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads PSS and USS of processes from /proc in a thread of its own: a read waits as long as the
- * target holds its mmap lock, and the event loop is not to wait for that.
+ * Reads PSS and USS from /proc in a thread, because a read blocks while the target holds its mmap
+ * lock.
  */
 #ifndef MEASURE_PSS_READER_H
 #define MEASURE_PSS_READER_H
@@ -15,62 +15,68 @@ struct smaps;
 
 struct pss_reading {
 	uint64_t pss_bytes, uss_bytes;
-	uint64_t took_ns; /* also if the read failed */
+	uint64_t took_ns; /* also of a failed read */
 };
 
-/* An address space that is to be read. */
+/* An address space to read. */
 struct pss_item {
 	uint64_t mm, serial, image;
-	uint64_t pages; /* that a read walks over */
+	uint64_t pages; /* its size */
 	pid_t pid;
 	int64_t expected_ns;
 	bool is_saved_for;
-	/* Set when it is done: */
-	bool is_read; /* else the budget did not suffice */
-	int err;      /* of the read: 0, or a negative errno as of smaps_read() */
+	/* Results: */
+	bool is_read; /* false: the budget did not suffice */
+	int err;      /* 0, or a negative errno of smaps_read() */
 	struct pss_reading r;
 };
 
-/* What is to be read, in this order, within a budget of time. */
+/* Address spaces to read in order within a time budget. */
 struct pss_list {
 	struct pss_item *items; /* owned */
 	size_t nr, nr_taken;
-	int64_t budget_ns; /* what is left of it */
-	int64_t saved_ns;  /* the part of it for the item that is saved for */
+	int64_t budget_ns; /* remaining */
+	int64_t saved_ns;  /* the part reserved for the item with is_saved_for */
 };
 
 void pss_list_done(struct pss_list *l);
-/* True if the budget suffices for @item. */
+/* Returns true if the budget suffices for @item. */
 bool pss_list_affords(const struct pss_list *l, const struct pss_item *item);
-/* What the read of @item costs: budget that was saved up but not needed would come upon the next
- * reads in a burst. */
+/*
+ * Returns the budget that the read of @item uses up: for one that was saved for at least the
+ * expected time, as unused savings would be spent on later reads in a burst.
+ */
 int64_t pss_item_charge(const struct pss_item *item);
-/* Takes the cost of @item, which has been read, from the budget. */
+/* Subtracts the cost of @item from the budget. */
 void pss_list_charge(struct pss_list *l, const struct pss_item *item);
 
 struct pss_reader;
 
-/* One without a thread yet. @read is smaps_read(); each call is made @delay_ns late, for tests. 0
- * or a negative errno. */
+/*
+ * Creates a reader without thread. @read is smaps_read(). Each call is delayed by @delay_ns, for
+ * tests. Returns 0 or a negative errno.
+ */
 int pss_reader_make(struct pss_reader **reader, int (*read)(pid_t pid, struct smaps *out),
 		    uint64_t delay_ns);
-/* Starts its thread, which has the rights that the caller has now, unless it has one. 0 or a
- * negative errno. */
+/*
+ * Starts its thread with the caller's present rights, unless it runs. Returns 0 or a negative
+ * errno.
+ */
 int pss_reader_start(struct pss_reader *r);
-/* A descriptor that is readable when all of the list is done; owned by @r. */
+/* Returns a descriptor that is readable when the list is done; owned by @r. */
 int pss_reader_fd(const struct pss_reader *r);
-/* Begins to read @l, which is the reader's from then on. All of the last list is done. */
+/* Starts reading @l and takes ownership. The previous list must be done. */
 void pss_reader_hand(struct pss_reader *r, const struct pss_list *l);
 /*
- * The list, of which the first *@nr_done items are done and may be looked at, and @nr_taken is the
- * caller's. Until the next pss_reader_hand().
+ * Returns the list, valid until pss_reader_hand(). The caller may read the first *@nr_done items,
+ * and owns nr_taken.
  */
 struct pss_list *pss_reader_look(struct pss_reader *r, size_t *nr_done);
-/* For how long the read that is under way has taken by now, in ns; 0: there is none. */
+/* Returns how long the present read has taken in ns, or 0 without a read. */
 uint64_t pss_reader_busy_ns(struct pss_reader *r);
 /*
- * Ends the thread: at once if it is idle; else when the read that is under way has ended, for which
- * the caller does not wait. Its descriptor ends with it. NULL is allowed.
+ * Ends the thread and frees the reader, at once if idle. A pending read is not waited for: the
+ * thread frees the reader after it. @r may be NULL.
  */
 void pss_reader_leave(struct pss_reader *r);
 
