@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Turns the kernel's record of a process into the model's. */
+/* Converts the kernel's record of a process to struct process. */
 #ifndef MEASURE_RECORD_H
 #define MEASURE_RECORD_H
 
@@ -10,7 +10,10 @@
 
 #include <sys/types.h>
 
-/* For rows of REST_METRIC. A call that is about to end is in either number alone for a moment. */
+/*
+ * For REST_METRIC rows. While a call ends, one of the numbers may already include it: no result
+ * below 0.
+ */
 static inline uint64_t kinds_leave(uint64_t all, uint64_t files, uint64_t sockets, uint64_t pipes,
 				   uint64_t other)
 {
@@ -20,18 +23,18 @@ static inline uint64_t kinds_leave(uint64_t all, uint64_t files, uint64_t socket
 }
 
 /*
- * @row: the row of a live process from the last drain, or NULL. Strings in @p point into @images.
+ * Fills @p. @row is the row of a live process from the last drain, or NULL. Strings in @p point
+ * into @images.
  */
 void record_read(struct process *p, const struct process_record *r, const struct drain_row *row,
 		 const struct images *images, const struct metric_set *usable,
 		 uint64_t epoch_less_boot_ns);
 
-/* Sets the counters of @r that are @usable, and puts them into @have. */
+/* Sets the counters of @r that are @usable and adds them to @have. */
 void record_read_counters(const struct process_record *r, const struct metric_set *usable,
 			  uint64_t *value, struct metric_set *have);
 
-/* What the kernel reports of a process that it has killed for lack of memory; @command: the process
- * that a run has executed, or 0. */
+/* Converts an OOM kill event. @command is the PID of the run's command, or 0. */
 struct oom_kill oom_kill_read(const struct oom_event *e, pid_t command);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether a run is stalled: its processes are there, and for a time they have used less than a
- * share of a CPU, and moved next to no bytes. To begin a process is no work by itself: a loop that
- * waits for something does so, too.
+ * Detects a stalled run: for some time its live processes have used less than a share of a CPU and
+ * moved almost no bytes. Starting processes is no work by itself: a polling loop does so, too.
  */
 #ifndef MEASURE_STALL_H
 #define MEASURE_STALL_H
@@ -17,20 +16,22 @@ struct stall_work {
 };
 
 struct stall {
-	uint64_t after_ns;  /* 0: not asked for */
-	uint64_t below_ppm; /* millionths of a CPU: what uses no more does nothing */
+	uint64_t after_ns;  /* time without work until a stall; 0: off */
+	uint64_t below_ppm; /* CPU use that is no work, in millionths of a CPU */
 	bool is_stalled;
-	bool is_reported;  /* and it has something to do, as far as that is known here */
-	bool is_doubted;   /* it was busy at one look: a second one decides */
-	uint64_t asked_ns; /* when that was found out last */
-	uint64_t begun_ns; /* of the last stall: when it had begun, since the start of the run */
-	uint64_t since_ns; /* the last sample before which something was done */
-	uint64_t work_ns;  /* the sample that the next one is compared with: */
+	bool is_reported;  /* and its processes have work, as far as known */
+	bool is_doubted;   /* seemed to hang at one sample; the next one decides */
+	uint64_t asked_ns; /* elapsed time of the last report or check */
+	uint64_t begun_ns; /* elapsed time at which the last stall began */
+	uint64_t since_ns; /* elapsed time of the last sample with work before it */
+	uint64_t work_ns;  /* sample that the next is compared with: */
 	struct stall_work work;
 };
 
-/* Takes the totals of the sample at @elapsed_ns. True: s->is_stalled is another now, about
- * s->begun_ns. */
+/*
+ * Compares the totals of the sample at @elapsed_ns. Returns true if s->is_stalled has changed, as
+ * of s->begun_ns.
+ */
 bool stall_look(struct stall *s, uint64_t elapsed_ns, const struct account *totals);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A job with its client: the messages that the client sends, the listener that gets the lines, and
- * the events that are of this job alone. The collector of a run has one, a node has many; its
- * owner has the loop and decides when samples are taken.
+ * A job with its client: messages of the client, its feed, and the events of this job. A collector
+ * has one, an agent many. The owner runs the loop and decides when samples are taken.
  */
 #ifndef MEASURE_TENANT_H
 #define MEASURE_TENANT_H
@@ -17,17 +16,17 @@
 #include "run/request.h"
 
 /*
- * A job as it was asked for: what the messages of its client, the request and the description of
- * the run, become. They are checked as input of unknown origin.
+ * A job as requested: result of the client's messages, the request and the description. Both are
+ * validated as untrusted input.
  */
 
-/* @spec points to the other members. */
+/* Members of @spec point to the others. */
 struct assignment {
 	struct job_spec spec;
 	struct run run;
-	bool is_described; /* its description has been received */
+	bool is_described;
 	struct described described;
-	struct cgroup_target target; /* that is followed */
+	struct cgroup_target target; /* cgroup attached to */
 	struct cgroup cgroup;        /* the command's own */
 	struct intake intake;
 	pid_t pids[REQUEST_PROCESSES];
@@ -35,16 +34,16 @@ struct assignment {
 };
 
 /*
- * Takes the request and its descriptors: sockets are kept, processes and cgroup are looked up and
- * closed. @m is empty after it. 0; or a negative errno, and @why is a sentence without a full stop.
- * In both cases the caller calls assignment_done().
+ * Takes the request and its descriptors: keeps sockets, looks up processes and the cgroup and
+ * closes these. Empties @m. Returns 0, or a negative errno with @why, without a full stop. Call
+ * assignment_done() in either case.
  */
 int assignment_take_request(struct assignment *a, struct message *m, char *why, size_t size);
-/* The same of a request that has been read: takes its sockets, and closes nothing. */
+/* The same with a request that was read before. Takes its sockets and closes nothing. */
 int assignment_take(struct assignment *a, struct request *r, char *why, size_t size);
-/* Sets where the run can be listened to: the name of its socket for spans, if it has one. */
+/* Sets the name of the socket at which clients can follow the run, if there is one. */
 void assignment_name_socket(struct assignment *a);
-/* Takes the description of the run. @m is empty after it. 0 or a negative errno, with @why. */
+/* Takes the description of the run. Empties @m. Returns 0, or a negative errno with @why. */
 int assignment_take_description(struct assignment *a, struct message *m, char *why, size_t size);
 void assignment_done(struct assignment *a);
 
@@ -61,37 +60,41 @@ struct tenant {
 	struct span_desk desk;
 	struct live live;
 	enum progress progress;
-	bool feed_waits; /* for EPOLLOUT */
+	bool feed_waits; /* polls for EPOLLOUT */
 };
 
-/* Opens nothing: tenant_done() is harmless after it. */
+/* Opens nothing. tenant_done() may follow. */
 void tenant_init(struct tenant *t, struct loop *loop);
-/* Starts the threads that it needs, with the rights that the caller has now. 0; or a negative
- * errno, and @why says what failed. */
+/*
+ * Starts the needed threads with the caller's present rights. Returns 0, or a negative errno with
+ * @why.
+ */
 int tenant_start_threads(struct tenant *t, char *why, size_t size);
-/* Adds its sources, but for that of spans, to the loop. 0 or a negative errno. */
+/* Adds its sources, except that of spans, to the loop. Returns 0 or a negative errno. */
 int tenant_open_sources(struct tenant *t);
-/* From now on its command can begin spans. 0 or a negative errno. */
+/* Accepts spans of the command from now on. Returns 0 or a negative errno. */
 int tenant_open_desk(struct tenant *t);
-/* Acts on what the client has sent while the job runs; @c is NULL if the client is gone. */
+/* Handles a message of the client during the run. @c is NULL if the client is gone. */
 void tenant_obey(struct tenant *t, const struct control *c);
 void tenant_set_incomplete(struct tenant *t, const char *reason);
-/* The same, because that process of bpfmon was killed; @effect: what comes of it. */
+/* The same, because a process of bpfmon was killed. @effect is appended to the reason. */
 void tenant_set_killed(struct tenant *t, const char *role, const char *effect);
-/* Adds @passed - 1 late ticks to the summary, with an event, if there were any. */
+/* Counts @passed - 1 late ticks in the summary and writes an event, if there were any. */
 void tenant_note_ticks(struct tenant *t, uint64_t passed);
-/* To be called before the loop waits: the listener is waited for if there is something to send. */
+/* Call before the loop waits: polls listeners that have something to send. */
 void tenant_watch_feed(struct tenant *t);
-/* To be called after the loop has waited: handles what has become due meanwhile. */
+/* Handles what is due. Call after the loop has waited. */
 void tenant_attend(struct tenant *t);
-/* The longest wait until the next tenant_attend(), no more than @wait_ms (-1: no limit). */
+/* Returns the time in ms until tenant_attend() is due, at most @wait_ms (-1: no limit). */
 int tenant_wait(struct tenant *t, int wait_ms);
-/* Has the thread stop that receives what programs push. False: tenant_close_job() would wait for it
- * now; it makes the loop turn when it has. */
+/*
+ * Requests the thread that receives pushed datagrams to stop, and wakes the loop when it has.
+ * Returns false if tenant_close_job() would still wait for it.
+ */
 bool tenant_may_close_job(struct tenant *t);
-/* After that: true: the thread hangs, and @t may not be freed. */
+/* Returns true if that thread hangs: @t must not be freed. */
 bool tenant_is_abandoned(const struct tenant *t);
-/* Takes no more messages of programs; closes the accounts of the job. */
+/* Accepts no more messages of programs and closes the job's accounts. */
 void tenant_close_job(struct tenant *t);
 void tenant_done(struct tenant *t);
 
