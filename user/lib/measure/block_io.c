@@ -27,7 +27,7 @@ _Static_assert(LATENCY_BUCKETS == BLOCK_BUCKETS && LATENCY_DIRECTIONS == NR_BLOC
 
 /* clang-format off */
 static const struct {
-	enum metric_id bytes, ops, latency; /* M_cpu: there is none */
+	enum metric_id bytes, ops, latency; /* M_cpu: none */
 } metrics_of[NR_BLOCK_DIRECTIONS] = {
 	[BLOCK_READ] = { M_block_read, M_block_read_ops, M_block_read_latency },
 	[BLOCK_WRITE] = { M_block_write, M_block_write_ops, M_block_write_latency },
@@ -81,14 +81,14 @@ bool block_hierarchy_fits(const struct cgroup_target *root)
 	return fits;
 }
 
-/* Whether the bytes of a file there come to a block device, too. */
+/* Returns true if the I/O of a file there also reaches a block device. */
 static bool file_is_on_a_device(const char *path)
 {
 	struct statfs fs;
 	struct stat st;
 
 	if (stat(path, &st))
-		return true; /* rather once too few */
+		return true; /* unknown: count too little rather than twice */
 	if (major(st.st_dev) || S_ISBLK(st.st_mode))
 		return true;
 	if (statfs(path, &fs))
@@ -205,7 +205,7 @@ void block_io_add_ended(struct block_io *b, const struct block_key *key,
 		count_put(&d->ended[key->direction], &d->has_ended[key->direction], count);
 }
 
-/* Adds one value; it is there from then on, if it is usable. */
+/* Adds one value if it is usable. */
 static void value_add(uint64_t *value, struct metric_set *have, const struct metric_set *usable,
 		      enum metric_id id, uint64_t n)
 {
@@ -242,7 +242,7 @@ static void device_put(const struct block_device *d, const struct metric_set *us
 	}
 }
 
-/* Drops from the sum what is not known of one of its devices: bytes, the time of requests. */
+/* Drops from the sum a metric that is unknown for one of the devices. */
 static void unknown_drop(const struct block_device *d, int direction, struct metric_set *have)
 {
 	const struct block_count *c = &d->count[direction];
@@ -300,11 +300,9 @@ void block_io_done(struct block_io *b)
 	b->nr = 0;
 }
 
-/* What bpf/block.bpf.c counts: block I/O by cgroup, device and direction. */
-
 #define BLOCKS_AT_ONCE 64
 
-/* A sum without the devices of one of the programs would be too small. */
+/* Without one of the programs the sum would lack devices. */
 static bool block_is_counted(const struct tracker *t)
 {
 	return optionals_have_group(&t->optional, GROUP_OF_BLOCK);
@@ -314,7 +312,8 @@ void tracker_block_follow(struct tracker *t, uint64_t id)
 {
 	if (t->proc)
 		return;
-	t->skel->bss->block_target = 0; /* what completes meanwhile finds no wrong level */
+	/* requests that complete in between must not match at the old level */
+	t->skel->bss->block_target = 0;
 	t->skel->bss->block_level = 0;
 	t->skel->bss->block_target = id;
 }

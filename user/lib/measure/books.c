@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETIRE_TRIES 1000 /* one in a millisecond */
+#define RETIRE_TRIES 1000 /* with pauses of 1 ms */
 
 const struct account_key account_of_none;
 
@@ -55,7 +55,7 @@ bool books_find_owned(const struct books *b, const void *owner, struct account_k
 
 uint64_t books_new_tree(struct books *b)
 {
-	return (1ULL << 32) + b->nr_trees++; /* the first trees are named by a PID */
+	return (1ULL << 32) + b->nr_trees++; /* PIDs name the first trees */
 }
 
 int books_own(struct books *b, const struct account_key *key, void *owner)
@@ -89,7 +89,7 @@ void books_disown(struct books *b, const struct account_key *key)
 	memmove(o, o + 1, (size_t)(b->owners + b->nr_owners - o) * sizeof(*o));
 }
 
-/* Where the hook has only a pid: fills in the followed process that has it. */
+/* Completes an OOM event of which the hook knows only the PID. */
 static void find_pid(void *context, const struct process_record *r)
 {
 	struct oom_event *e = context;
@@ -123,7 +123,7 @@ static void process_report(struct books *b, const struct process_record *r)
 		b->ops->process(owner, r);
 }
 
-/* Without call_counters it is shorter. */
+/* Events without call_counters are shorter. */
 static void process_take(struct books *b, const void *data, size_t size)
 {
 	struct process_event e = { 0 };
@@ -158,7 +158,7 @@ static int event_take(void *context, void *data, size_t size)
 		if (b->ops->memory)
 			b->ops->memory(b->context);
 		break;
-	case EVENT_EMPTY: /* without a callback the event wakes the loop, which checks */
+	case EVENT_EMPTY: /* even without a callback, the event wakes the loop, which checks */
 		if (b->ops->node_empty)
 			b->ops->node_empty(b->context, &((struct account_event *)data)->account);
 		break;
@@ -176,7 +176,6 @@ void books_consume(struct books *b)
 	tracker_consume(&b->tracker);
 }
 
-/* It has had no exec event. */
 void books_name_process(struct books *b, uint32_t pid, uint64_t image)
 {
 	struct exec_event e;
@@ -198,7 +197,7 @@ void books_name_seeded(struct books *b)
 	tracker_each_process(&b->tracker, name_seeded, b);
 }
 
-/* Reads in /proc what the process of @row runs, if there was no exec event. */
+/* Reads from /proc what the process of @row runs, if there was no exec event. */
 static void books_name_row(struct books *b, const struct drain_row *row)
 {
 	if (row->image == row->serial && !row->end_boot_ns && !images_find(&b->images, row->image))
@@ -211,7 +210,7 @@ int books_retire(struct books *b, const struct account_key *key, const struct ac
 	const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
 	int moved = 1;
 
-	/* a pass may miss an entry while others are deleted: the last one finds none */
+	/* a pass may miss an entry while others are deleted: repeat until one finds none */
 	for (int i = 0; moved && i < RETIRE_TRIES; i++) {
 		moved = tracker_retire(&b->tracker, key, heir, record, context);
 		books_consume(b);
@@ -223,7 +222,7 @@ int books_retire(struct books *b, const struct account_key *key, const struct ac
 	return moved < 0 ? moved : 0;
 }
 
-/* Processes that were left in it have been retired, and are counted in the account of its heir. */
+/* The processes left have been moved to the heir's account. */
 static void account_empty(struct account *a)
 {
 	account_untear(a);
@@ -285,12 +284,10 @@ void books_close(struct books *b)
 	memset(b, 0, sizeof(*b));
 }
 
-/* One drain for all jobs, repeated until no process is missing, and made at one moment. */
-
-#define DRAIN_AGAIN 3 /* further passes, while a process is missing */
+#define DRAIN_AGAIN 3 /* extra passes while a process is missing */
 #define DRAIN_TRIES 3
-#define HELD_UP_NS (NSEC_PER_MSEC / 2) /* for so long a drain may wait for a CPU */
-#define LONG_NS (10 * NSEC_PER_MSEC)   /* one that takes longer would have to wait again */
+#define HELD_UP_NS (NSEC_PER_MSEC / 2) /* tolerated wait for a CPU during a drain */
+#define LONG_NS (10 * NSEC_PER_MSEC)   /* a longer drain would have to wait again */
 
 static void row_keep(void *context, const struct drain_row *row)
 {
@@ -320,7 +317,10 @@ static void unread_add(struct books *b, const struct account_key *key)
 	all[b->nr_unread++] = *key;
 }
 
-/* True if the process is alive by its record: then its account is added to the unread ones. */
+/*
+ * Returns true if the process is alive according to its record, and adds its account to the unread
+ * ones.
+ */
 static bool is_alive(void *context, const struct met *m)
 {
 	const struct drain_row key = { .signal = m->signal, .serial = m->serial };
@@ -339,7 +339,10 @@ static size_t unread_find(struct books *b)
 	return rows_unread(&b->rows, is_alive, b);
 }
 
-/* A pass under churn may miss the one task of a process that has its memory: repeats the pass. */
+/*
+ * Repeats the pass while processes are missing: under churn it may miss the only task of a process
+ * that has its memory.
+ */
 static void drain_missed(struct books *b)
 {
 	bool was_whole = tracker_visited_all(&b->tracker);
@@ -355,12 +358,12 @@ static void drain_missed(struct books *b)
 	unread_find(b);
 }
 
-/* False: it had to wait for a CPU, so that some tasks were met long before the others. */
+/* Returns false if the drain had to wait for a CPU, so that tasks were met at different times. */
 static bool drain_at_once(struct books *b, bool whole)
 {
 	uint64_t before_ns = b->tracker.drain_ns_total, last_ns = b->tracker.began_ns, cpu_ns;
 
-	/* first the records of ended processes, which have left the map: none is met twice */
+	/* Records of ended processes come first. These have left the map, so none is met twice. */
 	books_consume(b);
 	b->ops->drain_begin(b->context);
 	rows_again(&b->rows);
@@ -427,7 +430,7 @@ void books_drain(struct books *b, bool whole)
 		images_touch(&b->images, b->rows.all[i].image, b->drained_ns);
 	}
 	images_prune(&b->images, b->drained_ns);
-	/* before the report: what ends while the jobs process it belongs to the next interval */
+	/* before the report: ends during its processing belong to the next interval */
 	books_consume(b);
 	drain_report(b);
 }

@@ -10,7 +10,7 @@ static size_t born_home(const struct born_set *t, pid_t pid)
 	return ((size_t)pid * 2654435761U) & (t->slots - 1);
 }
 
-/* Where it is, or would be. There is always a free slot. */
+/* Returns the slot of @pid, or a free one. There is always one. */
 static size_t born_slot(const struct born_set *t, pid_t pid)
 {
 	size_t i = born_home(t, pid);
@@ -64,7 +64,7 @@ void born_remove(struct born_set *t, pid_t pid)
 		return;
 	free(b->late);
 	free_slot = (size_t)(b - t->all);
-	/* those behind it that would not be found any more move up */
+	/* move up entries that the gap would make unreachable */
 	for (i = (free_slot + 1) & (t->slots - 1); t->all[i].pid; i = (i + 1) & (t->slots - 1)) {
 		size_t home = born_home(t, t->all[i].pid);
 
@@ -100,8 +100,8 @@ void born_note_exec(struct born *b)
 }
 
 /*
- * The kernel takes the code of exit_group(), or of the last thread. A first thread that has ended
- * before, by itself, has 0.
+ * The kernel's status is the code of exit_group(), or that of the last thread. A first thread that
+ * ended before by itself has code 0.
  */
 bool born_status(const struct born *b, uint32_t *status)
 {

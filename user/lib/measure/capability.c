@@ -22,7 +22,7 @@
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
-/* The kernel's types, loaded once, and freed when bpfmon exits. */
+/* Loads the BTF once; it is freed at exit. */
 static const struct btf *kernel_btf(void)
 {
 	static struct btf *btf;
@@ -92,7 +92,7 @@ static int check_kernel(char *why, size_t size)
 	struct utsname uts;
 	int major = 0, minor = 0;
 
-	/* only for a clear message: what decides is whether the programs load */
+	/* only for a clear message; loading decides */
 	if (!uname(&uts) && sscanf(uts.release, "%d.%d", &major, &minor) == 2 &&
 	    (major < 5 || (major == 5 && minor < 14))) {
 		snprintf(why, size, "this kernel is %d.%d and the oldest that can be used is 5.14",
@@ -158,7 +158,7 @@ static bool has_runqueue_wait(void)
 	__cleanup(fclosep) FILE *f = memory_fopen("/proc/self/schedstat", "re");
 	unsigned long long ran, waited, slices = 0;
 
-	/* without CONFIG_SCHED_INFO the file is absent, or all zero */
+	/* without CONFIG_SCHED_INFO the file is absent or all zero */
 	return f && fscanf(f, "%llu %llu %llu", &ran, &waited, &slices) == 3 && slices;
 }
 
@@ -173,7 +173,7 @@ static bool has_pressure(void)
 
 #define NO_CGROUP "only of a cgroup of version 2, see attach --cgroup and --own-cgroup"
 
-/* The program without which a metric is not known. */
+/* Programs without which a metric is unknown. */
 static const struct needed_program {
 	enum metric_id metric;
 	enum optional program;
@@ -183,21 +183,23 @@ static const struct needed_program {
 #define SOCKET_METRIC NET_METRIC
 #define WIRE_METRIC NET_METRIC
 #include "bpfmon/metrics.def"
-/* without either program they would be those of some devices */
+/* with only one of the programs, devices would be missing */
 #define BLOCK_METRIC(base, ...) { M_##base, OPTIONAL_BLOCK }, { M_##base, OPTIONAL_BLOCK_BIOS },
 #include "bpfmon/metrics.def"
-	/* of sockets from before an attach there would be none */
+	/* sockets from before an attach would be missing */
 	{ M_net_accepts, OPTIONAL_SEED_SOCKETS },
 	{ M_net_retransmits, OPTIONAL_SEED_SOCKETS },
 	{ M_net_sockets, OPTIONAL_SEED_SOCKETS },
 };
 
-/* Returns why @program does not count; NULL: it does, or it is not wanted. */
+/* Returns why @program does not count, or NULL if it does or is not wanted. */
 static const char *program_why_missing(enum optional program, const struct optionals *programs)
 {
 	const enum optional instead_of = optional_row(program)->instead_of;
 
-	/* without a reason it was not needed: the tracepoint counts the same, or is what is missing
+	/*
+	 * No reason: the program was not needed, because the tracepoint counts the same or is
+	 * missing itself.
 	 */
 	if (instead_of != NR_OPTIONALS && !(programs->there & OPTIONAL_BIT(program)) &&
 	    !programs->missing[program][0])
@@ -209,7 +211,7 @@ static const char *program_why_missing(enum optional program, const struct optio
 	return optional_row(program)->when == WHEN_WIRE_CGROUP ? NO_CGROUP : NULL;
 }
 
-/* Returns why a program that counts the metric is missing; NULL: none is. */
+/* Returns why a program that the metric needs is missing, or NULL. */
 static const char *metric_why_uncounted(enum metric_id id, const struct optionals *programs)
 {
 	const char *why = NULL;
@@ -303,7 +305,7 @@ static FILE *open_self(const char *proc, const char *name)
 	return memory_fopen(path, "re");
 }
 
-/* Reads the value of @key from the status; false: there is none. */
+/* Reads a value from /proc/self/status. Returns false without @key. */
 static bool read_status(const char *proc, const char *key, const char *format, uint64_t *value)
 {
 	__cleanup(fclosep) FILE *f = open_self(proc, "status");

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_BYTES 8192 /* memory.stat of version 2 takes 2 KiB */
+#define FILE_BYTES 8192 /* memory.stat of v2 takes 2 KiB */
 
-/* By version; no name: that version has the values in another file, or not at all. */
+/* By version. No name: that version has the values in another file, or not at all. */
 static const struct {
 	const char *name, *controller;
 } files[2][NR_CGROUP_FILES] = {
@@ -42,7 +42,7 @@ static const struct {
 	},
 };
 
-/* The number after @key at the beginning of a line; without a key the file is the number. */
+/* Reads the number after @key at the beginning of a line; without @key, the first number. */
 static bool find_value(const char *text, const char *key, uint64_t *value)
 {
 	size_t n = key ? strlen(key) : 0;
@@ -64,7 +64,7 @@ static bool find_us(const char *text, const char *key, uint64_t *value)
 	return true;
 }
 
-/* The sum of the numbers after every @key: one for each device. */
+/* Sums the numbers after each @key: one per device. */
 static bool find_sum(const char *text, const char *key, uint64_t *value)
 {
 	bool found = false;
@@ -81,7 +81,7 @@ static bool find_sum(const char *text, const char *key, uint64_t *value)
 	return found;
 }
 
-/* Pressure: "some avg10=0.00 avg60=0.00 avg300=0.00 total=4711", microseconds. */
+/* Parses PSI: "some avg10=0.00 avg60=0.00 avg300=0.00 total=4711", in microseconds. */
 static bool find_total(const char *text, const char *key, uint64_t *value)
 {
 	const char *line = strstr(text, key), *total = line ? strstr(line, "total=") : NULL;
@@ -92,7 +92,7 @@ static bool find_total(const char *text, const char *key, uint64_t *value)
 	return true;
 }
 
-/* The place of each value. "total_": including the cgroups below. */
+/* File and key of each metric. Keys with "total_" include cgroups below. */
 static const struct {
 	enum metric_id id;
 	struct {
@@ -153,7 +153,7 @@ static bool is_in(const struct cgroup_stat *c, size_t i, int file, const struct 
 	       metric_has(usable, values[i].id);
 }
 
-/* A counter counts from its first reading on, also if the kernel's has begun again since. */
+/* Counts from the first reading on, also if the kernel's counter was reset. */
 static uint64_t counter_add(struct cgroup_stat *c, enum metric_id id, uint64_t now)
 {
 	if (metric_get(id)->kind != KIND_COUNTER)
@@ -252,7 +252,6 @@ static const char *why_absent(const struct cgroup_stat *c, const struct run *run
 	return "kernel does not report it for a cgroup";
 }
 
-/* A metric is usable if it can be read now. */
 void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target, struct run *run)
 {
 	struct sample first = { 0 };

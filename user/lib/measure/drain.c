@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Drains: what the hooks have missed is repaired, then each live task is committed. */
+/* Drains: repair missed events, then commit each live task. */
 #include "measure/tracker.h"
 
 #include "base/cleanup.h"
@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #define WHOLE_DRAIN_PASSES 16
-#define NODE_DRAIN_PASSES 3 /* of a whole node, whose end they do not wait for */
+#define NODE_DRAIN_PASSES 3 /* the end of a node is not waited for */
 
 uint64_t tracker_socket_misses(const struct tracker *t)
 {
@@ -26,7 +26,7 @@ uint64_t tracker_socket_misses(const struct tracker *t)
 	return missed;
 }
 
-/* From 7.0 on the kernel may skip a program at an event: it counts the skips of each program. */
+/* From 7.0 on the kernel may skip a program at an event, and counts the skips of each program. */
 static void tracker_repair(struct tracker *t, uint64_t now_ns)
 {
 	const struct bpfmon *s = t->skel;
@@ -55,9 +55,8 @@ uint64_t tracker_unrepaired(const struct tracker *t)
 }
 
 /*
- * A missed birth has to be repaired before the sample. Reading the counts of the other hooks takes
- * as long as draining some tasks, and the tasks that they miss are known: once in a second is
- * enough for them.
+ * Missed births must be repaired before the sample. Reading the counts of the other hooks costs as
+ * much as draining some tasks, and tasks that they miss are known: once a second is enough.
  */
 static bool tracker_repair_is_due(const struct tracker *t, uint64_t now_ns)
 {
@@ -66,8 +65,10 @@ static bool tracker_repair_is_due(const struct tracker *t, uint64_t now_ns)
 	       program_misses(t->skel->progs.follow__newtask) != t->newtask_missed;
 }
 
-/* After moves that the hook did not see completely: adopts the tasks in the cgroup; the drain drops
- * those that are out of it. */
+/*
+ * After moves that the hook did not see completely: adopts tasks in the cgroup; the drain drops
+ * those outside.
+ */
 static void tracker_repair_moves(struct tracker *t)
 {
 	uint64_t unseen = tracker_tracking(t)->moves_unseen;
@@ -82,7 +83,7 @@ static void tracker_repair_moves(struct tracker *t)
 	tracker_seed_again(t);
 }
 
-/* Adds the time of a drain, which may consist of several passes. */
+/* Adds the duration of a drain, which may have several passes. */
 static void tracker_note_drain(struct tracker *t, uint64_t since_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -104,7 +105,7 @@ static void row_take(void *context, const void *item)
 	t->row(t->context, item);
 }
 
-/* Meets the tasks that the pass has not met yet. */
+/* Continues the pass with tasks not met yet. */
 static int tracker_go_on(struct tracker *t, drain_fn row, void *context)
 {
 	struct taker taker = { row, context };
@@ -118,13 +119,12 @@ static int tracker_pass(struct tracker *t, drain_fn row, void *context)
 	__u64 *tasks = &t->skel->bss->tracking.tasks;
 	uint64_t met = tasks_met(__atomic_load_n(tasks, __ATOMIC_SEQ_CST), number);
 
-	/* in this order: what hooks still count belongs to the pass before */
+	/* in this order: until then, hooks count for the pass before */
 	__atomic_sub_fetch(tasks, met << tasks_met_shift(number), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&t->skel->bss->drain_pass.number, number, __ATOMIC_SEQ_CST);
 	return tracker_go_on(t, row, context);
 }
 
-/* Without BPF: see proc_source_drain(). */
 static int tracker_drain_proc(struct tracker *t, bool whole, drain_fn row, void *context)
 {
 	int err;
@@ -197,7 +197,7 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	if (t->proc) /* a look leaves none out that it could see */
+	if (t->proc) /* scans miss nothing that they could find */
 		return 0;
 	err = tracker_pass(t, row, context);
 	tracker_note_drain(t, since_ns);

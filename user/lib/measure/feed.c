@@ -9,10 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A listener that does not read loses lines when its queue holds this much. */
 #define QUEUE_BYTES (4 * FEED_QUARTER)
 #define FLUSH_BYTES (32UL << 10)
-#define PACKET_BYTES (32UL << 10) /* sent at once: a socket of packets takes no larger ones */
+#define PACKET_BYTES (32UL << 10) /* sent at once: SOCK_SEQPACKET takes no larger ones */
 
 void feed_init(struct feed *f, int fd)
 {
@@ -82,7 +81,7 @@ static bool feed_make_room(struct feed *f, size_t n)
 	return true;
 }
 
-/* False: the feed has no reader any more, or there is no room for @text. */
+/* Returns false if the reader is gone or there is no room. */
 static bool feed_append(struct feed *f, const char *text, size_t n)
 {
 	if (f->is_broken || (f->used + n > f->room && !feed_make_room(f, n)))

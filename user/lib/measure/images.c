@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define PRUNE_FROM 1024
-/* The record of an ended process comes when it is freed, and a drain under churn may miss one. */
+/* A record comes only when its process is freed, and a drain under churn may miss a process. */
 #define KEEP_NS (10 * NSEC_PER_SEC)
 
 int images_init(struct images *all)
@@ -57,13 +57,13 @@ static struct image **slot_of(const struct images *all, uint64_t id)
 	return &all->slots[(id * 0x9e3779b97f4a7c15ULL >> 32) % all->nr_slots];
 }
 
-/* Joins the components, which come leaf first, to a path. */
+/* Joins the components, stored leaf first, to a path. */
 static size_t path_join(char *out, const char *text, size_t length)
 {
 	size_t used = 0;
 
 	for (size_t end = length; end > 0;) {
-		size_t start = end - 1; /* on the NUL that ends the component */
+		size_t start = end - 1; /* at the NUL that ends the component */
 
 		while (start > 0 && text[start - 1])
 			start--;
@@ -132,7 +132,7 @@ void images_prune(struct images *all, uint64_t now_ns)
 	all->prune_at = all->used * 2 > PRUNE_FROM ? all->used * 2 : PRUNE_FROM;
 }
 
-/* Stores the components of @path, leaf first, each ended by NUL. */
+/* Stores the components of @path, leaf first, each NUL-terminated. */
 static void put_path(struct exec_event *e, char *path)
 {
 	char *slash;
@@ -185,7 +185,10 @@ int image_of_running(pid_t pid, bool want_args, struct exec_event *e)
 	if (n > (ssize_t)sizeof(deleted) && !strcmp(path + n - sizeof(deleted) + 1, deleted))
 		path[n - (ssize_t)sizeof(deleted) + 1] = '\0';
 	put_path(e, path);
-	/* root's, if the process is not dumpable; the folder is its effective user's always */
+	/*
+	 * The folder has the effective user's id; other files are root's if the process is not
+	 * dumpable.
+	 */
 	snprintf(name, sizeof(name), "/proc/%d/status", pid);
 	e->uid = stat(name, &st) ? 0 : st.st_uid;
 	if (want_args)

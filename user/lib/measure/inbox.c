@@ -18,23 +18,25 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define DATAGRAM_BYTES (64UL << 10) /* a larger one is not taken */
-#define MOST_IDLE 100               /* wake-ups in a row that bring nothing */
+#define DATAGRAM_BYTES (64UL << 10) /* larger ones are dropped */
+#define MOST_IDLE 100               /* wake-ups in a row without a datagram */
 #define INBOX_DATAGRAMS 4096
 #define INBOX_BYTES (4UL << 20)
-#define PATIENCE_NS (5 * NSEC_PER_SEC) /* with the thread, at the end */
-#define LAST_DATAGRAMS 65536           /* of each socket, when it stops: a sender may never cease */
+#define PATIENCE_NS (5 * NSEC_PER_SEC) /* for the thread at the end */
+#define LAST_DATAGRAMS 65536           /* per socket at the stop: a sender may never cease */
 #define CLOCKS_APART_NS NSEC_PER_MSEC
-#define OLDEST_NS (60 * NSEC_PER_SEC) /* if it seems older, the clock was set meanwhile */
+#define OLDEST_NS (60 * NSEC_PER_SEC) /* an older timestamp means that the clock was set since */
 
-/* What the kernel reports beside the text. */
+/* Control data of a datagram. */
 struct envelope {
 	uint32_t pid;
 	uint64_t sent_real_ns; /* 0: unknown */
 };
 
-/* They have room only where the client has not asked the kernel for what is to be in it. To close
- * them would wait: the function that stops the thread does so. */
+/*
+ * Passed descriptors fit only if the client has not enabled the control data. Closing one may
+ * block, so the function that stops the thread does it.
+ */
 static void inbox_keep_rights(struct inbox *box, const struct cmsghdr *c)
 {
 	const size_t nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
@@ -64,7 +66,10 @@ static void envelope_read(struct inbox *box, struct msghdr *m, struct envelope *
 	}
 }
 
-/* Converts the kernel's time to the clocks of the run; all are read within CLOCKS_APART_NS. */
+/*
+ * Converts the kernel's timestamp to the clocks of the run, which must be read within
+ * CLOCKS_APART_NS.
+ */
 static void datagram_set_times(struct datagram *l, uint64_t sent_real_ns)
 {
 	uint64_t before, real, boot, mono, age;
@@ -134,13 +139,13 @@ static void inbox_put(struct inbox *box, const char *text, size_t length, const 
 		free(l);
 }
 
-/* Such a mark would be refused later: it takes no room. A newline at its end is not counted. */
+/* Such a mark would be refused later. A final newline is not counted. */
 static bool mark_is_long(const char *text, size_t length)
 {
 	return mark_is_one(text, length) && length > strlen(MARK_PREFIX) + MARK_BYTES + 1;
 }
 
-/* False: no datagram is left. */
+/* Returns false if no datagram is left. */
 static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 {
 	union {
@@ -170,7 +175,7 @@ static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 	return true;
 }
 
-/* Receives what each socket has now, up to @max datagrams of each. False: there was nothing. */
+/* Receives up to @max datagrams of each socket. Returns false if there were none. */
 static bool inbox_receive_all(struct inbox *box, char *text, int max)
 {
 	const struct intake *in = &box->intake;
@@ -187,7 +192,7 @@ static bool inbox_receive_all(struct inbox *box, char *text, int max)
 	return has_come;
 }
 
-/* Another process may have shut a socket down, which is ready for ever then, with nothing in it. */
+/* A socket that another process has shut down polls ready for ever. */
 static void ready_forget(struct pollfd p[4])
 {
 	for (int i = 1; i < 4; i++)
@@ -260,7 +265,9 @@ struct datagram *inbox_take(struct inbox *box)
 	return all;
 }
 
-/* Datagrams that the kernel dropped: a sender over UDP does not wait for room. */
+/*
+ * Returns the number of datagrams that the kernel dropped: senders over UDP do not wait for room.
+ */
 static uint64_t socket_count_dropped(int fd)
 {
 	uint32_t info[SK_MEMINFO_VARS] = { 0 };
@@ -271,7 +278,7 @@ static uint64_t socket_count_dropped(int fd)
 	return info[SK_MEMINFO_DROPS];
 }
 
-/* A sender that still waits for room gets an error at once. */
+/* Senders that wait for room get an error at once. */
 static void inbox_close_sockets(struct inbox *box)
 {
 	struct intake *in = &box->intake;
@@ -302,8 +309,8 @@ bool inbox_ask_to_stop(struct inbox *box)
 }
 
 /*
- * False: the thread hangs. A datagram may bring descriptors, which the kernel drops in the thread
- * that receives it: it then waits for what the sender has chosen.
+ * Returns false if the thread hangs. A datagram may carry descriptors, which the kernel closes in
+ * the receiving thread; that can block for as long as the sender likes.
  */
 static bool inbox_join(struct inbox *box)
 {
@@ -314,7 +321,7 @@ static bool inbox_join(struct inbox *box)
 		const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - box->asked_ns;
 		const uint64_t left_ns = passed_ns < PATIENCE_NS ? PATIENCE_NS - passed_ns : 0;
 
-		/* rounded up: it does not wake too early */
+		/* rounded up, not to wake too early */
 		if (poll(&wake, 1, (int)(left_ns / NSEC_PER_MSEC) + 1) > 0)
 			eventfd_read(box->wake_fd, &ignored);
 	}
@@ -342,7 +349,7 @@ void inbox_done(struct inbox *box)
 	if (box->wake_fd < 0)
 		return;
 	inbox_stop(box);
-	if (box->is_abandoned) /* its thread may go on at any time */
+	if (box->is_abandoned) /* its thread may still run */
 		return;
 	for (struct datagram *l = inbox_take(box), *next; l; l = next) {
 		next = l->next;

@@ -31,7 +31,7 @@ struct bpf_link *iterator_over_process(const struct bpf_program *prog, pid_t pid
 int iterator_run(const struct bpf_link *link)
 {
 	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(link));
-	char unused[64]; /* the programs write nothing there */
+	char unused[64]; /* the programs write nothing */
 	ssize_t n;
 
 	if (fd < 0)
@@ -57,7 +57,7 @@ int walker_open(struct walker *w, const struct bpf_program *prog, const struct b
 		return -errno;
 	w->rows = mapped;
 	w->rows_bytes = bytes;
-	/* one task: only the call after the last one does something */
+	/* one task only: the program acts in the call after the last one */
 	w->link = iterator_over(prog, (union bpf_iter_link_info){ .task.tid = (__u32)gettid() });
 	return w->link ? 0 : -errno;
 }
@@ -94,6 +94,6 @@ int map_walk_next(struct map_walk *walk, void *keys, void *values, size_t most)
 	err = bpf_map_lookup_batch(bpf_map__fd(walk->map), from, &walk->place, keys, values, &nr,
 				   NULL);
 	walk->has_begun = true;
-	walk->has_ended = err == -ENOENT; /* these are the last */
+	walk->has_ended = err == -ENOENT; /* the last batch */
 	return err && err != -ENOENT ? err : (int)nr;
 }

@@ -26,7 +26,7 @@ static void job_read_peers(struct job *job, struct sample *smp)
 	socket_states_put(job->sockets, usable, smp);
 }
 
-/* What only a run reads, beside what its view has. */
+/* Reads what only a run has, in addition to its view. */
 static void job_read_files(struct job *job, struct sample *smp)
 {
 	const struct metric_set *usable = &job->view.run->usable;
@@ -41,7 +41,7 @@ static void job_read_files(struct job *job, struct sample *smp)
 
 void job_drain_begin(struct job *job)
 {
-	job_release_held(job); /* its rows end now */
+	job_release_held(job); /* the rows that it refers to are discarded now */
 	tally_drain_begin(&job->view.tally);
 	job->nr_unread = 0;
 	memset(job->sockets, 0, sizeof(job->sockets));
@@ -77,7 +77,7 @@ void job_drain_end(struct job *job)
 
 	tally_view_drain_end(&job->view);
 	spans_drain_end(&job->spans, b->tracker.began_ns - job->view.start_ns);
-	/* at the end what ends until its accounts are closed belongs to the interval */
+	/* At the end, what ends before the accounts are closed belongs to this interval. */
 	if (job->state == JOB_LEAVES)
 		return;
 	job_bound_interval(job);
@@ -142,16 +142,14 @@ void job_take_pss(struct job *job)
 	feeds_flush(&job->view.feeds);
 }
 
-/* What programs push, as a part of the run: which may, when to sample for it, and its lines. */
-
 #define LINE_NS (NSEC_PER_SEC / PUSHED_PER_SECOND)
 #define LINES_NS (LINE_NS * PUSHED_BURST)
 #define BYTE_NS (NSEC_PER_SEC / PUSHED_BYTES_PER_SECOND)
 #define BYTES_NS (BYTE_NS * PUSHED_BYTES_BURST)
-#define SAMPLE_NS (NSEC_PER_SEC / 20) /* on average one sample for marks in that time */
+#define SAMPLE_NS (NSEC_PER_SEC / 20) /* average time between samples for marks */
 #define SAMPLES_NS NSEC_PER_SEC
-#define SAMPLE_SHARE 20          /* they take no more than this part of the time: 1/20 */
-#define PATIENCE_NS NSEC_PER_SEC /* a sender that two samples did not show by then is refused */
+#define SAMPLE_SHARE 20          /* these take at most 1/20 of the time */
+#define PATIENCE_NS NSEC_PER_SEC /* then a sender that two samples did not show is refused */
 #define LOOK_AGAIN_MS 10
 
 static uint64_t elapsed_of(const struct job *job, const struct datagram *l)
@@ -159,8 +157,10 @@ static uint64_t elapsed_of(const struct job *job, const struct datagram *l)
 	return l->sent_ns > job->view.start_ns ? l->sent_ns - job->view.start_ns : 0;
 }
 
-/* Offers the line that has been written to the feeds, and counts it in @taken or as dropped: bytes
- * are limited by time, and by the room that the run's own lines need in the queues. */
+/*
+ * Offers the written line to the feeds and counts it in @taken or as dropped. Bytes are limited by
+ * a rate, and by the room that the run's own lines need in the queues.
+ */
 static void pushed_line_put(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
 {
 	struct jsonw *j = &job->view.json;
@@ -226,13 +226,11 @@ static bool is_mark(const struct datagram *l)
 	return !l->is_udp && mark_is_one(l->text, l->length);
 }
 
-/* No sample has been made since it came. */
 static bool lacks_a_sample(const struct job *job, const struct datagram *l)
 {
 	return l->samples == job_samples_made(job);
 }
 
-/* None of these has been written yet. */
 static bool lacks_a_line(const struct job *job, const struct datagram *l)
 {
 	return l->samples >= job->view.tally.summary.samples;
@@ -261,7 +259,7 @@ static enum verdict datagram_judge(const struct job *job, const struct datagram 
 	return is_last || (was_looked_for(job, l) && is_overdue(l, now_ns)) ? REFUSE : WAIT;
 }
 
-/* A mark needs the totals at its time, for the phases; of metrics only the sender must be known. */
+/* A mark needs the totals at its time, for the phases. Metrics need only a known sender. */
 static bool sample_is_due(const struct job *job, uint64_t now_ns)
 {
 	for (const struct datagram *l = job->pushed.waiting; l; l = l->next)
@@ -294,7 +292,7 @@ static void senders_refresh(struct job *job)
 	p->drains = job->view.books->tracker.drains;
 }
 
-/* False: the feeds are not empty yet, call it again. */
+/* Returns false if the feeds are not empty yet: call again. */
 static bool datagrams_settle(struct job *job, bool is_last)
 {
 	struct pushed *p = &job->pushed;
@@ -309,7 +307,8 @@ static bool datagrams_settle(struct job *job, bool is_last)
 			at = &l->next;
 			continue;
 		}
-		if (is_last && !feeds_are_empty(&job->view.feeds)) /* listeners first catch up */
+		/* let the listeners catch up */
+		if (is_last && !feeds_are_empty(&job->view.feeds))
 			return false;
 		if (verdict == REFUSE)
 			p->counts.refused += datagram_count_lines(l);
@@ -368,8 +367,6 @@ bool job_close_pushed(struct job *job)
 	return true;
 }
 
-/* Processes that have ended, and those that the kernel has killed. */
-
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
 	      bool is_left)
 {
@@ -398,7 +395,7 @@ void job_emit(struct job *job, const struct process_record *r, const struct drai
 		senders_add_ended(&job->pushed.senders, r);
 }
 
-/* What the books have reported, as it was. */
+/* A report of the books, kept until the first line is written. */
 struct early_report {
 	bool is_oom;
 	union {
@@ -408,9 +405,9 @@ struct early_report {
 };
 
 /*
- * Whether the run has no first line yet. An agent follows a command from its exec on, and receives
- * the time of that a little later: a short one has ended by then. NULL without memory, which is
- * counted.
+ * Returns true if the run has no first line yet; *report is where to keep the event, or NULL
+ * without memory. An agent tracks a command from its exec on but learns that time later, when a
+ * short command may have ended.
  */
 static bool job_is_early(struct job *job, struct early_report **report)
 {
@@ -467,7 +464,7 @@ void job_report_early(struct job *job)
 	job->nr_early = 0;
 }
 
-/* What a run has is also of the run that it began in. */
+/* Each run also includes the runs that began in it. */
 
 void report_total(void *owner, const struct account_key *key, const struct account *total)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The accounts of a run: their sum; and how a run gets and leaves its own in the books of a whole
- * node, where its processes are counted already.
+ * The accounts of a run: their sum, and how a run joins and leaves the books of a whole node, where
+ * its processes are already counted.
  */
 #include "base/memory.h"
 #include "measure/job.h"
@@ -13,7 +13,7 @@
 
 #define JOIN_PASSES 64
 
-/* A process that is there, as its record has it. */
+/* A live process according to its record. */
 struct there {
 	uint32_t pid, ppid;
 	uint64_t start_boot_ns;
@@ -111,8 +111,7 @@ static struct there *there_find(const struct census *c, uint32_t pid)
 	return bsearch(&key, c->all, c->nr, sizeof(key), there_compare);
 }
 
-/* A parent that is older than the child is the one that it was born by, not a later one of that
- * PID. */
+/* An older parent is the true one. A younger one has reused the PID. */
 static bool there_is_member(const struct census *c, const struct there *t)
 {
 	const struct there *parent = t->is_member ? NULL : there_find(c, t->ppid);
@@ -120,7 +119,10 @@ static bool there_is_member(const struct census *c, const struct there *t)
 	return parent && parent->is_member && parent->start_boot_ns <= t->start_boot_ns;
 }
 
-/* What descends from the members: a pass may reach a child before its parent. */
+/*
+ * Marks children of members; a pass may reach a child before its parent. Returns true if any was
+ * new.
+ */
 static bool census_spread(struct census *c)
 {
 	bool has_grown = false;
@@ -134,7 +136,7 @@ static bool census_spread(struct census *c)
 	return has_grown;
 }
 
-/* A run that has begun before keeps its processes, or it would be wrong from now on. */
+/* A run that began before keeps its processes, or it would become wrong. */
 static bool process_is_free(struct job *job, const struct there *t)
 {
 	const struct job *owner = books_owner(job->view.books, &t->account);
@@ -147,7 +149,7 @@ static bool process_is_free(struct job *job, const struct there *t)
 	return false;
 }
 
-/* Moves those of the descendants that are not in the account yet: how many. */
+/* Moves descendants that are not in the account yet. Returns how many threads were moved. */
 static size_t descendants_move(struct job *job)
 {
 	const uint32_t flags = PROCESS_ROOT | PROCESS_SEEDED;
@@ -173,7 +175,7 @@ static size_t descendants_move(struct job *job)
 	return job->baseline.threads - before;
 }
 
-/* All are counted in the run of the first one, too: the others must be in the same. */
+/* Targets must all be in the same enclosing run, because they are counted there, too. */
 static int targets_check(struct job *job, char *why, size_t size)
 {
 	const struct job_spec *spec = job->spec;
@@ -200,7 +202,7 @@ static int targets_join(struct job *job)
 		if (!joiner_move(job, (uint32_t)job->spec->targets[i],
 				 PROCESS_ROOT | PROCESS_SEEDED))
 			err = 0;
-	/* one that was born by a process before that was moved is found in the next pass */
+	/* a child born before its parent was moved is found in the next pass */
 	for (int i = 0; !err && i < JOIN_PASSES && descendants_move(job); i++)
 		;
 	return err;
@@ -231,7 +233,7 @@ int job_join(struct job *job, char *why, size_t size)
 	return joiner_move(job, (uint32_t)first, PROCESS_ROOT | PROCESS_LAUNCHED);
 }
 
-/* Runs that have begun in @job, which is over, are from now on in the one around it. */
+/* Runs that began in @job belong to its enclosing run from now on. */
 static void runs_pass_on(struct job *job)
 {
 	const struct books *b = job->view.books;
@@ -257,13 +259,14 @@ void job_leave_books(struct job *job)
 		return;
 	runs_pass_on(job);
 	tracker_read_accounts(&job->view.books->tracker);
-	while (books_find_owned(job->view.books, job, &key)) { /* its own, and those of its spans */
+	/* its own, and those of its spans */
+	while (books_find_owned(job->view.books, job, &key)) {
 		if (!books_remove(job->view.books, &key, &total))
 			account_add(&job->view.tally.removed, &total);
 		books_disown(job->view.books, &key);
 	}
 	job->account.tree = 0;
-	if (job->above) /* what its processes use from here on is counted there */
+	if (job->above) /* later usage of its processes is counted there */
 		account_add(&job->above->view.tally.removed, &job->view.tally.removed);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How a run begins and ends: it finds the processes to follow and what they run; it closes its
- * accounts, writes the remaining lines, then the summary.
+ * Begin and end of a run. Begin: finds the processes to track and what they run. End: closes the
+ * accounts, and writes the remaining lines and the summary.
  */
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -26,7 +26,7 @@
 struct named {
 	const struct job_spec *options;
 	bool is_found[MAX_TARGETS];
-	pid_t impostor; /* a PID that was another process's when it was named; or 0 */
+	pid_t impostor; /* PID reused by a process younger than the request, or 0 */
 };
 
 static void note_named(void *context, const struct process_record *r)
@@ -43,7 +43,9 @@ static void note_named(void *context, const struct process_record *r)
 	}
 }
 
-/* @has_any: tasks were found. One that has ended since is in the ring buffer: not an error. */
+/*
+ * @has_any: tasks were found. A process that has ended since is then in the ring buffer: no error.
+ */
 static int say_missing(pid_t pid, bool has_any, char *why, size_t size)
 {
 	pid_t parent;
@@ -68,9 +70,9 @@ static int say_missing(pid_t pid, bool has_any, char *why, size_t size)
 }
 
 /*
- * Checks, after seeding, that the processes that the user has named are those that are followed.
- * Returns -ESRCH with one sentence in @why if one was not found, or if its PID is another process's
- * by now. If others were found, one that has ended since is no error.
+ * Checks, after seeding, that the processes that the user has named are tracked. Returns -ESRCH
+ * with @why if one was not found or its PID was reused. If others were found, one that has ended
+ * since is no error.
  */
 static int named_check(struct tracker *t, const struct job_spec *o, char *why, size_t size)
 {
@@ -89,13 +91,15 @@ static int named_check(struct tracker *t, const struct job_spec *o, char *why, s
 	return err;
 }
 
-/* Reads what a process of bpfmon itself has cost so far; memory is 0 if it cannot be read (/proc is
- * of another PID namespace). */
+/*
+ * Reads what the bpfmon process @pid has cost so far. rss_bytes is 0 if /proc is of another PID
+ * namespace.
+ */
 static void selfcost_read(pid_t pid, struct role_cost *cost)
 {
 	char path[64], line[128];
 	__cleanup(fclosep) FILE *status = NULL;
-	clockid_t cpu; /* of all threads, those that have ended included */
+	clockid_t cpu; /* includes ended threads */
 
 	*cost = (struct role_cost){ 0 };
 	if (!clock_getcpuclockid(pid, &cpu))
@@ -205,7 +209,7 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 
 	job_describe(job, spec, books);
 	job_note_missing(job);
-	*why = '\0'; /* it may be of programs that were tried */
+	*why = '\0'; /* may contain the reason for a refused optional program */
 	err = job_follow(job, why, size);
 	if (err && spec->command)
 		snprintf(why, size, "the command's process %d cannot be followed: %s",
@@ -213,7 +217,7 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 	else if (err && !*why)
 		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
 	tally_view_choose_metrics(&job->view);
-	job_open_files(job); /* at once: their values now are the baseline */
+	job_open_files(job); /* now: their present values are the baseline */
 	limit_watch_open(job);
 	if (!err && !books->whole_node)
 		books_name_seeded(books);
@@ -230,7 +234,9 @@ static void job_put_baseline(struct job *job)
 	job->view.run->seeded_tasks = job->baseline.threads;
 }
 
-/* An attachment begins when all its processes have been found. */
+/*
+ * Describes an attachment. Returns the time at which it begins: when all its processes were found.
+ */
 static uint64_t attachment_begin(struct job *job)
 {
 	const struct cgroup_target *target = job->spec->tracker.cgroup;
@@ -251,7 +257,7 @@ static uint64_t attachment_begin(struct job *job)
 	run->seed_ns = tracker->seed_ns;
 	run->seeded_tasks = tracker_tracking(tracker)->seeded;
 	tracker_baseline(tracker, run->baseline, &run->baseline_have);
-	/* if it waited for the cgroup's first process, it begins with that */
+	/* with wait_start it begins with the first process of the cgroup */
 	return job->spec->wait_start ? clock_ns(CLOCK_MONOTONIC) : tracker->seeded_ns;
 }
 
@@ -306,7 +312,7 @@ static void left_keep(void *context, const struct process_record *r)
 	left[job->nr_left++] = *r;
 }
 
-/* What its processes use from here on is in no job. */
+/* Closes the accounts. Later usage of the processes is in no job. */
 static void accounts_close(struct job *job)
 {
 	const struct accounts *a = &job->view.books->tracker.accounts;
@@ -350,13 +356,13 @@ void job_close(struct job *job)
 		job->view.tally.summary.map_bytes = tracker_map_bytes(tracker);
 	if (!job->view.books->whole_node)
 		tracker_settle_births(tracker);
-	/* a task that is found after its account was closed is lost to this job */
+	/* tasks found after the accounts are closed are lost for this job */
 	job->unrepaired = growth_since(tracker_unrepaired(tracker), job->view.base.unrepaired);
 	job->repaired = growth_since(tracker_repaired(tracker), job->view.base.repaired);
 	if (job->spec->tracker.exact_peak)
 		tracker_freeze_peak(tracker);
 	accounts_close(job);
-	/* they are final now: the sum of the records */
+	/* final now: the sum of the records */
 	job->view.tally.totals = job_totals(job);
 	job_bound_interval(job);
 	job_publish(job);
@@ -369,7 +375,6 @@ static void left_emit(struct job *job, const struct process_record *r)
 	job_emit(job, r, rows_find(&job->view.books->rows, r->serial), true);
 }
 
-/* What only a run can lose, beside what its view does. */
 static void job_note_losses(struct job *job)
 {
 	const struct tally_view *v = &job->view;
@@ -405,7 +410,7 @@ static void summary_note_peaks(struct job *job)
 
 	if (job->spec->tracker.exact_peak)
 		exact_peak_finish(&job->exact, &job->view.books->tracker, job->view.start_ns, sum);
-	if (!job->view.run->is_from_proc) /* without BPF some processes have no record */
+	if (!job->view.run->is_from_proc) /* without BPF, some processes have no record */
 		memory_bound_report(&job->view.tally.bound,
 				    metric_has(&job->view.run->usable, M_rss), sum);
 	needed_watch_finish(job);
@@ -432,7 +437,8 @@ static void summary_note_bounds(struct job *job)
 		sum->rss_peak_elapsed_ns = at_ns - job->view.start_ns;
 	}
 	summary_raise_peak(sum, proc_source_peak(t->proc));
-	summary_raise_peak(sum, sum->process_rss_peak_bytes); /* of one that was not waited for */
+	/* may be of a process that was not reaped */
+	summary_raise_peak(sum, sum->process_rss_peak_bytes);
 }
 
 static void job_finish(struct job *job)

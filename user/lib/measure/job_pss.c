@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How a sample gets its PSS: it is held while a thread reads it, and nothing else waits. */
+/* PSS of samples: a sample is held while a thread reads its PSS; nothing else waits. */
 #include "base/clock.h"
 #include "base/procstat.h"
 #include "measure/job.h"
@@ -8,19 +8,21 @@
 
 #include <errno.h>
 
-#define HOLD_NS NSEC_PER_SEC /* for so long a line may wait for its PSS */
-/* Without --pss it is read for the memory that the run needs: in a hundredth of the time, which may
- * be spent before it has passed, and saved up. */
+#define HOLD_NS NSEC_PER_SEC /* longest time to hold a line */
+/*
+ * Without --pss, PSS is read only for the memory that the run needs, within a hundredth of the
+ * time, which may be spent in advance and saved up.
+ */
 #define NEEDED_PPM 10000
 #define NEEDED_AT_ONCE_NS (100 * NSEC_PER_MSEC)
 #define NEEDED_SAVED_NS NSEC_PER_SEC
 
 /*
- * PSS of a sample. The event loop plans a list of reads, hands it to the thread, and holds the
- * line of the sample until an eventfd says that the list is done, but not beyond the next drain
- * or a second: then the line is written without what is not known yet. What is read later comes
- * into the next sample, counted as postponed. While a list is not done no other is planned. A
- * result is kept only if its process still has that address space and program.
+ * The event loop plans a list of reads, submits it to the thread, and holds the line of the sample
+ * until an eventfd signals that the list is done, but not beyond the next drain or a second: then
+ * the line is written without the missing values. Later results go into the next sample, counted as
+ * postponed. No list is planned while another is being read. A result is kept only if its process
+ * still has that address space and program.
  */
 
 void job_init_pss(struct job *job)
@@ -35,7 +37,7 @@ void job_init_pss(struct job *job)
 	p->capacity_ns = NEEDED_SAVED_NS;
 }
 
-/* It is asked for, in samples. */
+/* Returns true if samples have PSS. */
 static bool job_puts_pss(const struct job *job)
 {
 	return metric_set_has_source(&job->view.run->usable, SOURCE_PROCFS);
@@ -78,8 +80,8 @@ bool job_begin_reading(struct job *job)
 }
 
 /*
- * False: the sample has nothing to wait for. What is still being read for an earlier one may take
- * long, and is waited for at the end of the run alone.
+ * Returns false if the sample has nothing to wait for. Reads for an earlier sample may take long
+ * and are waited for only at the end of the run.
  */
 static bool sample_begin_pss(struct job *job)
 {
@@ -121,7 +123,7 @@ static void sample_put_pss(struct job *job)
 			       job->view.smp.elapsed_ns);
 }
 
-/* Writes the sample that is held, if there is one, with the PSS that is known now. */
+/* Writes the held sample, if any, with the PSS known now. */
 static void job_release_sample(struct job *job)
 {
 	struct held_sample *held = &job->held;
@@ -145,7 +147,7 @@ void job_hold_sample(struct job *job)
 		job_release_sample(job);
 }
 
-/* Limits of PSS have waited for it. */
+/* Limits of PSS are checked now. */
 void job_release_held(struct job *job)
 {
 	if (!job->view.is_held)
