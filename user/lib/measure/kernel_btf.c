@@ -17,7 +17,7 @@
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
-/* Maps the file (from Linux 6.16 on), or reads it. */
+/* mmap works from Linux 6.16 on. */
 static int bytes_get(struct kernel_btf *k)
 {
 	__cleanup(closep) int fd = open(KERNEL_BTF, O_RDONLY | O_CLOEXEC);
@@ -40,7 +40,7 @@ static int bytes_get(struct kernel_btf *k)
 	return got == k->size ? 0 : -EIO;
 }
 
-/* Bytes that follow the struct btf_type; -1: a kind that is not known. */
+/* Returns the size of the data after struct btf_type, or -1 for an unknown kind. */
 static long info_bytes(const struct btf_type *t)
 {
 	const long n = btf_vlen(t);
@@ -130,13 +130,12 @@ void kernel_btf_close(struct kernel_btf *k)
 	*k = (struct kernel_btf){ 0 };
 }
 
-/* Returns the type of that number; NULL: void, or there is none. */
+/* Returns NULL for void and for unknown ids. */
 static const struct btf_type *kernel_btf_type(const struct kernel_btf *k, uint32_t id)
 {
 	return id && id < k->nr_types ? (const void *)(k->types + k->offsets[id]) : NULL;
 }
 
-/* Returns the text at @offset; "" where there is none. */
 static const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset)
 {
 	return offset < k->strings_size ? k->strings + offset : "";
@@ -144,7 +143,8 @@ static const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset)
 
 void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, size_t nr)
 {
-	bool begins[UCHAR_MAX + 1] = { false }; /* a wanted name, with that byte: few others do */
+	/* first bytes of wanted names: excludes most others */
+	bool begins[UCHAR_MAX + 1] = { false };
 	uint32_t kinds = 0;
 
 	for (size_t i = 0; i < nr; i++) {
@@ -183,10 +183,10 @@ int64_t kernel_btf_enumerator(const struct kernel_btf *k, const char *name)
 	return -ENOENT;
 }
 
-#define SLOTS 4096 /* a power of two, many more than there are names */
-#define DEEPEST 32 /* structs within each other, arrays of them, and their modifiers */
+#define SLOTS 4096 /* a power of two, far above the number of names */
+#define DEEPEST 32 /* nested structs, arrays and modifiers */
 
-/* The names that are looked for, without what stands behind "___". */
+/* Names to look for, without a "___flavor" suffix. */
 struct names {
 	const char *name[SLOTS]; /* not owned */
 	size_t length[SLOTS];
@@ -196,8 +196,8 @@ struct names {
 struct copying {
 	const struct kernel_btf *from;
 	struct btf *to;
-	uint32_t *copied; /* new id of each type; 0: not there */
-	int pointer;      /* the one to void */
+	uint32_t *copied; /* new id by old id; 0: not copied */
+	int pointer;      /* id of void * */
 };
 
 static size_t essential_length(const char *name)
@@ -209,14 +209,14 @@ static size_t essential_length(const char *name)
 
 static uint32_t name_hash(const char *name, size_t length)
 {
-	uint32_t hash = 2166136261U; /* FNV-1a */
+	uint32_t hash = 2166136261U;
 
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (unsigned char)name[i]) * 16777619U;
 	return hash;
 }
 
-/* The slot of that name, or the free one for it. */
+/* Returns the slot of the name, or the free one for it. */
 static size_t name_slot(const struct names *n, const char *name, size_t length)
 {
 	size_t at = name_hash(name, length) & (SLOTS - 1);
@@ -226,7 +226,7 @@ static size_t name_slot(const struct names *n, const char *name, size_t length)
 	return at;
 }
 
-/* The kinds that programs name and that are copied for it. */
+/* Returns true for the kinds that programs name. */
 static bool type_is_wanted(const struct btf_type *t)
 {
 	return btf_is_composite(t) || btf_is_any_enum(t);
@@ -255,7 +255,7 @@ static int names_collect(struct names *n, const struct btf *local)
 
 static int type_copy(struct copying *c, uint32_t id, int depth);
 
-/* The new id of what @id stands for, behind typedefs and qualifiers. */
+/* Copies the type behind typedefs and qualifiers. Returns its new id. */
 static int type_copy_plain(struct copying *c, uint32_t id, int depth)
 {
 	const struct btf_type *t = kernel_btf_type(c->from, id);
@@ -266,10 +266,10 @@ static int type_copy_plain(struct copying *c, uint32_t id, int depth)
 		id = t->type;
 		t = kernel_btf_type(c->from, id);
 	}
-	return t ? -ELOOP : 0; /* void */
+	return t ? -ELOOP : 0;
 }
 
-/* Adds @t, whose members' types have the new @ids. */
+/* Adds @t, whose member types have the new @ids. */
 static int composite_add(struct copying *c, const struct btf_type *t, const int *ids)
 {
 	const struct btf_member *m = btf_members(t);
@@ -292,7 +292,7 @@ static int composite_copy(struct copying *c, const struct btf_type *t, int depth
 
 	if (!ids)
 		return -ENOMEM;
-	/* what it embeds comes first: members are added to the last type */
+	/* embedded types first: members are added to the last type */
 	for (__u16 i = 0; id >= 0 && i < nr; i++)
 		id = ids[i] = type_copy_plain(c, btf_members(t)[i].type, depth + 1);
 	if (id >= 0)
@@ -341,12 +341,12 @@ static int type_make(struct copying *c, const struct btf_type *t, int depth)
 		return composite_copy(c, t, depth);
 	case BTF_KIND_ENUM:
 		return enum_copy(c, t);
-	default: /* a value of 64 bits, or what no program reads */
+	default: /* an enum64, or a kind that no program reads */
 		return btf__add_int(c->to, "__u64", t->size == 8 ? 8 : 4, 0);
 	}
 }
 
-/* The new id of @id, which is copied unless it has been. 0: void. */
+/* Copies the type unless it was copied. Returns its new id, 0 for void. */
 static int type_copy(struct copying *c, uint32_t id, int depth)
 {
 	const struct btf_type *t = kernel_btf_type(c->from, id);

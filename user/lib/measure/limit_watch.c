@@ -18,10 +18,11 @@
 
 #define FIRST_PAUSE_NS 2000000ULL
 #define LONGEST_PAUSE_NS 64000000ULL
-#define LOOK_NS 5000000ULL         /* at the memory of the cgroup */
-#define LOOK_SLOWLY_NS 50000000ULL /* where it holds what is no process's, as page cache */
-#define PROCESS_BYTES 32           /* a number of a process, and its serial */
-#define ROUND_PACKETS 60           /* that a socket, a quarter of which is full, has room for */
+#define LOOK_NS 5000000ULL /* between polls of the cgroup's memory */
+#define LOOK_SLOWLY_NS                                                                             \
+	50000000ULL      /* if the cgroup holds memory of no process, for example page cache */
+#define PROCESS_BYTES 32 /* PID and serial of a process as text */
+#define ROUND_PACKETS 60 /* that fit into a socket which is at most a quarter full */
 
 static uint64_t limit_watch_ended(const struct job *job)
 {
@@ -41,7 +42,7 @@ static void limit_watch_send_ended(const struct job *job, int what)
 		     ended);
 }
 
-/* As many as there is room for; the rest of a run of thousands is sent when these have ended. */
+/* Sends as many processes as fit; the rest of thousands is sent when these have ended. */
 static void limit_watch_send(struct job *job)
 {
 	const uint64_t at_ns = job->view.books->drain_boot_ns;
@@ -49,7 +50,7 @@ static void limit_watch_send(struct job *job)
 	size_t n = 0, nr = 0;
 
 	if (!control_has_room(
-		    job->spec->control_fd)) /* the launcher still acts on the last round */
+		    job->spec->control_fd)) /* the launcher still handles the last round */
 		return;
 	for (size_t i = 0; i < job->view.tally.rows.nr && nr < ROUND_PACKETS; i++) {
 		const struct drain_row *row = job->view.tally.rows.all[i];
@@ -70,8 +71,8 @@ static void limit_watch_send(struct job *job)
 }
 
 /*
- * In the kernel, for what forks faster than it is found: with the rights that the launcher has. An
- * agent, and a bpfmon that lends rights, end only what the run's user could end.
+ * Kills in the kernel what forks faster than it is found, with the rights of the launcher: an
+ * agent, or a bpfmon that lends rights, kills only what the run's user may kill.
  */
 static void limit_watch_guard(struct job *job)
 {
@@ -116,7 +117,8 @@ static void limit_watch_round(struct job *job)
 	struct limit_watch *l = &job->limits;
 
 	if (l->is_killing)
-		limit_watch_guard(job); /* each time: spans and runs within may have begun */
+		/* each time: new spans and inner runs have other accounts */
+		limit_watch_guard(job);
 	books_drain(job->view.books, false);
 	limit_watch_send(job);
 	feeds_flush(&job->view.feeds);
@@ -124,7 +126,7 @@ static void limit_watch_round(struct job *job)
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + l->pause_ns;
 }
 
-/* The run is to end: begins to send the launcher its processes. */
+/* Begins to send the launcher the processes to end. */
 static void limit_watch_begin_end(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
@@ -132,7 +134,7 @@ static void limit_watch_begin_end(struct job *job)
 	l->ended_before = limit_watch_ended(job);
 	l->is_ending = true;
 	l->pause_ns = FIRST_PAUSE_NS;
-	limit_watch_send(job); /* of the sample */
+	limit_watch_send(job); /* those of the sample */
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + l->pause_ns;
 }
 
@@ -141,7 +143,10 @@ void limit_watch_report(struct job *job)
 	job->limits.is_reported = true;
 }
 
-/* A cgroup holds more than its processes do: what they have is seen by a drain only. */
+/*
+ * Polls the cgroup's memory. It holds more than its processes do, so only a drain tells whether
+ * they exceed the limit.
+ */
 static void limit_watch_look(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
@@ -160,7 +165,7 @@ static void limit_watch_look(struct job *job)
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_SLOWLY_NS;
 }
 
-/* What the kernel has counted may be more than a sample, which is later, finds. */
+/* The kernel's report may exceed what the later sample finds. */
 static void limit_watch_take_report(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
@@ -172,7 +177,7 @@ static void limit_watch_take_report(struct job *job)
 	job_sample(job);
 }
 
-/* When the run, or what is to be looked at, has lasted for too long; 0: never. */
+/* Returns when the wall limit or the next round or poll is due; 0: never. */
 static uint64_t limit_watch_due_ns(const struct job *job)
 {
 	uint64_t due_ns = job->limits.wall_at ? job->view.start_ns + job->limits.wall_at : 0;
@@ -217,7 +222,7 @@ int limit_watch_wait(const struct job *job, int wait_ms)
 	return wait_ms < 0 || left_ms < (uint64_t)wait_ms ? (int)left_ms : wait_ms;
 }
 
-/* Sets the limits that the run is nearest to. */
+/* Sets the limits that are checked between samples. */
 static void limit_watch_aim(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
@@ -227,7 +232,7 @@ static void limit_watch_aim(struct job *job)
 		uint64_t *at;
 		const struct limit *limit = &job->spec->limits[i];
 
-		/* a better figure is known at samples only */
+		/* only samples have a better value */
 		if (l->is_hit[i] || l->is_contradicted[i] || limit->of != LIMIT_OF_RUN)
 			continue;
 		if (limit->is_wall)
@@ -249,8 +254,8 @@ static uint64_t number_least(uint64_t a, uint64_t b)
 }
 
 /*
- * The kernel may count more as written than was: all of a large folio for a write to a part of it.
- * What calls have written is nearer to the truth, where it is less.
+ * The kernel may count more written than was: a whole large folio for a partial write. The bytes
+ * written by calls are closer if they are less.
  */
 static uint64_t part_value(enum metric_id id, const uint64_t *value, const struct metric_set *have)
 {
@@ -259,7 +264,7 @@ static uint64_t part_value(enum metric_id id, const uint64_t *value, const struc
 	return number_least(value[M_write], value[M_wchar]);
 }
 
-/* The sum of what @l is of. False: that is not known. */
+/* Sums the metrics of the limit. Returns false if one is unknown. */
 static bool limit_value(const struct limit *l, const struct sample *smp, uint64_t *value)
 {
 	*value = 0;
@@ -288,7 +293,7 @@ static void hit_set_span(struct limit_hit *hit, const struct live_span *s)
 	       text_cut_bytes(s->label.name, sizeof(hit->span_name) - 1));
 }
 
-/* What one live process has of it; 0: nothing, or that is not known. */
+/* Returns the value of one live process, or 0 if unknown. */
 static uint64_t process_value(struct job *job, const struct limit *l, const struct drain_row *row)
 {
 	const uint64_t now_ns = job->view.books->drain_boot_ns;
@@ -296,7 +301,7 @@ static uint64_t process_value(struct job *job, const struct limit *l, const stru
 	struct process_sample p;
 	uint64_t sum = 0;
 
-	if (l->is_wall) /* the command is older than its run: it has waited for that */
+	if (l->is_wall) /* the command is older than its run, for which it waited */
 		return number_least(now_ns > row->start_boot_ns ? now_ns - row->start_boot_ns : 0,
 				    job->view.smp.elapsed_ns);
 	process_sample_take(&p, &job->view, row, 0);
@@ -309,7 +314,7 @@ static uint64_t process_value(struct job *job, const struct limit *l, const stru
 	return sum;
 }
 
-/* The live process that has the most of it; NULL: that cannot be told of one. */
+/* Returns the live process with the largest value, or NULL if unknown. */
 static const struct drain_row *rows_find_most(struct job *job, const struct limit *l,
 					      const struct row_list *rows, uint64_t *most)
 {
@@ -329,8 +334,10 @@ static const struct drain_row *rows_find_most(struct job *job, const struct limi
 	return found;
 }
 
-/* What RSS may count several times is compared with what the run needs. True: it is beyond the
- * limit; or it is not, which @hit then says. */
+/*
+ * Compares the memory needed with the limit, because RSS may count pages several times. Returns
+ * true if it is exceeded, or, with hit->is_contradicted, if it is not.
+ */
 static bool memory_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit,
 			   uint64_t of_largest)
 {
@@ -346,7 +353,8 @@ static bool memory_exceeds(struct job *job, const struct limit *l, struct limit_
 		return true;
 	}
 	if (!is_known || most > l->most)
-		return !needed_watch_ask(job); /* there is no better figure; else it comes soon */
+		/* no better value is available; else one comes soon */
+		return !needed_watch_ask(job);
 	hit->is_contradicted = true;
 	return !l->is_needed;
 }
@@ -359,14 +367,14 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 	uint64_t most, needed;
 
 	hit->value = smp->elapsed_ns;
-	/* over a shorter time the number of busy cores cannot be measured */
+	/* a shorter time is too short to measure busy cores */
 	if (!l->is_wall && l->parts[0] == M_cores && smp->elapsed_ns < SHORTEST_FOR_CORES)
 		return false;
 	if (!l->is_wall && !limit_value(l, smp, &hit->value))
 		return false;
 	if (is_of_rss && job->limits.reported_bytes > hit->value)
 		hit->value = job->limits.reported_bytes;
-	/* of a cgroup it may be more: files in memory */
+	/* a cgroup's value may be larger: it includes files in memory */
 	if (l->is_needed && needed_watch_now(job, &needed, &most) && needed > hit->value)
 		hit->value = needed;
 	if (hit->value <= l->most)
@@ -428,7 +436,7 @@ static void limit_note_hit(struct job *job, const struct limit *l, struct limit_
 	jsonw_object(&j, NULL);
 	limit_hit_write(&j, hit);
 	jsonw_object_end(&j);
-	/* what does not fit is said without its figures */
+	/* send a hit that does not fit without its values */
 	if (!j.failed && j.used < sizeof(text))
 		snprintf(text, sizeof(text), "%.*s", (int)j.used, j.text);
 	else
@@ -439,15 +447,14 @@ static void limit_note_hit(struct job *job, const struct limit *l, struct limit_
 		limit_watch_begin_end(job);
 }
 
-/* After the end of the run: of live processes, and of the memory that they have, nothing is left.
- */
+/* After the run, live processes and their memory are gone. */
 static bool limit_is_of_total(const struct limit *l)
 {
 	return l->of == LIMIT_OF_RUN &&
 	       (l->is_wall || metric_get(l->parts[0])->kind == KIND_COUNTER);
 }
 
-/* Compares the sample that has just been made, or has just got its PSS, with the limits. */
+/* Compares the sample that was just made, or just got its PSS, with the limits. */
 static void limit_watch_check(struct job *job)
 {
 	static bool (*const exceeds[NR_LIMIT_OF])(struct job *, const struct limit *,
@@ -480,9 +487,6 @@ static void limit_watch_check(struct job *job)
 	if (is_any)
 		limit_watch_aim(job);
 }
-
-/* Between samples: looks at memory, and, once the run is to end, sends the launcher its
- * processes. */
 
 void limit_watch_open(struct job *job)
 {

@@ -10,8 +10,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#define QUEUE_BYTES                                                                                \
-	(16UL << 20) /* so that all processes of a large run fit, some samples of them */
+#define QUEUE_BYTES (16UL << 20) /* some samples with all processes of a large run */
 
 void live_init(struct live *l, struct loop *loop, struct tally_view *v)
 {
@@ -59,7 +58,7 @@ static struct live_listener *live_place(struct live *l)
 	return NULL;
 }
 
-/* What it would have had by now. */
+/* Sends what a listener from the start would have by now. */
 static void live_greet(struct live_listener *one)
 {
 	struct tally_view *v = one->live->view;
@@ -94,7 +93,8 @@ int live_take(struct live *l, int fd, bool processes, char *why, size_t size)
 	}
 	feed_init(&one->feed, fd);
 	feed_limit(&one->feed, QUEUE_BYTES);
-	one->feed.budget = uid ? l->view->feeds.budget : NULL; /* root's is not the user's */
+	/* root's is not charged to the user */
+	one->feed.budget = uid ? l->view->feeds.budget : NULL;
 	one->feed.is_live = true;
 	one->feed.wants_processes = processes;
 	feeds_add(&l->view->feeds, &one->feed);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* At each sample: the processes that hold the most memory, and their lines. */
 #include "measure/live_processes.h"
 
 #include "base/clock.h"
@@ -23,7 +22,7 @@ static int compare_weight(const void *a, const void *b)
 	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
-/* Whether @a, of two processes that share their memory, is the one to be listed. */
+/* Returns true if @a, of two processes that share memory, is to be listed. */
 static bool is_first(const struct drain_row *a, const struct drain_row *b)
 {
 	if (a->start_boot_ns != b->start_boot_ns)
@@ -83,7 +82,7 @@ static void process_sample_set(struct process_sample *p, enum metric_id id, uint
 	metric_put(&p->have, id);
 }
 
-/* What a program with set-user-ID executes is not the user's: it may have chosen the arguments. */
+/* The arguments of a set-user-ID program may be another user's choice. */
 bool tally_view_shows(const struct tally_view *v, const struct process_record *r)
 {
 	const struct image *image = images_find(&v->books->images, r->image);
@@ -134,7 +133,7 @@ void heaviest_write(struct heaviest *h, struct tally_view *v, size_t most, struc
 		process_sample_write(v, h->rows[i], v->smp.elapsed_ns, lines);
 }
 
-/* False: it has been freed since the drain, and its record comes. */
+/* Returns false if the process was freed since the drain; its record will come. */
 static bool process_take_record(struct process_sample *p, struct tally_view *v,
 				const struct drain_row *row, bool shows_all)
 {
@@ -157,7 +156,6 @@ static bool process_take_record(struct process_sample *p, struct tally_view *v,
 	return true;
 }
 
-/* Returns their number. */
 uint64_t live_processes_write(struct tally_view *v, bool shows_all, struct jsonw *lines)
 {
 	uint64_t nr = 0;

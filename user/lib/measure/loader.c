@@ -27,14 +27,14 @@
 #define LOG_BYTES (1 << 20)
 
 /*
- * Takes relocated programs from libbpf. It would load them one by one, and read all types of the
- * kernel to find the numbers of the hooks. So it gets an empty program to load in place of each,
- * whose descriptor is then made one of the true program.
+ * A relocated program taken from libbpf, which would load programs one by one and read the kernel's
+ * full BTF to find the ids of hooks. libbpf loads an empty program in place of each, whose
+ * descriptor is later replaced by the real one.
  */
 struct relocated {
 	struct bpf_program *program; /* not owned */
 	enum bpf_prog_type type;
-	struct bpf_prog_load_opts options; /* what it refers to is owned */
+	struct bpf_prog_load_opts options; /* owned, with all that it refers to */
 	struct bpf_insn *insns;            /* owned */
 	size_t nr_insns;
 };
@@ -44,7 +44,7 @@ struct relocated_set {
 	size_t nr;
 };
 
-static struct relocated_set *collected; /* libbpf passes on only what is known at the start */
+static struct relocated_set *collected; /* libbpf passes only what was registered: no context */
 
 static int bytes_own(const void **bytes, size_t n)
 {
@@ -65,7 +65,7 @@ static void relocated_free(struct relocated *r)
 	free((void *)r->options.line_info);
 }
 
-/* Owns a copy of all that @r->options and @r->insns refer to. */
+/* Replaces all that @r->options and @r->insns refer to with owned copies. */
 static int relocated_own(struct relocated *r)
 {
 	struct bpf_prog_load_opts *o = &r->options;
@@ -88,7 +88,7 @@ static int relocated_own(struct relocated *r)
 	return err;
 }
 
-/* By libbpf, before it loads @p: gives it an empty program for it. */
+/* Called by libbpf before it loads @p: keeps the program and substitutes an empty one. */
 static int program_keep_code(struct bpf_program *p, struct bpf_prog_load_opts *options, long cookie)
 {
 	static struct bpf_insn empty[] = {
@@ -106,7 +106,7 @@ static int program_keep_code(struct bpf_program *p, struct bpf_prog_load_opts *o
 	if (!collected || collected->nr == RELOCATED_MOST)
 		return -E2BIG;
 	r.options.prog_flags |= type->flags;
-	r.options.fd_array = NULL; /* of no use for programs that call no function of the kernel */
+	r.options.fd_array = NULL; /* only needed to call kernel functions */
 	err = relocated_own(&r);
 	if (err) {
 		relocated_free(&r);
@@ -138,9 +138,9 @@ static int relocated_register(void)
 
 		options.cookie = (long)nr;
 		options.prog_prepare_load_fn = program_keep_code;
-		/* iterators have parameters, and are attached one by one */
+		/* iterators have parameters and are attached one by one */
 		options.prog_attach_fn = t->attach != BPF_TRACE_ITER ? program_attach : NULL;
-		/* a type that is attached to nothing: libbpf looks for no hook */
+		/* this type has no hook for libbpf to look up */
 		id = libbpf_register_prog_handler(t->section, BPF_PROG_TYPE_SOCKET_FILTER,
 						  t->attach, &options);
 		if (id < 0)
@@ -185,7 +185,7 @@ static void hooks_name(struct loader *l)
 			l->nr_hooks++;
 }
 
-/* By libbpf's copy of all types, which takes longer. */
+/* Uses libbpf's BTF of the whole kernel, which takes longer. */
 static int hooks_find_slowly(struct loader *l)
 {
 	struct btf *all = btf__load_vmlinux_btf();
@@ -202,8 +202,8 @@ static int hooks_find_slowly(struct loader *l)
 }
 
 /*
- * The small copy of the kernel's types is made once for all attempts: relocations are the same with
- * it, and found in a tenth of the time.
+ * The small BTF is made once for all attempts. Relocations are the same with it, and found in a
+ * tenth of the time.
  */
 static int types_copy_open(struct loader *l)
 {
@@ -259,7 +259,7 @@ struct bpfmon *loader_skeleton(struct loader *l)
 	return skel ? skel : skeleton_open(l->types_fd);
 }
 
-/* 0: the kernel has none. */
+/* Returns 0 if the kernel lacks it. */
 static uint32_t hook_id(const struct loader *l, const struct kernel_type *wanted)
 {
 	for (size_t i = 0; i < l->nr_hooks; i++)
@@ -295,7 +295,7 @@ static int relocated_load(const struct relocated *r, const struct bpf_prog_load_
 	return fd < 0 ? -errno : fd;
 }
 
-/* Loads it once more, for the verifier's report. */
+/* Loads the program again to get the verifier's log. */
 static void refusal_print(const struct relocated *r, int err)
 {
 	struct bpf_prog_load_opts options = r->options;
@@ -323,14 +323,14 @@ static int hooked_load(const struct loader *l, struct relocated *r)
 	int fd;
 
 	if (l->refused_types & program_type_bits(program_type_find(section)->name))
-		return -EPERM; /* for tests: as if the kernel refused */
+		return -EPERM; /* simulated for tests */
 	if (!program_type_hook(section, &hook)) {
 		r->options.attach_btf_id = hook_id(l, &hook);
 		if (!r->options.attach_btf_id)
 			return -ENOENT;
 	}
 	options = r->options;
-	options.line_info = NULL; /* only for the report; takes a tenth of the time */
+	options.line_info = NULL; /* only for the log; costs a tenth of the time */
 	options.line_info_cnt = options.line_info_rec_size = 0;
 	fd = relocated_load(r, &options);
 	if (fd < 0 && l->verbose)
@@ -339,8 +339,8 @@ static int hooked_load(const struct loader *l, struct relocated *r)
 }
 
 /*
- * The descriptor that libbpf has becomes one of the true program. At once: the kernel frees the
- * empty one later, and with a lock that attaching needs, too.
+ * Replaces libbpf's descriptor of the empty program at once: the kernel frees the empty one later,
+ * under a lock that attaching needs.
  */
 static int program_replace(const struct loader *l, struct relocated *r)
 {
@@ -355,11 +355,10 @@ static int program_replace(const struct loader *l, struct relocated *r)
 }
 
 /*
- * Loading. The verifier takes up to 10 ms for a program and no lock for a process with CAP_BPF,
- * so the programs are loaded by a thread on each CPU. Line numbers are left out, which saves a
- * tenth of the verifier's time: `bpftool prog dump` has names of functions, but no source lines.
- * With --verbose a program that is refused is loaded once more, with lines, for the verifier's
- * report.
+ * The verifier takes up to 10 ms for a program and, for a process with CAP_BPF, no lock, so a
+ * thread on each CPU loads programs. Line info is left out, which saves a tenth of the verifier's
+ * time: `bpftool prog dump` has function names, but no source lines. With --verbose, refused
+ * programs are loaded again with line info for the verifier's log.
  */
 
 static void *batch_load(void *context)
@@ -372,7 +371,7 @@ static void *batch_load(void *context)
 	return NULL;
 }
 
-/* On as many CPUs as there are, in the order of the skeleton: its last programs are small. */
+/* Loads on all CPUs in the order of the skeleton, whose last programs are small. */
 static void batch_run(struct batch *b)
 {
 	pthread_t threads[THREADS_MOST];
@@ -381,7 +380,7 @@ static void batch_run(struct batch *b)
 
 	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
 		most = (size_t)CPU_COUNT(&cpus) - 1;
-	/* without threads, all in turn */
+	/* without threads, this one loads them all */
 	while (nr < most && nr < THREADS_MOST && nr + 1 < b->relocated.nr &&
 	       !stack_start_thread(&threads[nr], batch_load, b))
 		nr++;
@@ -390,7 +389,7 @@ static void batch_run(struct batch *b)
 		pthread_join(threads[--nr], NULL);
 }
 
-/* The last error. */
+/* Calls @refused for each failure. Returns the last error. */
 static int batch_report(const struct batch *b,
 			void (*refused)(void *, const struct bpf_program *, int), void *context)
 {

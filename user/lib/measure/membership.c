@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which processes are followed, and in which account: they are found, moved, retired and ended. */
+/* Which processes are tracked, and in which account: adopts, moves, retires and kills them. */
 #include "measure/tracker.h"
 
 #include "base/clock.h"
@@ -17,13 +17,13 @@ const struct tracking *tracker_tracking(const struct tracker *t)
 }
 
 /*
- * Seeding. The hooks are attached first. Then passes over all tasks adopt the targets and each
- * task of a process, or with a parent, that is tracked, until a pass adds nothing: a child may
- * come before its parent in a pass. Births in the meantime are seen by the hooks. The counters of
- * a seeded task become its first `last`, so that the first commit adds only what came after;
- * their sum is the baseline. The baseline includes ended threads but not reaped children. The
- * kernel keeps the I/O of both in one sum: where there were both, the baseline has no I/O. High-
- * water marks have no baseline.
+ * Seeding: the hooks are attached first. Then passes over all tasks adopt the targets and each task
+ * of a process, or with a parent, that is tracked, until a pass adds nothing: a pass may reach a
+ * child before its parent. Births in between are seen by the hooks. The counters of a seeded task
+ * become its first `last`, so that the first commit adds only what came after; their sum is the
+ * baseline. The baseline includes ended threads but not reaped children. The kernel keeps the I/O
+ * of both in one sum: where there were both, the baseline has no I/O. High-water marks have no
+ * baseline.
  */
 
 int tracker_follow(struct tracker *t, pid_t pid)
@@ -53,10 +53,6 @@ int tracker_seed_sockets(struct tracker *t)
 	return iterator_run(t->optional.links[OPTIONAL_SEED_SOCKETS]);
 }
 
-/*
- * A pass may reach a child before its parent: passes are repeated until one adds nothing. The hooks
- * add what is born meanwhile.
- */
 int tracker_seed_again(struct tracker *t)
 {
 	const volatile struct tracking *now = &t->skel->bss->tracking;
@@ -112,7 +108,7 @@ int tracker_seed_node(struct tracker *t)
 
 int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own)
 {
-	if (!t->skel->bss->root_account.cgroup) /* a cgroup that is made again keeps the account */
+	if (!t->skel->bss->root_account.cgroup) /* a recreated cgroup keeps the account */
 		t->skel->bss->root_account.cgroup = id;
 	for (size_t i = 0; own[i] && i < MAX_OWN; i++)
 		t->skel->bss->own_pids[i] = (__u32)own[i];
@@ -149,7 +145,7 @@ void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_s
 		values[M_##base] = used->base;                                                     \
 		metric_put(have, M_##base);                                                        \
 	}
-/* those of ended threads are not kept */
+/* delays of ended threads are not kept */
 #define DELAY_METRIC(base, ...)
 #include "bpfmon/metrics.def"
 	if (!ticks || !metric_has(have, M_cpu))
@@ -266,7 +262,7 @@ int tracker_retire(struct tracker *t, const struct account_key *from, const stru
 	return t->skel->bss->retire.closing ? -EAGAIN : taker.nr;
 }
 
-/* Without BPF there is no such program, nor where the kernel refuses it. */
+/* Not without BPF, nor where the kernel refuses the program. */
 static bool tracker_can_end(const struct tracker *t)
 {
 	return t->skel && t->optional.there & OPTIONAL_BIT(OPTIONAL_ENDS);

@@ -30,14 +30,14 @@ static int pids_order(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-/* The launcher and what it has started, and those that wait for it. */
+/* The launcher, its descendants, and its ancestors, which wait for it. */
 static bool is_around_launcher(const struct run_cgroup *g, pid_t pid)
 {
 	return g->launcher && (process_descends_from(pid, g->launcher) || pid == 1 ||
 			       process_descends_from(g->launcher, pid));
 }
 
-/* @pids are sorted. */
+/* Returns true if the cgroup holds only @pids (sorted) and the launcher's relatives. */
 static bool holds_only(const struct run_cgroup *g, const pid_t *pids, size_t nr)
 {
 	char path[sizeof(g->target.cg.path) + 16];
@@ -45,7 +45,7 @@ static bool holds_only(const struct run_cgroup *g, const pid_t *pids, size_t nr)
 	struct stat st;
 	pid_t pid;
 
-	/* one with cgroups below it may hold others in these */
+	/* cgroups below it may hold other processes */
 	if (stat(g->target.cg.path, &st) || st.st_nlink > 2)
 		return false;
 	snprintf(path, sizeof(path), "%s/cgroup.procs", g->target.cg.path);
@@ -69,7 +69,7 @@ static bool holds_only_rows(const struct run_cgroup *g, const struct row_list *r
 	return holds_only(g, pids, rows->nr);
 }
 
-/* All but what the kernel can drop. */
+/* Reads the memory that the kernel cannot drop. */
 static bool undroppable_read(struct run_cgroup *g, uint64_t *bytes)
 {
 	struct metric_set wanted = { 0 };
@@ -103,8 +103,10 @@ static int memory_cgroup_find(pid_t pid, struct cgroup_target *t)
 	return err ? err : cgroup_target_find("/proc/self", folder, t, why, sizeof(why));
 }
 
-/* @own holds the run alone; NULL: looks for one that does, from where the process @pid is, whose
- * parent is the launcher if @is_command. It may find none. */
+/*
+ * Opens @own, which holds only the run. If NULL, opens the cgroup of @pid if that holds only the
+ * run. With @is_command, the parent of @pid is the launcher.
+ */
 static void run_cgroup_open(struct run_cgroup *g, const struct cgroup_target *own, pid_t pid,
 			    bool is_command)
 {
@@ -133,8 +135,8 @@ static void run_cgroup_open(struct run_cgroup *g, const struct cgroup_target *ow
 }
 
 /*
- * The memory of the run at a sample that cannot be dropped, in bytes. @rows: its processes. False:
- * there is no such cgroup, or something else is in it now.
+ * Reads the undroppable memory of the run, whose processes are @rows, in bytes. Returns false if
+ * there is no such cgroup or it holds something else.
  */
 static bool run_cgroup_read(struct run_cgroup *g, const struct row_list *rows, uint64_t *bytes)
 {
@@ -149,8 +151,10 @@ static bool run_cgroup_read(struct run_cgroup *g, const struct row_list *rows, u
 	return true;
 }
 
-/* What it cannot have exceeded, by the kernel's high-water mark. False: that is not known, or was
- * reached before the run. */
+/*
+ * Reads the upper bound by the kernel's high-water mark. Returns false if it is unknown or was
+ * reached before the run.
+ */
 static bool run_cgroup_most(const struct run_cgroup *g, uint64_t *bytes)
 {
 	if (!*g->target.cg.path || !cgroup_stat_peak(&g->stat, bytes) ||
@@ -188,7 +192,7 @@ void run_cgroup_done(struct run_cgroup *g)
 }
 
 #define FRESH_NS NSEC_PER_SEC
-#define LEAST_BYTES (16ULL << 20) /* below that nobody asks whether pages are shared */
+#define LEAST_BYTES (16ULL << 20) /* below that, sharing does not matter */
 
 static uint64_t machine_shared(void)
 {
@@ -207,8 +211,9 @@ void needed_watch_open(struct job *job, const struct cgroup_target *own)
 		run_cgroup_open(&job->needed.cgroup, own, pid, spec->command);
 }
 
-/* Whether PSS may be more now than what has been read so far: more is resident, or pages that were
- * shared have been copied. */
+/*
+ * Returns true if PSS may exceed what was read so far: RSS has grown, or shared pages were copied.
+ */
 static bool reading_is_wanted(const struct job *job, uint64_t rss, uint64_t faults)
 {
 	const struct needed_watch *w = &job->needed;
@@ -221,7 +226,9 @@ static bool reading_is_wanted(const struct job *job, uint64_t rss, uint64_t faul
 	       (faults - w->read_faults) * page > seen->pss_bytes / 10;
 }
 
-/* While it grows fast a reading would soon be old: only where it has doubled since the last one. */
+/*
+ * While memory grows fast, a reading is soon outdated: read only if it has doubled since the last.
+ */
 static bool reading_is_due(const struct needed_watch *w, uint64_t rss, uint64_t faults)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -232,7 +239,7 @@ static bool reading_is_due(const struct needed_watch *w, uint64_t rss, uint64_t 
 	return rss <= w->sample_rss_bytes + tenth && (faults - w->sample_faults) * page <= tenth;
 }
 
-/* True: one process holds nearly all of it, and shares it with none. */
+/* Returns true if one process holds nearly all of it, so that nothing is shared. */
 static bool rows_are_one(const struct job *job, uint64_t rss)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -253,7 +260,7 @@ static void reading_forgo(struct job *job, uint64_t rss)
 		job->view.tally.summary.seen.unread_rss_bytes = rss;
 }
 
-/* False: it cannot be read, or not within the budget unless @is_urgent. */
+/* Returns false if PSS cannot be read, or not within the budget and not @is_urgent. */
 static bool reading_begin_all(struct job *job, bool is_urgent)
 {
 	struct needed_watch *w = &job->needed;
@@ -287,7 +294,10 @@ static void pss_watch(struct job *job)
 		reading_forgo(job, rss);
 }
 
-/* What the run may have of them: what the machine has more, and the run has written or mapped. */
+/*
+ * Bounds the run's unmapped files in memory: the machine's growth, and what the run has written or
+ * mapped.
+ */
 static void files_watch(struct job *job)
 {
 	const struct sample *smp = &job->view.smp;
@@ -340,7 +350,7 @@ void needed_watch_sample(struct job *job)
 	if (needed_watch_look(job)) {
 		needed_see_cgroup(seen, job->needed.now_bytes, job->view.smp.elapsed_ns);
 	} else {
-		if (!seen->has_cgroup) /* which would have shown them */
+		if (!seen->has_cgroup) /* a cgroup would have included them */
 			files_watch(job);
 		pss_watch(job);
 	}
@@ -369,7 +379,7 @@ bool needed_watch_ask(struct job *job)
 	return reading_begin_all(job, is_urgent) || !is_urgent;
 }
 
-/* What was born meanwhile has a share of what was read. */
+/* A process born during the reading takes a share of what was read. */
 static bool none_was_born(struct job *job)
 {
 	struct tracker *t = &job->view.books->tracker;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What bpf/sockets.bpf.c has of sockets beside counters of tasks: peers, and live sockets. */
+/* Results of bpf/sockets.bpf.c that are not counters of tasks: peers and live sockets. */
 #include "measure/net_peers.h"
 
 #include "base/memory.h"
@@ -15,7 +15,10 @@
 
 #define PEERS_AT_ONCE 256
 
-/* Calls @fn for each peer of --net-peers. -ENODATA: they are not counted; or a negative errno. */
+/*
+ * Calls @fn for each peer of --net-peers. Returns -ENODATA if they are not counted, or another
+ * negative errno.
+ */
 static int tracker_each_peer(const struct tracker *t,
 			     void (*fn)(void *context, const struct peer_key *key,
 					const struct peer_count *count),
@@ -66,8 +69,10 @@ struct peer_list {
 	bool lacks_memory;
 };
 
-/* As --net-peers names one: "tcp:192.0.2.1:443"; one that has connected to the run, without its
- * port. */
+/*
+ * Formats a peer as --net-peers shows it: "tcp:192.0.2.1:443"; without port if the peer connected
+ * to the run.
+ */
 static void peer_name(const struct peer_key *key, char *name, size_t size)
 {
 	const bool is_v4 = !key->address[0] && !key->address[1] && key->address[2] == htonl(0xffff);
@@ -105,7 +110,6 @@ static void peer_keep(void *context, const struct peer_key *key, const struct pe
 	l->all[l->nr++] = (struct peer_entry){ *key, *count };
 }
 
-/* The one with more bytes first. */
 static int peer_order(const void *a, const void *b)
 {
 	const struct peer_entry *p = a, *q = b;
@@ -177,7 +181,7 @@ int peers_put_instances(const struct tracker *t, const struct metric_set *usable
 	return err;
 }
 
-/* As the kernel numbers them; what is closed is not live. */
+/* The kernel's numbers. Closed sockets are not live. */
 static const char *const state_names[NR_TCP_STATES] = {
 	[1] = "established", [2] = "syn_sent",  [3] = "syn_recv",      [4] = "fin_wait1",
 	[5] = "fin_wait2",   [6] = "time_wait", [8] = "close_wait",    [9] = "last_ack",

@@ -80,7 +80,7 @@ void optionals_refuse(struct optionals *x, bool exact_peak)
 		optional_explain(x, OPTIONAL_EXACT_PEAK, why);
 }
 
-/* Runs once, instead of being attached. */
+/* Runs the program once; it is not attached. */
 static int offsets_find(const struct bpfmon *skel)
 {
 	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, run);
@@ -97,7 +97,7 @@ static int cgroup_attach(struct bpf_link **link, const struct bpf_program *p, in
 	return *link ? 0 : -errno;
 }
 
-/* Opens the cgroup in which all are that are visible here; -1: none is mounted. */
+/* Opens the topmost visible v2 cgroup. Returns -1 if none is mounted. */
 static int cgroup_root_open(void)
 {
 	__cleanup(fclosep) FILE *f = cgroup_mounts_open("/proc/self");
@@ -161,7 +161,7 @@ static void optionals_attach_each(struct optionals *x, struct bpfmon *skel, unsi
 	}
 }
 
-/* Detaches what is attached of a group of which all are needed and some are missing. */
+/* Detaches the programs of an all-or-none group if some are missing. */
 static void optionals_drop_part(struct optionals *x, enum optional_group group)
 {
 	const unsigned all = optional_group_bits(group);

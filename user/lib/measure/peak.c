@@ -11,12 +11,11 @@
 
 /*
  * The upper bound of the peak of a tree. Each process that held memory between two drains has a
- * start, an end and its largest high-water mark, the one inherited by fork included. The end is
- * the time when its memory had been given back: the hook `exit_mmap` for its last task, else its
- * free event. A sweep over these intervals finds the largest sum of those that overlap. Processes
- * that share an address space count once, with their largest mark. A process that a drain missed
- * although it was alive is added to the earlier intervals. If a mark was reset there is no upper
- * bound.
+ * start, an end and its largest high-water mark, the one inherited by fork included. The end is the
+ * time when its memory had been freed: the hook `exit_mmap` for its last task, else its free event.
+ * A sweep over these intervals finds the largest sum of those that overlap. Processes that share an
+ * address space count once, with their largest mark. A process that a drain missed although it was
+ * alive is added to the earlier intervals. If a mark was reset there is no upper bound.
  */
 
 static void holdings_put(struct memory_bound *b, struct holdings *to, const struct holding *h)
@@ -41,7 +40,10 @@ static void holding_add(struct memory_bound *b, const struct holding *h)
 	holdings_put(b, &b->held, h);
 }
 
-/* Carries over what had its record before the drain was read, and was freed after it had begun. */
+/*
+ * Carries over processes whose record came before the drain was read but that were freed after the
+ * drain began.
+ */
 static void holdings_carry(struct memory_bound *b, uint64_t drain_ns)
 {
 	for (size_t i = 0; i < b->held.nr; i++) {
@@ -53,7 +55,6 @@ static void holdings_carry(struct memory_bound *b, uint64_t drain_ns)
 	}
 }
 
-/* The next interval begins with what was carried over. */
 static void holdings_begin_with_carried(struct memory_bound *b)
 {
 	struct holdings spare = b->held;
@@ -69,7 +70,7 @@ static uint64_t end_of(uint64_t released_ns)
 	return released_ns ? released_ns : UINT64_MAX;
 }
 
-/* In a time namespace, processes that are older than its clock have times before 0. */
+/* In a time namespace, older processes have start times below 0. */
 static uint64_t start_of(uint64_t born_ns, uint64_t joined_ns)
 {
 	uint64_t start_ns = joined_ns ? joined_ns : born_ns;
@@ -112,7 +113,7 @@ static int by_end(const void *a, const void *b)
 	return (*p)->end_ns < (*q)->end_ns ? -1 : (*p)->end_ns > (*q)->end_ns;
 }
 
-/* The largest sum of holdings at the same time. 0: no memory for it. */
+/* Returns the largest sum of holdings at one time; 0: out of memory. */
 static uint64_t largest_sum(struct holding *h, size_t n)
 {
 	const struct holding **ends = memory_reallocarray(NULL, n, sizeof(*ends));
@@ -140,7 +141,7 @@ void memory_bound_drain(struct memory_bound *b)
 	b->nr_before = b->held.nr;
 }
 
-/* True if its record came during the drain, which may have met it before. */
+/* Returns true if the record came during the drain, which may have met the process before. */
 static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_t serial)
 {
 	for (size_t i = b->nr_before; i < nr_told; i++)
@@ -165,8 +166,8 @@ static void holding_add_row(struct memory_bound *b, const struct drain_row *r)
 }
 
 /*
- * Adds what the drain before this interval should have met and did not to the sums of the intervals
- * before, which lack it. Leaves out what had been freed before this interval began.
+ * Adds processes that the last drain should have met but did not to the sums of earlier intervals.
+ * Removes those freed before this interval.
  */
 static void holdings_sort_out(struct memory_bound *b, const struct rows *drain)
 {
@@ -188,7 +189,7 @@ static void holdings_sort_out(struct memory_bound *b, const struct rows *drain)
 		b->peak_pages = b->last_pages + missed_last + missed_ever;
 }
 
-/* Sorts holdings by address space; in each the process that did not borrow it comes first. */
+/* Within an address space, processes that own it come before those born into it. */
 static int by_space(const void *a, const void *b)
 {
 	const struct holding *p = a, *q = b;
@@ -210,10 +211,10 @@ static void holding_unite(struct holding *to, const struct holding *h)
 }
 
 /*
- * Unites the @nr holdings at one address if they are one address space: those born into it, and the
- * one that has it from fork or exec, hold it once, and no more than the largest of them. Not
- * united: where two have it from fork or exec, one after the other, as it is not known which one
- * the rest shared it with; and where one is older than the origin: it shared it with another.
+ * Merges the @nr holdings at one address if they are one address space: the process that has it
+ * from fork or exec and those born into it hold it once, at most the largest of them. Not merged if
+ * two have it from fork or exec, one after the other, because the sharers could be of either; or if
+ * a sharer is older than the owner: it shared with another.
  */
 static size_t unite_sharers(struct holding *h, size_t nr)
 {
@@ -248,9 +249,8 @@ static size_t merge_sharers(struct holding *h, size_t nr)
 }
 
 /*
- * The sum that a sample of these rows has. The drain has read one after the other: they may not
- * have been there at the same time, and a mark that its process has read meanwhile may be a batch
- * below what the drain has found.
+ * Returns the RSS sum of a sample of these rows. The bound must not be below it: the drain reads
+ * one process after the other, and a mark read meanwhile may be a batch below what the drain finds.
  */
 static uint64_t rows_resident(const struct drain_row *const *rows, size_t nr)
 {
@@ -306,10 +306,10 @@ void memory_bound_done(struct memory_bound *b)
 }
 
 /*
- * Who held the exact peak (bpf/peak.bpf.c). A new peak only increments an epoch. An entry of an
- * older epoch copies its size to `at_peak` before its first change. At the end of the run an
- * entry of the newest epoch held `at_peak`; any other still holds what it held then. The record
- * of a process that ends carries its share and epoch; shares of older epochs are dropped here.
+ * Holders of the exact peak (bpf/peak.bpf.c). A new peak only increments an epoch. An entry of an
+ * older epoch copies its size to `at_peak` before its first change. At the end, an entry of the
+ * newest epoch held `at_peak`; any other still holds what it held then. The record of a process
+ * that ends carries its share and epoch; shares of older epochs are dropped here.
  */
 
 static void shares_forget(struct exact_peak *x)
@@ -364,7 +364,7 @@ struct finish {
 	struct holders *holders;
 };
 
-/* Adds an address space that still exists to the process that uses it, or else used it last. */
+/* Adds a live address space to the process that uses it, or used it last. */
 static void space_add(void *context, uint64_t mm, const struct mm_entry *e)
 {
 	struct finish *f = context;
@@ -396,7 +396,7 @@ void exact_peak_finish(struct exact_peak *x, const struct tracker *t, uint64_t s
 	s->rss_peak_exact_bytes = f.peak.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	s->rss_peak_exact_elapsed_ns = f.peak.peak_ns > start_ns ? f.peak.peak_ns - start_ns : 0;
 	for (size_t i = 0; i < x->nr; i++)
-		if (x->shares[i].epoch != f.peak.epoch) /* it is of an earlier peak */
+		if (x->shares[i].epoch != f.peak.epoch) /* of an earlier peak */
 			x->shares[i].holder.rss_bytes = 0;
 	tracker_each_mm(t, space_add, &f);
 	for (size_t i = 0; i < x->nr; i++)

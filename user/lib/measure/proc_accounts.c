@@ -28,7 +28,7 @@ int proc_accounts_add(struct proc_accounts *a, const struct account_key *key)
 struct proc_account *proc_accounts_find(const struct proc_accounts *a,
 					const struct account_key *key)
 {
-	for (size_t i = a->nr; i--;) /* the newest are asked for most */
+	for (size_t i = a->nr; i--;) /* newest first: the most frequent */
 		if (!account_key_compare(&a->all[i].key, key))
 			return &a->all[i];
 	return NULL;
@@ -100,8 +100,8 @@ void proc_accounts_begin(const struct proc_members *all)
 }
 
 /*
- * By how much it has grown by waiting, from before its children were looked at for the last time
- * until now. It is read once more: in this look it was read before these had ended.
+ * Computes what @m has inherited between the last scan of its children and now. Reads it again:
+ * this scan read it before the children ended.
  */
 static int growth_read(const struct proc_member *m, struct proc_used *growth)
 {
@@ -121,8 +121,8 @@ static int growth_read(const struct proc_member *m, struct proc_used *growth)
 }
 
 /*
- * From the youngest to the oldest: what a process cannot have got by waiting goes on to its parent,
- * which may have waited as the reaper of orphans.
+ * From youngest to oldest: what a process cannot have inherited goes on to its parent, which may
+ * have reaped it as subreaper.
  */
 void proc_accounts_settle(const struct proc_accounts *a, const struct proc_members *all,
 			  uint64_t look)

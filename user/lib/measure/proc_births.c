@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the kernel reports of births and ends in a tree that is measured from /proc. Each process is
- * counted by the look that finds it, or by its end if none has.
+ * Births and ends that the kernel reports for a tree measured from /proc. Each process is counted
+ * by the scan that finds it, or at its end.
  */
 #include "base/clock.h"
 #include "base/memory.h"
@@ -14,11 +14,11 @@
 #include <string.h>
 
 #define WINDOW_NS NSEC_PER_SEC
-#define WINDOW_SHARE 50 /* of it: for events, and for records */
-#define WAKE_NS 15000   /* CPU time to be woken and to set timers, as measured */
+#define WINDOW_SHARE 50 /* part of the window for events, and for records */
+#define WAKE_NS 15000   /* measured CPU time of a wake-up and timers */
 #define SETTLE_TIMES 10
 #define SETTLE_MS 5
-#define EXIT_DEAD 0x10 /* the kernel's, of exit_state */
+#define EXIT_DEAD 0x10 /* kernel's exit_state */
 
 static uint64_t boot_less_monotonic_ns(void)
 {
@@ -40,7 +40,7 @@ static void record_take_end(struct process_record *r, const uint32_t *status, ui
 		r->end_boot_ns = end_boot_ns;
 }
 
-/* Of one that no look has seen: without what it has used. */
+/* Makes a record without usage, for a process that was never scanned. */
 static void record_make(struct proc_source *p, const struct born *b, struct process_record *r)
 {
 	struct proc_account *a = proc_accounts_find(&p->accounts, &b->account);
@@ -72,7 +72,7 @@ static void late_report(struct proc_source *p, struct born *b)
 	p->births.nr_late--;
 }
 
-/* In a storm some have no record, so that these cost no more than their share. */
+/* In a storm of ends, some processes get no record, to limit the cost. */
 static void unseen_report(struct proc_source *p, const struct born *b, const uint32_t *status,
 			  uint64_t end_boot_ns)
 {
@@ -88,14 +88,14 @@ static void unseen_report(struct proc_source *p, const struct born *b, const uin
 	proc_state_report(p, &r);
 }
 
-/* It has ended, as @status says unless that is NULL, at @end_boot_ns, or 0. */
+/* Handles the end of a process. @status may be NULL and @end_boot_ns 0 if unknown. */
 static void born_end(struct proc_source *p, struct born *b, const uint32_t *status,
 		     uint64_t end_boot_ns)
 {
 	const uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct proc_member *m;
 
-	if (!b->is_seen) /* as long as nothing has waited for it, all of it can be read */
+	if (!b->is_seen) /* until something waits for it, all its values can be read */
 		proc_state_look_at_born(p, b, NULL, NULL);
 	m = proc_members_find(&p->members, b->pid);
 	if (b->late) {
@@ -119,14 +119,14 @@ static void pending_add(struct proc_births *b, pid_t pid)
 	if (b->nr_pending == b->room_pending) {
 		pending = memory_reallocarray(pending, room, sizeof(*pending));
 		if (!pending)
-			return; /* a look at all finds it */
+			return; /* a full scan finds it */
 		b->pending = pending;
 		b->room_pending = room;
 	}
 	b->pending[b->nr_pending++] = pid;
 }
 
-/* A child is as its parent was. */
+/* A child starts with account, user and image of its parent. */
 static void born_inherit(const struct proc_source *p, struct born *child, pid_t parent)
 {
 	const struct born *b = born_find(&p->births.live, parent);
@@ -150,7 +150,7 @@ static void born_inherit(const struct proc_source *p, struct born *child, pid_t 
 
 static bool is_of_tree(const struct proc_source *p, pid_t parent, pid_t child)
 {
-	if (parent == p->launcher) /* one that the command has made a sibling, as an orphan is */
+	if (parent == p->launcher) /* a sibling or orphan that the command has created */
 		return p->command && !own_children_had(&p->own, child);
 	return born_find(&p->births.live, parent);
 }
@@ -161,7 +161,7 @@ static void birth_take(struct proc_source *p, pid_t parent, pid_t pid, uint64_t 
 
 	if (!b && !is_of_tree(p, parent, pid))
 		return;
-	if (b && b->has_birth) { /* its end is still to be reported, and its PID is another's */
+	if (b && b->has_birth) { /* a lost end: the PID is reused */
 		born_end(p, b, NULL, 0);
 		b = NULL;
 	}
@@ -193,7 +193,7 @@ static void exec_take(struct proc_source *p, pid_t pid, uint64_t time_ns)
 	p->births.has_exec |= b->is_seen;
 }
 
-/* True if no thread of it is left, or only the first as a zombie. */
+/* Returns true if no thread is left, or only the first as a zombie. */
 static bool process_has_ended(const struct born *b)
 {
 	struct proc_stat s;
@@ -252,7 +252,7 @@ static void births_take(void *context, const struct proc_event *e, uint64_t time
 	}
 }
 
-/* Some births and ends were not reported: of what is known only what lives is kept. */
+/* After lost events: removes the processes that no longer exist. */
 static void births_repair(struct proc_source *p)
 {
 	struct born_set *live = &p->births.live;
@@ -266,7 +266,7 @@ static void births_repair(struct proc_source *p)
 		if (live->all[i].pid && process_has_ended(&live->all[i]))
 			pids[n++] = live->all[i].pid;
 	}
-	while (n) /* by their PIDs: the table changes */
+	while (n) /* by PID: removal moves entries */
 		born_end(p, born_find(live, pids[--n]), NULL, 0);
 	free(pids);
 }
@@ -295,7 +295,7 @@ void proc_births_begin(struct proc_source *p, pid_t command)
 
 	if (births->from.fd < 0)
 		return;
-	proc_births_receive(p); /* not of the tree */
+	proc_births_receive(p); /* earlier events are not of the tree */
 	proc_connector_restart(&births->from);
 	births->is_on = true;
 	if (command)
@@ -332,7 +332,7 @@ void proc_births_receive(struct proc_source *p)
 	b->spent_ns = b->own_ns = 0;
 }
 
-/* True if one of those that live is gone: its end is still to come. */
+/* Returns true if a process is gone whose end was not reported yet. */
 static bool births_lack_an_end(const struct proc_births *b)
 {
 	for (size_t i = 0; i < b->live.slots; i++)

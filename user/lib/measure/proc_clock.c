@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SHARE_OF_BUDGET 4 /* of descriptors, one part in so many */
+#define SHARE_OF_BUDGET 4 /* the part of the descriptors that may be used: 1/4 */
 
 struct task_list {
 	pid_t *all; /* owned */
@@ -43,8 +43,7 @@ static void task_list_add_of(struct task_list *t, const struct proc_member *m)
 			task_list_add(t, atoi(entry->d_name));
 }
 
-/* An ordinary user may not count what the kernel does for a task; this clock runs then all the
- * same. */
+/* Users may not count in kernel mode, but this clock runs then all the same. */
 static int task_clock_open(pid_t task)
 {
 	struct perf_event_attr a = {
@@ -60,8 +59,8 @@ static int task_clock_open(pid_t task)
 }
 
 /*
- * What interrupts and the hypervisor have taken of all CPUs. Kernels that measure it leave it out
- * of a process's CPU time, but not of its task clock.
+ * Reads the time of interrupts and steal on all CPUs. Kernels that measure it exclude it from a
+ * process's CPU time, but not from its task clock.
  */
 static bool taken_read(uint64_t *taken_ns)
 {
@@ -84,7 +83,7 @@ void proc_clock_open(struct proc_clock *c, const struct proc_members *members, u
 	t.all = memory_calloc(t.most, sizeof(*t.all));
 	c->fds = memory_calloc(t.most, sizeof(*c->fds));
 	if (t.all && c->fds && taken_read(&c->taken_ns)) {
-		/* all are listed first: what is born to one that has its event has it, too */
+		/* list all first: children born later inherit the events */
 		for (size_t i = 0; i < members->nr; i++)
 			task_list_add_of(&t, members->all[i]);
 		for (size_t i = 0; i < t.nr; i++) {

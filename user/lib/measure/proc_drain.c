@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Drains of the source /proc: looks at all processes of a tree, and when the next look is due. */
+/* Drains of the /proc source: scans all processes of a tree, and schedules scans. */
 #include "measure/proc_source.h"
 
 #include "base/clock.h"
@@ -8,15 +8,15 @@
 
 #include <errno.h>
 
-#define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks of that kind */
+#define FULL_NS (100 * NSEC_PER_MSEC) /* longest time between scans of that kind */
 #define WHOLE_NS NSEC_PER_SEC
-#define TOLD_NS (200 * NSEC_PER_MSEC) /* the launcher tells soon how a child has ended */
+#define TOLD_NS (200 * NSEC_PER_MSEC) /* the launcher soon reports how a child ended */
 #define LOOK_FIRST_NS NSEC_PER_MSEC
 #define LOOK_SETTLED_NS (8 * NSEC_PER_MSEC)
-#define LOOK_GROWTH 4 /* a pause is longer than the one before by that part */
+#define LOOK_GROWTH 4 /* each pause is longer than the previous by 1/4 */
 #define LOOK_LAST_NS NSEC_PER_SEC
 #define LOOK_ATTACHED_NS (100 * NSEC_PER_MSEC)
-#define LOOK_SHARE 50 /* times as long as a look takes, in CPU time, is not looked */
+#define LOOK_SHARE 50 /* pause per CPU time of a scan */
 
 static void member_end(void *context, struct proc_member *m)
 {
@@ -27,8 +27,10 @@ static void member_end(void *context, struct proc_member *m)
 	proc_member_free(m, &p->budget);
 }
 
-/* A zombie of an attachment has ended, whenever its parent waits for it; those of a command are
- * the launcher's to wait for. */
+/*
+ * A zombie of an attachment has ended, whoever reaps it. Those of a command are reaped by the
+ * launcher.
+ */
 static bool zombie_has_ended(const struct proc_source *p, const struct proc_member *m)
 {
 	return !p->command && !m->is_told && m->stat.state == 'Z' && m->stat.threads <= 1;
@@ -43,13 +45,13 @@ static void child_note_end(struct proc_source *p, const struct proc_member *m)
 		proc_used_add(&parent->children, &used);
 }
 
-/* Of a command without spans the total is all that is to be known. */
+/* A command without spans needs only the total. */
 static bool keeps_shares(const struct proc_source *p)
 {
 	return !p->command || p->has_moved;
 }
 
-/* The launcher has waited for it, and will tell how it ended. */
+/* Returns true if the launcher has reaped it but not reported how it ended. */
 static bool member_is_awaited(const struct proc_source *p, struct proc_member *m)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -68,7 +70,7 @@ static void members_settle(struct proc_source *p)
 	for (size_t i = 0; i < all->nr; i++)
 		if (all->all[i]->look != p->look && member_is_awaited(p, all->all[i]))
 			all->all[i]->look = p->look;
-	for (size_t i = 0; i < all->nr; i++) /* first: a parent may have ended, too */
+	for (size_t i = 0; i < all->nr; i++) /* first: its parent may have ended, too */
 		if (all->all[i]->look != p->look)
 			child_note_end(p, all->all[i]);
 	if (keeps_shares(p))
@@ -79,7 +81,7 @@ static void members_settle(struct proc_source *p)
 	proc_members_sweep(&p->members, p->look, member_end, p);
 }
 
-/* What is used from now on may be in no total. */
+/* Later usage may be in no total. */
 static void clock_start(struct proc_source *p)
 {
 	const struct proc_used used = proc_state_used(p);
@@ -100,7 +102,7 @@ static enum proc_look look_kind(struct proc_source *p, bool whole)
 	return LOOK_WHOLE;
 }
 
-/* In the order of births: what a process has used moves only to one that comes before it. */
+/* In order of birth: usage only moves to an earlier process. */
 static void pending_look(struct proc_source *p, proc_row_fn row, void *context)
 {
 	const struct born *b;
@@ -113,7 +115,7 @@ static void pending_look(struct proc_source *p, proc_row_fn row, void *context)
 	p->births.nr_pending = 0;
 }
 
-/* What all hold together: a peak may lie between two samples. */
+/* Tracks the sum of memory: the peak may lie between samples. */
 static void memory_note(struct proc_source *p)
 {
 	uint64_t pages = 0;
@@ -148,7 +150,9 @@ int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *
 	p->look++;
 	p->kind = look_kind(p, whole);
 	p->nr_stack = 0;
-	/* now: what it waits for from here on may be seen alive, and is not to be counted twice */
+	/*
+	 * before the scan: what is reaped later may be scanned alive, and must not be counted twice
+	 */
 	p->reaped = p->reaped_by_now;
 	p->seen = p->seen_by_now;
 	if (p->command) /* orphans of the tree are children of the launcher */
@@ -166,8 +170,10 @@ int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
 }
 
-/* Where births are reported: a look after these; and at all processes later and later, as what has
- * begun may soon hold much memory. */
+/*
+ * Where births are reported: scans the newborn, and all processes at growing intervals, because a
+ * process may soon hold much memory.
+ */
 static uint64_t look_after_births(struct proc_source *p, uint64_t last_ns)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -182,7 +188,7 @@ static uint64_t look_after_births(struct proc_source *p, uint64_t last_ns)
 	} else {
 		pending_look(p, NULL, NULL);
 	}
-	/* also those that a sample has met; and a pause of 0 would be the last one */
+	/* births seen by a sample count, too; and a pause of 0 would never grow */
 	if (has_exec || p->nr_born > p->nr_looked_born || p->pause_ns < LOOK_SETTLED_NS)
 		p->pause_ns = LOOK_SETTLED_NS;
 	p->nr_looked_born = p->nr_born;
@@ -195,7 +201,7 @@ static uint64_t look_after_births(struct proc_source *p, uint64_t last_ns)
 
 uint64_t proc_source_look(struct proc_source *p)
 {
-	/* what a process of an attachment used after the last look may be lost */
+	/* usage of an attached process after the last scan may be lost */
 	const uint64_t last_ns = p->command ? LOOK_LAST_NS : LOOK_ATTACHED_NS;
 	const uint64_t born = p->nr_born;
 	uint64_t cpu_ns;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One look at a process of a tree in /proc: whether it is new, what it has used, whether it is
- * gone. */
+/* One scan of a process in /proc: whether it is new, what it has used, whether it is gone. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/proc_source.h"
@@ -29,7 +28,7 @@ void proc_state_push(void *context, pid_t pid)
 	stack[p->nr_stack++] = pid;
 }
 
-/* A look has found a process: takes what was reported of its birth. */
+/* A scan has found the process: takes what was reported of its birth. */
 static void member_note_seen(struct proc_source *p, struct proc_member *m)
 {
 	struct born *b;
@@ -37,7 +36,7 @@ static void member_note_seen(struct proc_source *p, struct proc_member *m)
 	if (p->births.from.fd < 0)
 		return;
 	b = born_find(&p->births.live, m->files.pid);
-	if (!b) { /* its birth was not reported yet, or will not be */
+	if (!b) { /* its birth was not reported yet, or never will be */
 		b = born_add(&p->births.live, m->files.pid);
 		if (!b)
 			return;
@@ -49,8 +48,7 @@ static void member_note_seen(struct proc_source *p, struct proc_member *m)
 	b->is_seen = true;
 }
 
-/* Returns true if the kernel is still to report the end of the process. Its record is kept until
- * then. */
+/* Keeps the record until the kernel reports the end. Returns false if it will not. */
 static bool member_await_end(struct proc_source *p, struct proc_member *m)
 {
 	struct born *b = born_find(&p->births.live, m->files.pid);
@@ -67,7 +65,7 @@ static bool member_await_end(struct proc_source *p, struct proc_member *m)
 	return true;
 }
 
-/* A new image, which the process has executed or inherited. */
+/* Reports an image that the process has executed or inherited. */
 static void image_report(struct proc_source *p, struct proc_member *m)
 {
 	struct exec_event e;
@@ -87,7 +85,7 @@ void proc_state_seed(struct proc_source *p, struct proc_member *m)
 	m->rec.joined_boot_ns = clock_ns(CLOCK_BOOTTIME);
 }
 
-/* It is in the account of its parent. */
+/* It joins the account of its parent. */
 static void member_begin(struct proc_source *p, struct proc_member *m)
 {
 	const struct proc_member *parent = proc_members_find(&p->members, m->stat.parent);
@@ -108,7 +106,7 @@ static void member_begin(struct proc_source *p, struct proc_member *m)
 		a->total.forks++;
 }
 
-/* It has been read: another name is that of another program. */
+/* Takes the values read. A new name means a new program. */
 static void member_take(struct proc_source *p, struct proc_member *m)
 {
 	bool is_new = strcmp(m->rec.comm, m->stat.comm) != 0;
@@ -124,8 +122,10 @@ static void member_take(struct proc_source *p, struct proc_member *m)
 	proc_member_fill(m);
 }
 
-/* Looks at a process, and at its children after it: what moves to it meanwhile is counted at the
- * next look, and not twice. */
+/*
+ * Scans a process before its children: usage that moves to it in between counts at the next scan,
+ * and not twice.
+ */
 void proc_state_look_at_member(struct proc_source *p, struct proc_member *m, proc_row_fn row,
 			       void *context)
 {
@@ -144,7 +144,7 @@ void proc_state_look_at_member(struct proc_source *p, struct proc_member *m, pro
 		row(context, &m->row);
 }
 
-/* The PID of one that has ended may be another's; that is looked at now and then. */
+/* An ended process's PID may be reused, which not every scan checks. */
 static bool is_of_bpfmon(const struct proc_source *p, pid_t pid)
 {
 	return pid == p->launcher || (own_children_had(&p->own, pid) &&
@@ -161,7 +161,7 @@ void proc_state_look_at(struct proc_source *p, pid_t pid, proc_row_fn row, void 
 	p->lacks_memory |= !m;
 	if (m)
 		m->read_ns = clock_ns(CLOCK_MONOTONIC);
-	/* one that ends before its files were read has no record: nothing is known of it */
+	/* a process that ended before its files were read has no record */
 	if (!m || proc_member_look(m, LOOK_WHOLE, &p->budget) || !m->status.is_read) {
 		proc_member_free(m, &p->budget);
 		return;
@@ -202,7 +202,7 @@ void proc_state_report_end(struct proc_source *p, struct proc_member *m)
 		proc_state_report(p, &m->rec);
 }
 
-/* Its PID may be another's since. */
+/* The PID may have been reused. */
 void proc_state_look_at_born(struct proc_source *p, const struct born *b, proc_row_fn row,
 			     void *context)
 {
@@ -210,7 +210,7 @@ void proc_state_look_at_born(struct proc_source *p, const struct born *b, proc_r
 
 	if (!proc_stat_read(b->pid, &s) && s.start_ns <= b->start_boot_ns)
 		proc_state_look_at(p, b->pid, row, context);
-	p->nr_stack = 0; /* its children come by themselves */
+	p->nr_stack = 0; /* its children were reported, too */
 }
 
 void proc_state_take_born(struct proc_member *m, const struct born *b)

@@ -56,7 +56,7 @@ bool proc_used_is_zero(const struct proc_used *u)
 	return !memcmp(u, &nothing, sizeof(nothing));
 }
 
-/* Raises a counter that never falls. A value that is negative, modulo 2^64, is none. */
+/* Negative values, modulo 2^64, are ignored. */
 static void counter_raise(__u64 *published, uint64_t now)
 {
 	if ((int64_t)now > 0 && now > *published)
@@ -110,7 +110,7 @@ void proc_member_free(struct proc_member *m, struct proc_budget *b)
 	free(m);
 }
 
-/* As the kernel has it in __state and exit_state. */
+/* Encodes the state like the kernel's __state and exit_state. */
 static uint16_t state_of(char letter)
 {
 	const char *at = strchr(KERNEL_STATES, letter);
@@ -152,7 +152,7 @@ struct proc_used proc_member_both(const struct proc_member *m)
 {
 	struct proc_used used = used_itself(m), children = proc_member_inherited(m);
 
-	children.io = (struct proc_io){ 0 }; /* its own has it */
+	children.io = (struct proc_io){ 0 }; /* included in its own */
 	proc_used_add(&used, &children);
 	return used;
 }
@@ -162,7 +162,7 @@ static uint64_t cpu_of_used(const struct proc_used *u)
 	return u->user_ns + u->system_ns;
 }
 
-/* Of what it has got by waiting, without what counts in records of its children. */
+/* Inherited CPU time and own I/O, without what is in the records of its children. */
 static void record_fill_children(struct proc_member *m)
 {
 	const struct proc_used inherited = proc_member_inherited(m);
@@ -261,7 +261,7 @@ void proc_member_note_reaped(struct proc_member *m, const struct reaped *r)
 	m->is_reaped = true;
 	rec->flags |= PROCESS_ENDED;
 	rec->wait_status = (uint32_t)r->status;
-	if (!rec->end_boot_ns) /* else the kernel has reported when */
+	if (!rec->end_boot_ns) /* unless the kernel has reported it */
 		rec->end_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	counter_raise(&rec->user, r->last_user_ns);
 	counter_raise(&rec->system, r->last_system_ns);
@@ -279,7 +279,7 @@ void proc_member_end(struct proc_member *m)
 		m->rec.state = state_of('X');
 }
 
-/* A file that cannot be read, as of a process that ends meanwhile, leaves what is known. */
+/* A file that cannot be read, for example because the process ends, leaves the last values. */
 static void others_read(struct proc_member *m, struct proc_budget *b)
 {
 	char text[PROC_TEXT_BYTES];
@@ -296,7 +296,7 @@ static void others_read(struct proc_member *m, struct proc_budget *b)
 	m->io_is_refused |= n == -EACCES || n == -EPERM;
 }
 
-/* Where the kernel does not count that (CONFIG_SCHED_INFO) all threads count as having run. */
+/* Returns false if the first thread has not run since. Without CONFIG_SCHED_INFO returns true. */
 static bool member_has_run(struct proc_member *m, struct proc_budget *b)
 {
 	char text[PROC_SCHED_BYTES];
@@ -319,7 +319,10 @@ int proc_member_look(struct proc_member *m, enum proc_look look, struct proc_bud
 	ssize_t n;
 
 	m->is_changed = look == LOOK_WHOLE;
-	/* first: what it does meanwhile is seen at the next look */
+	/*
+	 * Read the run count first: whatever it does after this read changes the count at the next
+	 * scan.
+	 */
 	if (!member_has_run(m, b) && is_single && !m->is_changed)
 		return 0;
 	n = proc_files_read(&m->files, PROC_STAT, &b->nr_open, b->most, text, sizeof(text));
@@ -332,7 +335,7 @@ int proc_member_look(struct proc_member *m, enum proc_look look, struct proc_bud
 	if (proc_stat_parse(text, &s))
 		return -EBADMSG;
 	if (m->stat.start_ns && s.start_ns != m->stat.start_ns)
-		return -ESRCH; /* its file was not kept open, and the PID is another's */
+		return -ESRCH; /* the file was not kept open, and the PID was reused */
 	m->stat = s;
 	others_read(m, b);
 	return 0;
@@ -342,7 +345,7 @@ void proc_member_children(struct proc_member *m, enum proc_look look, struct pro
 			  void (*fn)(void *context, pid_t child), void *context)
 {
 	if (m->stat.state == 'Z' &&
-	    m->stat.threads <= 1) /* more: only the first thread has ended */
+	    m->stat.threads <= 1) /* with more threads, only the first has ended */
 		return;
 	if (m->stat.threads > 1 && look != LOOK_QUICK)
 		proc_each_child(m->files.pid, m->stat.threads, fn, context);
@@ -350,7 +353,7 @@ void proc_member_children(struct proc_member *m, enum proc_look look, struct pro
 		proc_files_children(&m->files, &b->nr_open, b->most, fn, context);
 }
 
-/* Where it is, or would be. There is always a free slot. */
+/* Returns the slot of @pid, or a free one. There is always one. */
 static size_t member_slot(const struct proc_members *t, pid_t pid)
 {
 	size_t i = ((size_t)pid * 2654435761U) & (t->slots - 1);
