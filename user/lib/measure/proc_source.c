@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Which metrics are known without BPF. */
+/* Returns why a metric is unknown without BPF, or NULL. */
 
 static const char *why_unusable(enum metric_id id)
 {
@@ -43,8 +43,7 @@ void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usa
 	}
 }
 
-/* Which of @usable are lower bounds: @are_all, or those of calls that moved what could not be read.
- */
+/* Sets the lower bounds among @usable: all counters if @are_all, and I/O of calls if @misses_io. */
 static void proc_metrics_bounds(const struct metric_set *usable, bool are_all, bool misses_io,
 				struct metric_set *bounds)
 {
@@ -118,7 +117,10 @@ int proc_source_follow(struct proc_source *p, pid_t command)
 	return err ? err : proc_source_drain(p, true, NULL, NULL);
 }
 
-/* True if one of @pids is an ancestor of @pid: then it is found from there, and comes after it. */
+/*
+ * Returns true if one of @pids is an ancestor of @pid, from which the scan finds it in the right
+ * order.
+ */
 static bool is_below_one(const pid_t *pids, size_t nr, pid_t pid)
 {
 	struct proc_stat s;
@@ -132,7 +134,7 @@ static bool is_below_one(const pid_t *pids, size_t nr, pid_t pid)
 	return false;
 }
 
-/* From now on it counts; what was born before and is found later counts from when it is found. */
+/* Begins to count. Processes that were born before but are found later count from then on. */
 static void source_begin(struct proc_source *p)
 {
 	struct proc_account *a = p->accounts.all;
@@ -148,7 +150,8 @@ static void source_begin(struct proc_source *p)
 		proc_state_seed(p, m);
 		proc_used_add(&p->baseline, &m->base);
 		children.io = (struct proc_io){ 0 };
-		p->baseline_lacks_io |= !proc_used_is_zero(&children); /* in one sum with its own */
+		/* I/O of children and its own are one sum */
+		p->baseline_lacks_io |= !proc_used_is_zero(&children);
 		p->tracking.seeded += m->stat.threads;
 	}
 	p->seeded_boot_ns = clock_ns(CLOCK_BOOTTIME);
@@ -169,11 +172,11 @@ int proc_source_seed(struct proc_source *p, const pid_t *pids, size_t nr)
 	for (size_t i = 0; i < nr; i++)
 		if (!is_below_one(pids, nr, pids[i]))
 			proc_state_look_at(p, pids[i], NULL, NULL);
-	/* of a child that ends during a look it is not known what its parent has got from it */
+	/* If a child ends during a scan, what its parent inherited is unknown: scan again. */
 	for (int i = 0; !err && i < SEED_PASSES; i++) {
 		p->accounts.all->total.exits = 0;
 		err = proc_source_drain(p, true, NULL, NULL);
-		for (size_t k = 0; k < nr; k++) /* if it was missed where it was looked for */
+		for (size_t k = 0; k < nr; k++) /* if a scan missed it */
 			proc_state_look_at(p, pids[k], NULL, NULL);
 		if (i && !p->accounts.all->total.exits)
 			break;
@@ -222,7 +225,7 @@ void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)
 		return;
 	if (r->last_is_unread) {
 		seen = m->io;
-		seen.read_bytes = seen.write_bytes = 0; /* known by wait4() all the same */
+		seen.read_bytes = seen.write_bytes = 0; /* wait4() reports these */
 		proc_io_add(&p->seen_by_now, &seen);
 	}
 	proc_member_note_reaped(m, r);
@@ -239,14 +242,14 @@ uint64_t proc_source_peak(const struct proc_source *p)
 	return p->reaped_by_now.peak_bytes;
 }
 
-/* Of a command: what its own account has is what is in no other. */
+/* Sets the command's own account: the sum of all, less the other accounts. */
 static void command_total(struct proc_source *p)
 {
 	const struct proc_used used = proc_state_used(p);
 	struct proc_account *all = p->accounts.all;
 	const struct account own = all->total;
 
-	/* a process that ends between two files of a look is in neither: the next look has it */
+	/* a process that ends between two reads of a scan is in neither; the next scan has it */
 	proc_used_publish(&used, &p->run);
 	all->total = p->run;
 	for (size_t i = 1; i < p->accounts.nr; i++)

@@ -84,7 +84,7 @@ void program_type_explain(const struct program_type *type, int err, char *why, s
 			 : "");
 }
 
-/* What this kernel does not have it cannot refuse. */
+/* Attaches to an example hook. Succeeds if this kernel has no such hook. */
 static int type_attach(const struct program_type *t, int program)
 {
 	__cleanup(closep) int link = -1;
@@ -115,7 +115,7 @@ static int type_probe(const struct program_type *t, uint32_t hook)
 	return program < 0 ? -errno : type_attach(t, program);
 }
 
-/* The ends of functions are of interest only without these tracepoints. */
+/* fexit programs are needed only without this tracepoint. */
 static const char replacement[] = "btf_trace_sock_send_length";
 
 void program_types_probe(unsigned refused,

@@ -25,8 +25,8 @@
 #define MAX_TASKS_MOST 32768
 #define MEMORY_FOR_MORE (2ULL << 30)
 #define BUCKET_NS 17
-#define UNIFIED (-1)         /* as cgroup_subsys */
-#define IO_STAT_OF_MACROS 13 /* the bit of RQF_IO_STAT up to 6.10, where it is no enumerator */
+#define UNIFIED (-1)         /* value of cgroup_subsys for cgroup v2 */
+#define IO_STAT_OF_MACROS 13 /* bit of RQF_IO_STAT up to 6.10, where it is a macro */
 
 static int libbpf_be_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -34,7 +34,7 @@ static int libbpf_be_quiet(enum libbpf_print_level level, const char *format, va
 	return 0;
 }
 
-/* With --verbose: prints what libbpf and the verifier report of a program that does not load. */
+/* With --verbose: prints what libbpf and the verifier report about a program that does not load. */
 static int libbpf_be_verbose(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
@@ -42,8 +42,8 @@ static int libbpf_be_verbose(enum libbpf_print_level level, const char *format, 
 
 /*
  * Dead tasks stay in the map until the kernel frees them, which it may delay for 10,000 of them.
- * But a drain reads every bucket of the map, used or not: that is to take no more than a hundredth
- * of the time between samples. A machine with little memory gets MAX_TASKS_LEAST.
+ * But a drain reads every bucket, used or not, which may take a hundredth of the interval. A
+ * machine with little memory gets MAX_TASKS_LEAST.
  */
 static unsigned max_tasks_default(uint64_t interval_ns)
 {
@@ -71,7 +71,7 @@ static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t, bool who
 		memcpy((void *)s->rodata->target_path, t->in_kernel, strlen(t->in_kernel));
 }
 
-/* Of a request that the kernel takes the time of; 0: not known, and no operation is timed. */
+/* Returns the flag of requests that the kernel times. */
 static uint32_t timed_flag(void)
 {
 	struct kernel_btf k;
@@ -99,7 +99,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	if (metric_has(&o->wanted, M_##base))                                                      \
 		s->rodata->wanted |= 1ULL << TC_##base;
 #include "bpfmon/metrics.def"
-	/* user and system are parts of cpu, and the cores in use are computed from it */
+	/* user and system are parts of cpu, and cores is computed from it */
 	if (metric_has(&o->wanted, M_user) || metric_has(&o->wanted, M_system) ||
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
@@ -136,9 +136,9 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 struct attempt {
 	const struct tracker_options *options;
 	struct loader loader;
-	unsigned set;     /* bits of the optional programs to load */
-	unsigned refused; /* of those that it has refused */
-	char fatal[256];  /* why it has refused one that is not optional; empty: it has not */
+	unsigned set;     /* optional programs to load */
+	unsigned refused; /* those that the kernel refused */
+	char fatal[256];  /* why a required program was refused, or empty */
 	char why[NR_OPTIONALS][REFUSAL_BYTES];
 };
 
@@ -172,7 +172,7 @@ static void refused_note(void *context, const struct bpf_program *p, int err)
 		snprintf(a->fatal + n, sizeof(a->fatal) - n, "; the program %s needs it", name);
 }
 
-/* Those that count what programs of @set count already. */
+/* Returns the programs that are redundant with @set. */
 static unsigned optionals_needless(unsigned set)
 {
 	const struct optional_row *row;
@@ -209,7 +209,7 @@ static bool optional_applies(enum optional_when when, const struct tracker_optio
 	return true;
 }
 
-/* Those that the options ask for. */
+/* Returns the programs that the options need. */
 static unsigned optionals_wanted(const struct tracker_options *o, const struct loader *l)
 {
 	const struct optional_row *row;
@@ -223,7 +223,7 @@ static unsigned optionals_wanted(const struct tracker_options *o, const struct l
 	return wanted;
 }
 
-/* Those that the kernel would not refuse for lack of a capability. */
+/* Returns the programs that are not refused for lack of a capability. */
 static unsigned optionals_permitted(void)
 {
 	const bool has_net_admin =
@@ -247,7 +247,7 @@ static void optionals_choose(struct attempt *a, struct bpfmon *skel)
 		p = bpf_object__find_program_by_name(skel->obj, row->name);
 		if (!p)
 			continue;
-		/* what makes others needless stands before them: whether it has a hook is known */
+		/* A row comes after those that make it redundant, whose hooks have been checked. */
 		bit = OPTIONAL_BIT(i) & a->set & ~optionals_needless(a->set);
 		if (bit && !loader_has_hook(&a->loader, p))
 			a->set &= ~bit;
@@ -278,8 +278,8 @@ static int open_and_load(struct bpfmon **skel, struct attempt *a)
 }
 
 /*
- * Loading all is quicker than first finding out what this kernel accepts: then without the rest.
- * @why: set if the kernel refuses a program that is not optional.
+ * Loads all programs, then without those that the kernel refused: quicker than probing first. Sets
+ * @why if a required program is refused.
  */
 static int programs_load_optional(struct bpfmon **skel, const struct tracker_options *o,
 				  struct optionals *x, char *why, size_t size)
@@ -328,7 +328,7 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 	return err;
 }
 
-/* Those before it have links. */
+/* The first program without a link failed. */
 static void unattached_explain(const struct bpfmon *skel, int err, char *why, size_t size)
 {
 	const struct bpf_object_skeleton *s = skel->skeleton;

@@ -30,7 +30,7 @@ void pss_done(struct pss *p)
 	*p = (struct pss){ 0 };
 }
 
-/* Of processes that share it the oldest is read, so that it is the same one at each sample. */
+/* The oldest sharer is read, so that it is the same at each sample. */
 static struct pss_space space_of(const struct drain_row *const *rows, size_t nr_sharers)
 {
 	const struct drain_row *r = rows[0];
@@ -51,7 +51,7 @@ static struct pss_space space_of(const struct drain_row *const *rows, size_t nr_
 	};
 }
 
-/* Copies to @now what is known of it if it was there at the last sample; @before advances. */
+/* Copies to @now what is known from the last sample. @before advances. */
 static void space_recall(const struct pss *p, size_t *before, struct pss_space *now)
 {
 	struct pss_space found;
@@ -69,7 +69,7 @@ static void space_recall(const struct pss *p, size_t *before, struct pss_space *
 	*now = found;
 }
 
-/* Renews the list of address spaces: keeps what is known of those that still exist. */
+/* Renews the list of address spaces. Keeps what is known of those that still exist. */
 static int spaces_renew(struct pss *p, const struct drain_row *const *rows, size_t nr_rows)
 {
 	struct pss_space *all = memory_calloc(nr_rows + 1, sizeof(*all));
@@ -91,7 +91,7 @@ static int spaces_renew(struct pss *p, const struct drain_row *const *rows, size
 	return 0;
 }
 
-/* An old value cannot be more than what the address space holds now: it may have shrunk. */
+/* An old value is capped at the present size: the address space may have shrunk. */
 static uint64_t bytes_limit(uint64_t bytes, uint64_t limit)
 {
 	return bytes < limit ? bytes : limit;
@@ -151,12 +151,12 @@ bool pss_is_refused(const struct pss *p)
 	return false;
 }
 
-#define OPEN_NS 30000ULL /* the least that a read costs */
-#define LEARN_PAGES 4096 /* the cost of smaller ones says little about that of a page */
+#define OPEN_NS 30000ULL /* minimum cost of a read */
+#define LEARN_PAGES 4096 /* smaller reads say little about the cost of a page */
 
 /*
- * The budget for reads of PSS. A read of smaps_rollup holds the mmap lock of the target, so the
- * target pays for it. The budget is a token bucket: 2 % of the elapsed time comes in, and up to
+ * The budget for reads of PSS. A read of smaps_rollup holds the mmap lock of the target, which pays
+ * for it. The budget is a token bucket: a share of the elapsed time comes in, and up to
  * the income of 30 s is kept. The cost of a read is estimated from the last read of the same
  * process, scaled by pages; for a first read from the cost of a page elsewhere. The process that
  * has waited longest is read first, of equals the largest. While one waits that is too expensive,
@@ -170,7 +170,7 @@ static uint64_t less_opening(uint64_t ns)
 	return ns > OPEN_NS ? ns - OPEN_NS : 0;
 }
 
-/* From its own last read, if that was large enough; else from the average cost of a page. */
+/* Uses its own last read if that was large enough, else the average cost of a page. */
 static int64_t cost_estimate(const struct pss *p, const struct pss_space *s)
 {
 	double page_ns = (double)p->ns_per_1024 / 1024, cost_ns;
@@ -212,7 +212,7 @@ static void space_skip_too_large(struct pss *p, struct pss_space *s, int64_t cos
 	space_skip(p, s, reason);
 }
 
-/* NULL: its process has ended, or runs another program, since the list was made. */
+/* Returns NULL if the process has ended or executed another program since the list was made. */
 static struct pss_space *space_find(const struct pss *p, const struct pss_item *item)
 {
 	size_t from = 0, to = p->nr_spaces;
@@ -274,7 +274,7 @@ static void item_take(struct pss *p, const struct pss_item *item)
 		space_take(p, s, item);
 }
 
-/* The one not read for the longest time first; of equals, the largest. */
+/* Longest unread first; of equals the largest. */
 static int by_turn(const void *a, const void *b)
 {
 	const struct pss_space *p = *(struct pss_space *const *)a,
@@ -306,9 +306,8 @@ static struct pss_space *space_saved_for(const struct pss *p)
 }
 
 /*
- * Add the income since the last sample to the budget. While an address space waits because its read
- * costs more than the budget has, half of the income is saved for it, so that it is read at all,
- * and the others are, too.
+ * Adds the income since the last sample. While an address space waits whose read costs more than
+ * the budget, half of the income is reserved for it.
  */
 static void pss_earn(struct pss *p, uint64_t now_ns)
 {
@@ -347,7 +346,7 @@ static struct pss_item item_of(const struct pss_space *s, int64_t cost_ns)
 	};
 }
 
-/* All is done: the budget is saved up from now on for the first one that it did not suffice for. */
+/* The list is done: saves up for the first item that the budget did not suffice for. */
 static void list_end(struct pss *p, const struct pss_list *l)
 {
 	for (size_t i = 0; i < l->nr && !space_saved_for(p); i++) {
@@ -358,7 +357,7 @@ static void list_end(struct pss *p, const struct pss_list *l)
 	}
 }
 
-/* False: the budget suffices for none. */
+/* Returns false if the budget suffices for no item. */
 static bool list_fill(struct pss *p, struct pss_list *l, struct pss_space **order)
 {
 	bool affords_one = false;

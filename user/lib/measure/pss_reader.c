@@ -18,11 +18,11 @@ struct pss_reader {
 	uint64_t delay_ns;
 	int done_fd;
 	pthread_t thread;
-	pthread_mutex_t lock;  /* guards the next ones, and the items that are done */
-	pthread_cond_t handed; /* a list, or the end */
+	pthread_mutex_t lock;  /* protects the following members and the done items */
+	pthread_cond_t handed; /* signals a new list or the end */
 	struct pss_list list;
 	size_t nr_done;
-	uint64_t since_ns; /* CLOCK_MONOTONIC, when the read that is under way began; 0: none is */
+	uint64_t since_ns; /* CLOCK_MONOTONIC, start of the present read; 0: none */
 	bool has_thread;
 	bool is_left;
 	bool is_detached; /* the thread frees the reader */
@@ -77,7 +77,7 @@ static void item_read(const struct pss_reader *r, struct pss_item *item, uint64_
 					clock_ns(CLOCK_MONOTONIC) - since_ns };
 }
 
-/* Called with the lock, which it gives up meanwhile. */
+/* Called with the lock held, which it drops while reading. */
 static void reader_advance(struct pss_reader *r)
 {
 	struct pss_item *item = &r->list.items[r->nr_done];

@@ -10,21 +10,20 @@
 #define MAX_WAITING 8192
 
 /*
- * Pushed datagrams. The kernel adds the PID and the time of the sender. Whether the sender was
- * tracked at that time is known from the lifetimes of processes that ended recently and those of
- * the last drain. An unknown sender waits: its record comes when the kernel frees the task. After
- * two samples and a second it is a stranger; at the end of the run, when all records have come,
- * at once. Up to 4 MiB may wait, half of it for unknown senders, an eighth of that for each PID.
- * For a mark a sample is taken, up to 20 a second and within a twentieth of the time.
+ * The kernel adds PID and time of the sender. Whether the sender was tracked then is known from the
+ * lifetimes of processes that ended recently and those of the last drain. An unknown sender waits,
+ * because a record comes only when the kernel frees the task. After two samples and a second it is
+ * refused; at the end of the run, when all records have come, at once. Up to 4 MiB may wait, half
+ * of it for unknown senders, an eighth of that for each PID. For a mark a sample is taken, up to 20
+ * a second and within a twentieth of the time.
  */
 
-/* The bytes that a waiting datagram counts for. */
 static size_t datagram_weight(const struct datagram *l)
 {
 	return sizeof(*l) + l->length;
 }
 
-/* PIDs are allocated in sequence: two that send at a time rarely have the same share. */
+/* PIDs are sequential: concurrent senders rarely share a counter. */
 static size_t *pushed_share(struct pushed *p, const struct datagram *l)
 {
 	return &p->shares[l->pid % PUSHED_SHARES];
@@ -44,7 +43,7 @@ void pushed_init(struct pushed *p)
 {
 	*p = (struct pushed){
 		.inbox = { .wake_fd = -1, .stop_fd = -1 },
-		.marks.queue_bytes = FEED_QUARTER * 2, /* the larger half is for marks alone */
+		.marks.queue_bytes = FEED_QUARTER * 2, /* the larger half is for marks only */
 		.metrics.queue_bytes = FEED_QUARTER,
 	};
 	p->last = &p->waiting;
@@ -155,7 +154,7 @@ void rate_charge(struct rate *r, uint64_t cost_ns)
 	r->at_ns += cost_ns - paid_ns;
 }
 
-#define SLACK_NS 10000000 /* times come from two clocks; no PID is reused so soon */
+#define SLACK_NS 10000000 /* tolerance of two clocks; no PID is reused so soon */
 
 int senders_init(struct senders *s)
 {
@@ -177,7 +176,7 @@ void senders_done(struct senders *s)
 	*s = (struct senders){ 0 };
 }
 
-/* PIDs are allocated in sequence, which spreads them over the slots. */
+/* PIDs are sequential, which spreads them over the slots. */
 static uint64_t *senders_slot(const struct senders *s, uint32_t pid)
 {
 	return &s->newest[pid % LIVES_KEPT];
@@ -232,7 +231,7 @@ static bool life_covers(const struct life *l, uint64_t boot_ns)
 	       (!l->end_boot_ns || l->end_boot_ns + SLACK_NS >= boot_ns);
 }
 
-/* The latest life of @pid in the chain that begins at number @before - 1; NULL: none is left. */
+/* Returns the latest lifetime of @pid in the chain that begins at index @before - 1, or NULL. */
 static const struct life *senders_find_ended(const struct senders *s, uint32_t pid, uint64_t before)
 {
 	for (uint64_t at = before; at && at + LIVES_KEPT > s->nr_ended;) {

@@ -7,15 +7,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The kernel's states; those of an end are exit_state. */
+/* States of the kernel; those of an end are in exit_state. */
 #define TASK_UNINTERRUPTIBLE 0x2
 #define TASK_REPORT 0x7f
 #define TASK_REPORT_IDLE 0x80
 #define TASK_IDLE 0x402
 #define TASK_RTLOCK_WAIT 0x1000
-#define TASK_FROZEN 0x8000 /* since 6.1; no other state before */
+#define TASK_FROZEN 0x8000 /* since 6.1; unused before */
 
-/* The letter in /proc/PID/stat, as the kernel's task_state_index(); 0: the state was not read. */
+/* Returns the letter in /proc/PID/stat, as task_state_index() does; 0: the state was not read. */
 static char state_letter(unsigned state)
 {
 	static const char letters[] = "RSDTtXZPI";
@@ -43,7 +43,7 @@ static void record_read_end(struct process *p, const struct process_record *r, u
 	if (!p->has_ended) {
 		p->state = state_letter(r->state);
 		if (!p->state && procstat_read((pid_t)r->pid, &p->state, &parent))
-			p->state = 0; /* shown as not known */
+			p->state = 0; /* shown as unknown */
 		return;
 	}
 	p->end_epoch_ns = r->end_boot_ns ? r->end_boot_ns + offset_ns : 0;
@@ -62,7 +62,7 @@ static void record_read_peak(struct process *p, const struct process_record *r,
 		pages = row->peak_pages;
 	p->has_rss_peak = pages > 0;
 	p->rss_peak_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	/* the mark of a seeded process may be from before it was seeded */
+	/* the mark of a seeded process may be older than its seeding */
 	p->rss_peak_exact = !r->mark_fell && r->unsure_pages <= pages &&
 			    !(r->flags & (PROCESS_PEAK_UPPER_BOUND | PROCESS_SEEDED));
 }

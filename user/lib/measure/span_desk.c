@@ -17,9 +17,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CALLERS_AT_ONCE 64 /* ticks and records get their turn in between */
-/* A caller is often preempted between connecting and sending: the collector wakes up by that. Of
- * one that is silent for so long the place is another's. */
+#define CALLERS_AT_ONCE 64 /* between these, ticks and records are handled */
+/*
+ * A caller is often preempted between connect and send, because its connect wakes the collector.
+ * After this time without a message its slot can be taken.
+ */
 #define SILENCE_NS (2 * NSEC_PER_SEC)
 
 void span_desk_init(struct span_desk *d)
@@ -29,7 +31,7 @@ void span_desk_init(struct span_desk *d)
 		d->callers[i].source.fd = -1;
 }
 
-/* Who asks, which is known for as long as that process has not ended. */
+/* Identifies the sender, which works until it has ended. */
 static int sender_find(const struct span_caller *c, struct peer_process *sender, char *why,
 		       size_t size)
 {
@@ -43,7 +45,7 @@ static int sender_find(const struct span_caller *c, struct peer_process *sender,
 	return err;
 }
 
-/* A socket that is there only to be listened to has no command of which there could be spans. */
+/* Without a command, the socket only serves listeners. */
 static int command_check(const struct span_desk *d, char *why, size_t size)
 {
 	if (d->job->spec->command)
@@ -52,7 +54,7 @@ static int command_check(const struct span_desk *d, char *why, size_t size)
 	return -EPERM;
 }
 
-/* What is no object is a mark or metrics, as a datagram for marks has them. */
+/* Handles a mark or metrics: what is not a JSON object. */
 static int push_obey(struct span_desk *d, const struct span_caller *c, const char *text,
 		     size_t length, char *why, size_t size)
 {
@@ -77,10 +79,10 @@ static int push_obey(struct span_desk *d, const struct span_caller *c, const cha
 
 struct span_answer {
 	uint64_t id;
-	bool is_to_stay; /* the caller */
+	bool is_to_stay; /* the caller must stay in the span */
 };
 
-/* *@is_kept: the connection stays, for the lines of the run. */
+/* Handles a JSON request. *@is_kept: the connection was taken for the lines of the run. */
 static int object_obey(struct span_desk *d, const struct span_caller *c, const char *text,
 		       size_t length, struct span_answer *answer, bool *is_kept, char *why,
 		       size_t size)
@@ -98,14 +100,14 @@ static int object_obey(struct span_desk *d, const struct span_caller *c, const c
 			err = sender_find(c, &sender, why, size);
 		if (!err)
 			err = span_obey(&d->job->spans, &m, &sender, &answer->id, why, size);
-		/* without BPF the end of a process is known to its parent only */
+		/* without BPF only the parent knows when a process ends */
 		answer->is_to_stay = !m.is_end && !m.in_place && d->job->view.run->is_from_proc;
 	}
 	span_message_done(&m);
 	return err;
 }
 
-/* Carries out the message, and writes the answer. True: the connection is another's now. */
+/* Handles the message and sends the answer. Returns true if the connection was taken. */
 static bool message_answer(struct span_desk *d, const struct span_caller *c, const char *text,
 			   size_t length)
 {
@@ -119,7 +121,7 @@ static bool message_answer(struct span_desk *d, const struct span_caller *c, con
 		return true;
 	if (err) {
 		snprintf(answer, sizeof(answer), "%s", why);
-		text_disarm(answer); /* it may have the name of a span */
+		text_disarm(answer); /* it may contain the name of a span */
 	} else {
 		snprintf(answer, sizeof(answer), "%" PRIu64 "%s", said.id,
 			 said.is_to_stay ? SPAN_KEPT : "");
@@ -128,7 +130,6 @@ static bool message_answer(struct span_desk *d, const struct span_caller *c, con
 	return false;
 }
 
-/* Most come and go at once. */
 static void connection_close(struct span_desk *d, int fd)
 {
 	if (d->refuses_rights)
@@ -138,9 +139,9 @@ static void connection_close(struct span_desk *d, int fd)
 }
 
 enum served {
-	SILENT, /* its message has yet to come */
+	SILENT, /* no message yet */
 	OVER_WITH,
-	TAKEN, /* the connection is another's now */
+	TAKEN, /* owned by a listener now */
 };
 
 static enum served caller_serve(struct span_desk *d, const struct span_caller *c)
@@ -173,7 +174,7 @@ static void caller_ready(void *context, uint32_t events)
 		caller_dismiss(c);
 		return;
 	}
-	loop_remove(d->loop, &c->source); /* TAKEN: its new owner adds it again */
+	loop_remove(d->loop, &c->source); /* if TAKEN, the new owner adds it again */
 	served = caller_serve(d, c);
 	if (served == OVER_WITH)
 		caller_dismiss(c);
@@ -199,7 +200,7 @@ static struct span_caller *caller_free_place(struct span_desk *d)
 	return NULL;
 }
 
-/* A free place, or that of a connection that has been silent for long; else NULL. */
+/* Returns a free slot, or takes that of a connection that was silent too long, else NULL. */
 static struct span_caller *caller_place(struct span_desk *d, uint64_t now_ns)
 {
 	struct span_caller *place = caller_free_place(d);
@@ -240,7 +241,7 @@ int span_desk_wait(const struct span_desk *d, int wait_ms)
 	return !d->is_full || (wait_ms >= 0 && wait_ms < most_ms) ? wait_ms : most_ms;
 }
 
-/* Its message is often there already. */
+/* The message is often there already. */
 static void caller_take(struct span_desk *d, struct span_caller *c, int fd, uint64_t now_ns)
 {
 	enum served served;
@@ -290,14 +291,17 @@ int span_desk_open(struct span_desk *d, int fd, struct loop *loop, struct job *j
 	return fd < 0 ? 0 : loop_add(loop, &d->source, EPOLLIN);
 }
 
-/* What has not been accepted would be closed with it, and what is in its queues. */
+/*
+ * Passed descriptors in unaccepted connections would be closed here, which may block: accept and
+ * discard them.
+ */
 static void listening_close(struct span_desk *d)
 {
 	int fd = -1;
 
 	loop_remove(d->loop, &d->source);
 	if (!d->refuses_rights)
-		shutdown(d->source.fd, SHUT_RDWR); /* no more come */
+		shutdown(d->source.fd, SHUT_RDWR); /* no more connections */
 	while (!d->refuses_rights &&
 	       (fd = accept4(d->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
 		socket_discard(&d->loop->discard, fd);

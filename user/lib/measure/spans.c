@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Spans: how they begin, how they are ended in place, and what they use until then. */
+/* Spans: begin, end in place, and accounting. */
 #include "measure/spans.h"
 
 #include "base/clock.h"
@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define SPANS_BEFORE_DRAIN 1024 /* more than the last drain has left: it may end some of them */
+#define SPANS_BEFORE_DRAIN                                                                         \
+	1024 /* above the number left by the last drain; a drain then may end some */
 
 static int compare_tree(const void *key, const void *item)
 {
@@ -28,7 +29,7 @@ static int compare_tree(const void *key, const void *item)
 	return *tree < (*s)->account.tree ? -1 : *tree > (*s)->account.tree;
 }
 
-/* The live span whose account has that @tree, or NULL. */
+/* Returns the live span whose account has @tree, or NULL. */
 static struct live_span *span_find(const struct spans *s, uint64_t tree)
 {
 	struct live_span **found = NULL;
@@ -47,7 +48,6 @@ static void live_span_free(struct live_span *s)
 	free(s);
 }
 
-/* Takes it out of the list, and frees it. */
 static void span_remove(struct spans *s, struct live_span *one)
 {
 	size_t i = 0;
@@ -87,7 +87,7 @@ static bool spans_make_room(struct spans *s)
 	return true;
 }
 
-/* A new one at the end of the list, begun now by the process of @r. NULL without memory. */
+/* Appends a span begun now by the process of @r. Returns NULL without memory. */
 static struct live_span *span_append(struct spans *all, struct span_message *m,
 				     const struct process_record *r, struct live_span *above)
 {
@@ -104,7 +104,7 @@ static struct live_span *span_append(struct spans *all, struct span_message *m,
 	s->account = (struct account_key){ books_new_tree(all->view->books), r->account.cgroup };
 	s->serial = r->serial;
 	s->start_boot_ns = clock_ns(CLOCK_BOOTTIME);
-	/* what began since the last drain cannot have been met by it */
+	/* the last drain cannot have met what began after it */
 	s->tally.bound.since_ns = s->tally.bound.before_ns = all->view->books->drain_boot_ns;
 	s->id = ++all->last_id;
 	s->parent = above ? above->id : 0;
@@ -147,7 +147,10 @@ static int span_begin(struct spans *all, struct span_message *m, const struct pr
 	return err;
 }
 
-/* The span called @name that the process @serial is to end, from its innermost one upwards. */
+/*
+ * Returns the innermost span called @name that the process @serial has begun and not ended, or
+ * NULL.
+ */
 static struct live_span *span_find_begun(struct live_span *s, uint64_t serial, const char *name)
 {
 	while (s && (s->serial != serial || s->has_ended || !s->is_kept ||
@@ -198,7 +201,7 @@ static int span_end(struct spans *all, const struct span_message *m, const struc
 	return 0;
 }
 
-/* Reads the record of a process of this job; one whose birth was missed is looked for. */
+/* Reads the record of a process of this job. Looks for it if its birth was missed. */
 static int process_of_job(struct spans *all, pid_t pid, struct process_record *r)
 {
 	struct tracker *t = &all->view->books->tracker;
@@ -220,7 +223,7 @@ static int process_refuse(int err, char *why, size_t size)
 	return err;
 }
 
-/* That of the process which has made the connection. */
+/* Reads the record of the process that has made the connection. */
 static int sender_of_job(struct spans *all, const struct peer_process *sender,
 			 struct process_record *r)
 {
@@ -238,7 +241,10 @@ int sender_check(struct spans *all, const struct peer_process *sender, char *why
 	return process_refuse(sender_of_job(all, sender, &r), why, size);
 }
 
-/* A process may ask for itself, or for the one that started it, as a shell does. */
+/*
+ * Finds the process that a request is for: the sender, or its parent, because a shell runs `bpfmon
+ * span` as a child.
+ */
 static int process_asked_for(struct spans *all, const struct span_message *m,
 			     const struct peer_process *sender, struct process_record *r, char *why,
 			     size_t size)
@@ -252,7 +258,7 @@ static int process_asked_for(struct spans *all, const struct span_message *m,
 			return -EPERM;
 		}
 		err = process_of_job(all, m->pid, r);
-		if (!err && r->start_boot_ns > born_ns) /* another one has that PID by now */
+		if (!err && r->start_boot_ns > born_ns) /* the PID was reused */
 			err = -ESRCH;
 	}
 	return process_refuse(err, why, size);
@@ -274,11 +280,11 @@ int span_obey(struct spans *all, struct span_message *m, const struct peer_proce
 }
 
 /*
- * Figures of spans. Nesting exists only here: what a span used is added to the one it began in
- * when it ends. The totals of the run are the sum of all accounts, so no time is counted twice or
- * is missing. A span is over when no process is left in its account and as many records have come
- * as processes were in it; its line is written after the next drain, and its account is removed.
- * A lost record of its processes, or an entry without room, makes that span incomplete.
+ * Only here are spans nested: what a span used is added to the enclosing one when it ends. The
+ * totals of the run are the sum of all accounts, so that no time is counted twice or is missing. A
+ * span is over when no process is left in its account and as many records have come as processes
+ * were in it; its line is written after the next drain, and its account is removed. A lost record
+ * of its processes, or an entry without room, makes that span incomplete.
  */
 
 void spans_forget_totals(struct spans *s)
@@ -326,7 +332,7 @@ void spans_drain_end(struct spans *all, uint64_t elapsed_ns)
 	}
 }
 
-/* A span is later in the list than the one that it began in. */
+/* A span comes after its enclosing one in the list. */
 void spans_add_up(struct spans *s)
 {
 	for (size_t i = 0; i < s->nr; i++) {
@@ -365,7 +371,9 @@ void spans_put_sample(struct spans *all, struct sample *smp)
 	}
 }
 
-/* A process that has left a span was in it until then: what it has ever held bounds that. */
+/*
+ * A process that has left the span still counts in this interval; its high-water mark is the bound.
+ */
 static void span_bound_interval(struct spans *all, struct live_span *s)
 {
 	const struct drain_row *left = NULL;
@@ -421,7 +429,7 @@ void spans_oom(struct spans *all, const struct account_key *key, const struct oo
 		summary_add_oom(&s->tally.summary, k);
 }
 
-/* True if no process of it is left, and each has its record, so that its account is final. */
+/* Returns true if no process is left and each has its record, so that its account is final. */
 static bool span_is_over(const struct live_span *s)
 {
 	const struct account *a = &s->tally.totals;
@@ -430,14 +438,14 @@ static bool span_is_over(const struct live_span *s)
 	return !s->nr_within && !a->processes && ended <= s->nr_records + a->loss[LOSS_RECORDS];
 }
 
-/* Counters and losses of @total: all that it and the spans in it used. */
+/* Sets the totals in the summary: all that the span and those within used. */
 static void span_set_totals(struct live_span *s, const struct account *total)
 {
 	struct summary *used = &s->tally.summary;
 
 	tally_put_totals(&s->tally, &used->total, total);
 	used->blkio_wrong = total->blkio_wrong > 0;
-	used->processes_total = total->forks + total->roots + 1; /* the one that began it */
+	used->processes_total = total->forks + total->roots + 1; /* plus the one that began it */
 	for (int i = 0; i < NR_LOSSES; i++)
 		summary_add_loss(used, loss_name(i), total->loss[i]);
 }
@@ -462,13 +470,13 @@ static void span_write(struct jsonw *j, const struct live_span *s)
 		.label = s->label,
 		.start_epoch_ns = s->start_epoch_ns,
 		.end_epoch_ns = s->end_epoch_ns,
-		.used = s->tally.summary, /* not owned by it */
+		.used = s->tally.summary, /* not owned */
 	};
 
 	write_span(j, &line);
 }
 
-/* Writes its line, adds what it used to the span above it, and frees it. */
+/* Writes the line, adds the usage to the enclosing span, and frees the span. */
 static void span_finish(struct spans *all, struct live_span *s, bool is_over)
 {
 	struct account total = s->tally.totals;
@@ -489,7 +497,7 @@ static void span_finish(struct spans *all, struct live_span *s, bool is_over)
 	span_remove(all, s);
 }
 
-/* In the order in which they began. False: there was none. */
+/* Writes the spans that are over, in order of their begin. Returns false if there was none. */
 static bool spans_write_innermost(struct spans *all)
 {
 	size_t nr = all->nr;
@@ -511,7 +519,7 @@ static bool spans_write_innermost(struct spans *all)
 
 void spans_write_ended(struct spans *all)
 {
-	while (spans_write_innermost(all)) /* then a span that they were in may be over */
+	while (spans_write_innermost(all)) /* enclosing spans may be over then */
 		;
 	all->nr_left = all->nr;
 }

@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 
-/* A loop that starts a small program every 5 s to look for work reads 1 to 10 KiB a second for
- * that, and logs a line: what moves no more does not go on. */
+/*
+ * A loop that starts a small program every 5 s to poll reads 1 to 10 KiB/s for that, and logs a
+ * line: no more is no work.
+ */
 #define READ_BYTES_A_SECOND (16 << 10)
 #define WRITTEN_BYTES_A_SECOND (2 << 10)
 
@@ -15,13 +17,14 @@ static struct stall_work work_of(const struct account *a)
 				    .written_bytes = a->wchar + a->write + a->calls.net_tx };
 }
 
-/* Counters that fell (what was counted has been corrected) are no work. */
+/* A counter that fell was corrected: no work. */
 static bool has_grown_beyond(uint64_t now, uint64_t before, double most)
 {
 	return now > before && (double)(now - before) > most;
 }
 
-/* One that looks for work now and then may do so right after the sample that it is compared with.
+/*
+ * A polling loop may be active right after the sample compared with: divides by at least after_ns.
  */
 static bool is_idle(const struct stall *s, uint64_t elapsed_ns, const struct stall_work *now)
 {
@@ -60,7 +63,7 @@ bool stall_look(struct stall *s, uint64_t elapsed_ns, const struct account *tota
 	}
 	if (s->is_stalled && !was_stalled)
 		s->begun_ns = s->since_ns;
-	/* after an hour in which nothing was done, the work of a second is not small */
+	/* do not average over a longer time: a second of work after an hour of stall must count */
 	if (s->is_stalled && elapsed_ns - s->work_ns >= s->after_ns)
 		stall_compare_from(s, elapsed_ns, &now);
 	return s->is_stalled != was_stalled;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-#define MAX_STALL_PIDS 64 /* in the event of a stall */
+#define MAX_STALL_PIDS 64 /* in a stall event */
 
 void tally_view_init(struct tally_view *v)
 {
@@ -51,7 +51,7 @@ void tally_view_open(struct tally_view *v, struct run *run, struct books *books)
 	tally_view_note_base(v);
 }
 
-/* In the books of a node all are read, and each job reports those that it was asked for. */
+/* The books of a node read all metrics; each job reports those it wants. */
 void tally_view_choose_metrics(struct tally_view *v)
 {
 	const struct tracker *t = &v->books->tracker;
@@ -82,7 +82,8 @@ void tally_view_begin(struct tally_view *v, uint64_t start_ns)
 
 	v->start_ns = start_ns;
 	v->run->start_epoch_ns = clock_ns(CLOCK_REALTIME) - since_ns;
-	v->run->start_epoch_ns -= v->run->start_epoch_ns % 1000; /* as published */
+	/* precision of published times */
+	v->run->start_epoch_ns -= v->run->start_epoch_ns % 1000;
 	v->epoch_less_boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	write_meta(&v->json, v->run);
 	feeds_put(&v->feeds, &v->json);
@@ -108,7 +109,7 @@ static void sample_put_wire(const struct tally_view *v, struct sample *smp)
 #include "bpfmon/metrics.def"
 }
 
-/* If all CPUs are busy, more may have come online: reads their number again. */
+/* If all CPUs are busy, more may have come online. */
 static void sample_put_cores(struct tally_view *v, struct sample *smp, uint64_t milli)
 {
 	unsigned cpus = milli < v->cores.cpus * 1000ULL ? 0 : (unsigned)get_nprocs();
@@ -154,7 +155,7 @@ void tally_view_make_sample(struct tally_view *v, uint64_t now_ns)
 	tally_put_memory(&v->tally, &v->smp);
 	sample_put_wire(v, &v->smp);
 	sample_put_block_io(v, &v->smp);
-	/* also if the metric of forks is not wanted */
+	/* even if the metric of forks is not wanted */
 	sum->processes_total = processes_born(totals);
 	sum->entered = totals->roots;
 	sum->left = totals->left;
@@ -167,7 +168,7 @@ void tally_view_put_sample(struct tally_view *v)
 	const uint64_t processes_total = sum->processes_total;
 
 	summary_add_sample(sum, &v->smp);
-	sum->processes_total = processes_total; /* not the forks alone */
+	sum->processes_total = processes_total; /* summary_add_sample() counts forks only */
 	if (v->feeds.first) {
 		write_sample(&v->json, v->run, &v->smp);
 		feeds_put(&v->feeds, &v->json);
@@ -176,7 +177,7 @@ void tally_view_put_sample(struct tally_view *v)
 		v->observer->sample(v->observer_context, &v->smp);
 }
 
-/* To find the reason takes the processes that there are; of many, those suffice. */
+/* These PIDs suffice to find the reason. */
 static size_t live_pids(const struct tally_view *v, int32_t pids[MAX_STALL_PIDS])
 {
 	size_t nr = 0;
@@ -188,8 +189,9 @@ static size_t live_pids(const struct tally_view *v, int32_t pids[MAX_STALL_PIDS]
 }
 
 /*
- * An idle server is no stall, until something in it hangs: it is looked at again after the same
- * time. A single look may meet it at a page fault: the one at the next sample decides.
+ * Returns true if the run hangs: it has work. An idle server has none, but may hang later, so this
+ * is checked again after the same time. A single check may hit a page fault: the next sample
+ * decides.
  */
 static bool stall_is_busy(const struct tally_view *v, struct stall *s, const int32_t *pids,
 			  size_t nr)
@@ -210,7 +212,7 @@ static void tally_view_put_stall(struct tally_view *v, const struct stall_event 
 		v->observer->stall(v->observer_context, e);
 }
 
-/* Without the rights to look the event is repeated, and its reader looks. */
+/* Without the rights to check, the event is repeated, and its reader checks. */
 static void tally_view_report_stall(struct tally_view *v, uint64_t elapsed_ns)
 {
 	struct stall *s = &v->stall;
@@ -245,7 +247,7 @@ void tally_view_note_stall(struct tally_view *v, uint64_t elapsed_ns)
 
 void tally_view_put_latest(struct tally_view *v, struct feed *feed)
 {
-	if (v->is_held || !v->smp.elapsed_ns) /* the first one is soon there */
+	if (v->is_held || !v->smp.elapsed_ns) /* the first one will come soon */
 		return;
 	write_sample(&v->json, v->run, &v->smp);
 	feed_put(feed, v->json.text, v->json.used);
@@ -257,7 +259,7 @@ void tally_view_put_latest(struct tally_view *v, struct feed *feed)
 	jsonw_reset(&v->json);
 }
 
-/* Losses of its accounts, and those since it began that are in no account. */
+/* Returns the losses of the view's accounts, plus those since it began that are in no account. */
 static uint64_t loss_of_view(struct tally_view *v, int loss, const struct account *of_accounts)
 {
 	const uint64_t of_machine = tracker_tracking(&v->books->tracker)->loss[loss];
@@ -285,7 +287,7 @@ void tally_view_note_losses(struct tally_view *v)
 		summary_add_loss(
 			sum, "live_sockets",
 			growth_since(tracker_sockets_lost(&b->tracker), v->base.sockets_lost));
-	/* failed allocations that were handled without being counted elsewhere count, too */
+	/* failed allocations that were not counted elsewhere count, too */
 	lost = v->tally.forgone + growth_since(b->unnamed, v->base.unnamed) +
 	       growth_since(b->rows.lost, v->base.rows_lost);
 	summary_add_loss(sum, "memory_allocations", lost > failures ? lost : failures);
@@ -312,8 +314,10 @@ void tally_view_note_costs(struct tally_view *v)
 	sum->is_of_agent = v->books->whole_node;
 }
 
-/* Each listener gets a summary of its own: lines that it did not take are only its loss. The
- * observer gets one without such. */
+/*
+ * Each listener gets a summary of its own, because lines it did not take are only its loss. The
+ * observer gets one without these.
+ */
 void tally_view_put_summary(struct tally_view *v)
 {
 	struct summary *sum = &v->tally.summary;

@@ -9,14 +9,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A service that is restarted has its cgroup again within that time. */
+/* A restarted service gets its cgroup again within this time. */
 #define GRACE_NS (2 * NSEC_PER_SEC)
-/* The kernel brings a running task's CPU time up to date at its ticks; the slowest are 100 a
- * second.
- */
+/* The kernel updates CPU time at ticks, at least 100 a second. */
 #define TICK_NS (10 * NSEC_PER_MSEC)
 
-/* The block I/O of a job that follows one cgroup, of which alone the programs then count it. */
+/* Marks block I/O as unusable. */
 
 static void block_io_refuse(struct job *job, const char *why)
 {
@@ -52,7 +50,7 @@ void job_open_block_io(struct job *job, const struct cgroup_target *target)
 		tracker_block_follow(t, id);
 }
 
-/* The same of the cgroup that has taken its place. */
+/* Counts the block I/O of the recreated cgroup. */
 static void job_reopen_block_io(struct job *job)
 {
 	char why[200];
@@ -82,12 +80,12 @@ void job_read_block_io(struct job *job)
 }
 
 /*
- * A cgroup that is tracked. The hooks recognize it by id, and by its path when it is made again;
- * where a cgroup namespace hides the path, at the next sample. What the hooks count and what the
- * cgroup's own files say are compared at each sample. The kernel accounts the CPU time of a
- * cgroup at ticks: when a running task is moved, the time since its last tick goes to the new
- * cgroup. `cpu_uncertain_seconds` is one tick for each such move, or the difference to the
- * cgroup's own total if that is less.
+ * A tracked cgroup. The hooks recognize it by id, and by its path when it is recreated; where a
+ * cgroup namespace hides the path, target_look() finds it at the next sample. Each sample compares
+ * what the hooks count with the cgroup's own files. The kernel accounts CPU time of a cgroup at
+ * ticks: when a running task is moved, the time since its last tick goes to the new cgroup.
+ * `cpu_uncertain_seconds` is one tick for each such move, or the difference to the cgroup's own
+ * total if that is less.
  */
 
 static const struct cgroup_target *target_named(const struct job *job)
@@ -105,7 +103,8 @@ int target_seed(struct job *job)
 
 static void target_report(struct job *job, uint64_t time_ns, const char *event)
 {
-	if (!job->view.start_ns || time_ns < job->view.start_ns) /* still waiting for it */
+	/* still waiting for the run's begin */
+	if (!job->view.start_ns || time_ns < job->view.start_ns)
 		return;
 	write_cgroup_event(&job->view.json, job->view.run, time_ns - job->view.start_ns, event,
 			   target_named(job)->cg.path);
@@ -143,7 +142,7 @@ void target_look(struct job *job)
 	uint64_t id = cgroup_target_id(target_named(job)), now = clock_ns(CLOCK_MONOTONIC);
 
 	if (job->view.start_ns)                 /* before the run begins no event can be written */
-		books_consume(job->view.books); /* events first: they have the exact times */
+		books_consume(job->view.books); /* they have the exact times */
 	if (id == job->target.id || (!id && job->target.gone_ns))
 		return;
 	if (!id) {
@@ -164,7 +163,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 	job->target.has_differed = sample_has(smp, M_cpu) && sample_has(smp, M_cgroup_cpu);
 	if (!job->target.has_differed)
 		return;
-	/* live processes have gone on between the two readings; an exit takes a little, too */
+	/* live processes go on between the two readings, and an exit takes time, too */
 	job->target.differed_ns =
 		(uint64_t)llabs(more) + (job->view.tally.totals.processes
 						 ? job->view.run->cpus * (took_ns - TICK_NS)
@@ -174,7 +173,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 	if ((uint64_t)llabs(step) <= tolerated && !job->target.is_new)
 		return;
 	job->target.told_ns = more;
-	if (job->target.is_new) { /* the last value of the old one is not known */
+	if (job->target.is_new) { /* the last value of the old cgroup is unknown */
 		job->target.is_new = false;
 		return;
 	}
@@ -182,7 +181,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 	feeds_put(&job->view.feeds, &job->view.json);
 }
 
-/* The kernel adds up CPU time at ticks. */
+/* Returns the kernel's tick, at which it accounts CPU time. */
 static uint64_t tick_ns(void)
 {
 	struct timespec tick;

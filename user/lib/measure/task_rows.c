@@ -25,7 +25,7 @@ static int compare_met(const void *a, const void *b)
 	return p->serial < q->serial ? -1 : p->serial > q->serial;
 }
 
-/* Of one process, the row with memory first. */
+/* Of one process, the row with memory comes first. */
 static int compare_process(const void *a, const void *b)
 {
 	const struct drain_row *p = a, *q = b;
@@ -36,10 +36,10 @@ static int compare_process(const void *a, const void *b)
 }
 
 /*
- * Rows of a drain. Memory is read through the first task of a process that still has its address
- * space: a task without one emits a row without memory, and the row with memory is kept. If a
- * process of the last drain is missing, up to three more passes look for it; then it is counted
- * as the loss `process_memory`.
+ * Memory is read through the first task of a process that still has its address space: a task
+ * without one emits a row without memory, and the row with memory is kept. If a process of the last
+ * drain is missing, up to three more passes look for it; then it is counted as the loss
+ * `process_memory`.
  */
 
 void rows_begin(struct rows *r)
@@ -104,8 +104,8 @@ void rows_settle(struct rows *r)
 }
 
 /*
- * The order within a slice, as strcmp(). Of processes that share an address space the oldest comes
- * first: its memory is counted to that one, everywhere.
+ * Order within a slice. The oldest sharer of an address space comes first, which everywhere is the
+ * one that its memory is counted for.
  */
 static int rows_compare_memory(const struct drain_row *p, const struct drain_row *q)
 {

@@ -64,7 +64,7 @@ static void handle_feed(void *context, uint32_t events)
 
 static void handle_pushed(void *context, uint32_t events)
 {
-	(void)context, (void)events; /* tenant_attend() takes what is there after every event */
+	(void)context, (void)events; /* tenant_attend() handles it after every event */
 }
 
 static void handle_pss(void *context, uint32_t events)
@@ -156,7 +156,8 @@ void tenant_note_ticks(struct tenant *t, uint64_t passed)
 
 	if (passed <= 1)
 		return;
-	job->view.tally.summary.late_ticks += passed - 1; /* a slow sample, or a loaded machine */
+	/* a slow sample, or a loaded machine */
+	job->view.tally.summary.late_ticks += passed - 1;
 	write_event(&job->view.json, job->view.run, clock_ns(CLOCK_MONOTONIC) - job->view.start_ns,
 		    "late_ticks", passed - 1);
 	feeds_put(&job->view.feeds, &job->view.json);
@@ -205,7 +206,7 @@ void tenant_close_job(struct tenant *t)
 
 void tenant_done(struct tenant *t)
 {
-	/* to close a socket is not enough while the client has it open, too */
+	/* closing a socket is not enough while the client has it open */
 	for (int i = 0; i < NR_TENANT_SOURCES; i++)
 		if (t->sources[i].fd >= 0)
 			loop_remove(t->loop, &t->sources[i]);
@@ -262,7 +263,7 @@ static int assignment_take_sockets(struct assignment *a, struct request *r, char
 	return -ENOTSOCK;
 }
 
-/* Processes that have ended by now are left out; if all have, it is an error. */
+/* Leaves out processes that have ended; it is an error if all have. */
 static int assignment_take_processes(struct assignment *a, const struct request *r, char *why,
 				     size_t size)
 {
@@ -292,7 +293,7 @@ static int assignment_take_processes(struct assignment *a, const struct request 
 	return 0;
 }
 
-/* The path of the folder @fd in this process's own namespace. */
+/* Finds the path of the folder @fd in this process's own namespace. */
 static int folder_find_path(int fd, char path[4096], char *why, size_t size)
 {
 	char link[64];

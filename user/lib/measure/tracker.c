@@ -21,14 +21,14 @@
 #define BIRTH_ATTEMPTS 100
 
 /*
- * Births that both hooks missed. Since Linux 7.0 programs may be skipped, and the kernel counts
- * the skips for the whole machine only: not which births they were, nor whether the other hook
+ * Births that both hooks missed. Since Linux 7.0 programs may be skipped, and the kernel only
+ * counts the skips for the whole machine: not which births they were, nor whether the other hook
  * saw them. So both hooks count the births that at least one of them saw, and /proc/stat has the
  * kernel's own count. The growth of the difference, less the tasks that were adopted late, is the
  * loss `fork_events`.
  */
 
-/* The number of all tasks since boot, threads included. */
+/* Reads the number of all tasks since boot, threads included. */
 static int forks_read(uint64_t *forks)
 {
 	__cleanup(fclosep) FILE *f = memory_fopen("/proc/stat", "re");
@@ -59,8 +59,8 @@ static int births_read(const struct bpf_map *map, uint64_t *per_cpu, size_t cpus
 }
 
 /*
- * Sets @unreported to the kernel's count of forks less the births that hooks of the whole machine
- * have seen: it grows by the births that both hooks missed. -EAGAIN: too many forks to read both
+ * Sets @unreported to the kernel's forks less the births seen by the hooks, on the whole machine:
+ * it grows by births that both hooks missed. Returns -EAGAIN if forks are too frequent to read both
  * counts at one moment.
  */
 static int births_unreported(const struct bpf_map *map, uint64_t *unreported)
@@ -129,7 +129,10 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	return 0;
 }
 
-/* Births that both hooks have missed, by the kernel's own count; if that is not known, a bound. */
+/*
+ * Returns the births missed by both hooks according to the kernel's count, or a bound if that is
+ * unknown.
+ */
 static uint64_t births_lost(const struct tracker *t)
 {
 	uint64_t unreported;
@@ -150,7 +153,7 @@ void tracker_settle_births(struct tracker *t)
 
 void tracker_watch_memory(struct tracker *t, uint64_t bytes)
 {
-	if (t->proc) /* samples are looked at */
+	if (t->proc) /* samples are checked instead */
 		return;
 	t->skel->bss->watched_pages = bytes / (uint64_t)sysconf(_SC_PAGESIZE);
 }
