@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What an agent is asked for that is written to a stream: jobs of the node, or its history. */
+/* Requests to an agent whose answer is a stream of lines: jobs of the node, or its history. */
 #ifndef RUN_AGENT_CALL_H
 #define RUN_AGENT_CALL_H
 
@@ -10,16 +10,16 @@
 #include <stdint.h>
 
 /*
- * What a client wants to know of the history of its node: which runs there are, or the lines of one
- * of them. The answer are lines, and at its end one of kind "history". Whose runs these may be is
- * not in it: the agent has that from the kernel.
+ * A client's query of the node's history: the list of runs, or the lines of one run. The answer is
+ * a sequence of lines that ends with one of kind "history". The query names no user: the agent
+ * knows from the kernel whose runs the client may see.
  */
 
-#define HISTORY_END "{\"kind\":\"history\"" /* so begins the last line of an answer */
+#define HISTORY_END "{\"kind\":\"history\"" /* prefix of the last line of an answer */
 
-/* As struct run_filter (store/query.h) has them: empty and 0 is whatever it is. */
+/* Members as in struct run_filter (store/query.h). An empty text or a 0 matches everything. */
 struct history_query {
-	bool lines; /* those of the run @id; else an object for each run */
+	bool lines; /* true: the lines of run @id; false: one object per run */
 	uint64_t id;
 	char uuid[40];
 	char name[130], exact_name[130], job[260], user[66], host[130], command[130], span[130];
@@ -27,37 +27,44 @@ struct history_query {
 	uint64_t since_ns;
 };
 
-/* Appends it as an object. */
+/* Appends @q as an object. */
 void history_query_write(struct jsonw *j, const struct history_query *q);
-/* -EBADMSG, and @why is a sentence without a full stop; -ENOMEM. */
+/* Returns 0, -ENOMEM, or -EBADMSG with the reason in @why, a sentence without a full stop. */
 int history_query_read(struct history_query *q, const char *text, size_t length, char *why,
 		       size_t size);
 
 struct agent_call {
-	int control_fd; /* owned; what comes from now on ends when it is closed */
-	int stream_fd;  /* owned; the lines can be read there */
+	int control_fd; /* owned; closing it ends a stream of live lines */
+	int stream_fd;  /* owned; the lines are read from it */
 };
 
 /*
- * Asks the agent at @path for the lines of all jobs that the caller may see: with @once those that
- * describe what there is now, else from now on. Waits for its answer, for some seconds. 0; or a
- * negative errno, and @why is a sentence without a full stop.
+ * Requests the lines of all jobs that the caller may see from the agent at @path: with @once those
+ * that describe the present state, else all from now on. Blocks for at most AGENT_PATIENCE_SECONDS
+ * until the agent answers. Returns 0, or a negative errno with the reason in @why, a sentence
+ * without a full stop.
  */
 int agent_call_node(struct agent_call *c, const char *path, bool once, char *why, size_t size);
 /*
- * The same from now on, without waiting: agent_call_answer() is to be called when control_fd is
- * readable. Until then nothing is written to the stream.
+ * Requests all lines from now on like agent_call_node(), but does not block: the caller calls
+ * agent_call_answer() when control_fd is readable. The stream is empty until then.
  */
 int agent_call_begin_node(struct agent_call *c, const char *path, char *why, size_t size);
-/* Takes the answer. 0; or a negative errno, @why, and @c is done. */
+/*
+ * Reads the answer. On error returns a negative errno, sets @why and closes the descriptors of @c.
+ */
 int agent_call_answer(struct agent_call *c, char *why, size_t size);
 /*
- * The same as agent_call_begin_node() for one job of the node, from now on, with its live processes
- * at each sample; the last sample comes at once. @id: as `bpfmon jobs` lists it, or its name.
+ * Requests the lines of one job of the node, with its live processes at each sample, without
+ * blocking like agent_call_begin_node(). The last sample is sent at once. @id is the id that
+ * `bpfmon jobs` lists, or the name.
  */
 int agent_call_begin_job(struct agent_call *c, const char *path, const char *id, char *why,
 			 size_t size);
-/* The same for what is kept of ended jobs: the answer to @q, which is to be read in a minute. */
+/*
+ * Requests the stored lines of ended jobs that match @q. The caller has to read the answer within a
+ * minute.
+ */
 int agent_call_history(struct agent_call *c, const char *path, const struct history_query *q,
 		       char *why, size_t size);
 void agent_call_done(struct agent_call *c);

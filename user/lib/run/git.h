@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The revision that is checked out in a process's working folder. Reads git's files: git itself is
- * never executed. */
+/*
+ * Reads the revision that is checked out in a process's working folder from git's files. git itself
+ * is never executed.
+ */
 #ifndef RUN_GIT_H
 #define RUN_GIT_H
 
 #include "run/meta.h"
 
 /*
- * Reads the repository that contains the folder @fd (which stays open), searched upwards to the
- * root of the file system. The files may be another user's: links below .git are not followed, only
- * regular files are opened, only a well-formed revision and branch are accepted, and root reads
- * only a repository of its own. To be called with the rights of the user alone. 0; -ENOENT: there
- * is no repository, or it may not or cannot be read.
+ * Reads the repository that contains the folder @fd, searching upwards to the root of the file
+ * system. @fd stays open. The files may belong to another user: symbolic links below .git are not
+ * followed, only regular files are opened, only a well-formed revision and branch are accepted, and
+ * root reads only a repository of its own. Call it only with the rights of the user. Returns 0, or
+ * -ENOENT if there is no repository or it cannot be read.
  */
 int git_read(int fd, struct git *g);
-/* Whether git_read() can have returned @g: a check of data from a process with fewer rights. */
+/*
+ * Returns false if git_read() cannot have produced @g. Checks data from a less privileged process.
+ */
 bool git_is_valid(const struct git *g);
 
 #endif

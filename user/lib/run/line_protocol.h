@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Influx line protocol, as programs push it: name,tag=value field=1.5,other=2i 1763690000000000000
+/*
+ * Parses Influx line protocol that programs push: name,tag=value field=1.5,other=2i
+ * 1763690000000000000
  */
 #ifndef RUN_LINE_PROTOCOL_H
 #define RUN_LINE_PROTOCOL_H
@@ -10,12 +12,15 @@
 
 #define POINT_TAGS 32
 #define POINT_FIELDS 64
-#define POINT_BYTES 8192 /* a longer line is refused */
-/* The last time that is taken: 1 us before the last of InfluxDB, in 2262, so that what readers make
- * of it in microseconds is one of its times, too. None is before 1970. */
+#define POINT_BYTES 8192 /* longest accepted line */
+/*
+ * Latest accepted time, in 2262. It is 1 us below InfluxDB's maximum, so that the time is still
+ * valid for InfluxDB after a reader has rounded it to microseconds. No accepted time is before
+ * 1970.
+ */
 #define POINT_LAST_NS 9223372036854774806
 
-/* Bytes of the text that was parsed, unescaped; they may be no UTF-8. */
+/* Unescaped bytes of the parsed text; may be invalid UTF-8. */
 struct piece {
 	const char *text;
 	size_t length;
@@ -46,17 +51,20 @@ struct point {
 	struct point_field fields[POINT_FIELDS];
 	size_t nr_fields;
 	bool has_time;
-	uint64_t time_ns; /* since the epoch, as the program wrote it */
+	uint64_t time_ns; /* since the epoch, as written by the program */
 };
 
 /*
- * Takes the next line of *@at up to @end apart; *@at then is at the one after it. The text is
- * changed (unescaped in place), and @p points into it. 1: there is a point; 0: the line is empty or
- * a comment; -EBADMSG: it is malformed; -E2BIG: longer, or with more tags or fields than we take.
+ * Parses the line at *@at, which ends at a newline or at @end, and advances *@at to the next line.
+ * Unescapes the text in place; @p points into it. Returns 1 if @p was filled in, 0 if the line is
+ * empty or a comment, -EBADMSG if it is malformed, or -E2BIG if it is too long or has too many tags
+ * or fields.
  */
 int point_parse(struct point *p, char **at, char *end);
 
-/* How many lines with something in them @text has, without taking them apart. */
+/*
+ * Returns the number of lines in @text that are neither empty nor comments, without parsing them.
+ */
 size_t point_lines(const char *text, size_t length);
 
 #endif

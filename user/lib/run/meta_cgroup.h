@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The limits of a process: those of its cgroups and their parents, its CPUs, its resource limits.
- */
+/* Reads the limits of a process (cgroups, CPUs, resource limits) and identifies its container. */
 #ifndef RUN_META_CGROUP_H
 #define RUN_META_CGROUP_H
 
@@ -8,24 +7,26 @@
 #include "run/meta.h"
 
 /*
- * Reads those of the process of @proc ("/proc/self", "/proc/77"); @self ("/proc/self") has the
- * mounts. @own: the cgroup of the memory controller that the process will be moved to; NULL: it
- * stays where it is. What cannot be read stays unchanged in @l.
+ * Reads the limits of the process of @proc ("/proc/self", "/proc/77") into @l. The mounts come from
+ * @self ("/proc/self"). @own is the cgroup of the memory controller that the process will be moved
+ * to, or NULL if it stays where it is. Values that cannot be read stay unchanged.
  */
 void limits_of_process(const char *self, const char *proc, const struct cgroup *own,
 		       struct limits *l);
-/* Reads those that hold for every process in the cgroup @t: its own and those of its parents. */
+/* Reads the limits of the cgroup @t and its ancestors, which apply to every process in it. */
 void limits_of_cgroup(const char *self, const struct cgroup_target *t, struct limits *l);
 
-/* Identifies the container of a process by its cgroups and by files of the container. */
-
-/* By the cgroups of the process of @proc ("/proc/77"): engines name those by a pattern. @c is left
- * unchanged if none matches. */
+/*
+ * Identifies the container of the process of @proc ("/proc/77") by the names of its cgroups. Leaves
+ * @c unchanged if no engine's pattern matches.
+ */
 void container_of_process(const char *proc, struct container_info *c);
-/* By the path of one cgroup. False: it matches no pattern. */
+/* Identifies the container by the path of one cgroup. Returns false if no pattern matches. */
 bool container_of_cgroup(const char *path, struct container_info *c);
-/* That of this process: by its cgroups, by files of engines below @root ("": its own), and by
- * environment variables. */
+/*
+ * Identifies the container of this process by its cgroups, by files of engines below @root ("" for
+ * its own root) and by environment variables.
+ */
 void container_of_self(const char *root, const char *proc, struct container_info *c);
 
 #endif

@@ -40,7 +40,7 @@ enum metric_group {
 };
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
 enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
-/* Where the value comes from: a row of the table in metric.c for each. */
+/* Origin of a value; each has a row of the table in metric.c. */
 enum metric_source {
 	SOURCE_TASK,
 	SOURCE_DELAY,
@@ -59,46 +59,45 @@ enum metric_source {
 };
 
 struct metric_source_row {
-	bool by_default;    /* a run has these metrics if none is asked for */
-	bool of_process;    /* its counters are in the records of processes */
-	bool of_account;    /* also what is not of_process is known of an account, thus of a span */
-	bool of_files;      /* read from files of each job, which a view of a node does without */
-	bool per_cgroup;    /* only of a job that has a cgroup */
-	bool without_bpf;   /* also known where the source is /proc; of SOURCE_TASK and SOURCE_SPLIT
-			       some are */
-	const char *option; /* that asks for it; NULL: only --metrics does */
+	bool by_default;  /* part of a run's default metrics */
+	bool of_process;  /* its counters are in process records */
+	bool of_account;  /* known per account, hence per span, even if not of_process */
+	bool of_files;    /* read from files of each job; omitted in a view of a node */
+	bool per_cgroup;  /* only for a job with a cgroup */
+	bool without_bpf; /* also available from /proc; of SOURCE_TASK and SOURCE_SPLIT some metrics
+			     are */
+	const char *option; /* option that selects it; NULL: only --metrics does */
 };
 
 const struct metric_source_row *metric_source_get(enum metric_source source);
 
 struct metric {
-	const char *key; /* published: the base and the suffix of its unit */
+	const char *key; /* as published: base name and suffix of the unit */
 	const char *help;
-	const char *field; /* of struct task_struct or task_delay_info, where it is of a task; else
-			      NULL */
+	const char *field; /* member of struct task_struct or task_delay_info, for metrics of a
+			      task; else NULL */
 	enum metric_group group;
 	enum metric_kind kind;
 	enum metric_unit unit;
 	enum metric_source source;
 };
 
-/* A set of metrics: a bit for each. */
 #define METRIC_WORDS ((NR_METRICS + 63) / 64)
 struct metric_set {
 	uint64_t bits[METRIC_WORDS];
 };
 
 const struct metric *metric_get(enum metric_id id);
-/* The name of a group, as typed in --metrics. */
+/* Returns the name of the group as typed in --metrics. */
 const char *metric_group_name(enum metric_group group);
-/* The unit's name as published in meta.units ("s", "bytes", ...). */
+/* Returns the unit's name as published in meta.units ("s", "bytes", ...). */
 const char *metric_unit_name(enum metric_unit unit);
-/* The same as a word, as in OpenMetrics ("seconds", "bytes"); "" for a plain number. */
+/* Returns the unit as a word, as in OpenMetrics ("seconds", "bytes"); "" for a plain number. */
 const char *metric_unit_word(enum metric_unit unit);
-/* Digits after the point: a stored value is finer by that many powers of ten. */
+/* Return the number of decimals: a stored value is the published one times 10^decimals. */
 unsigned metric_decimals(enum metric_id id);
 unsigned metric_unit_decimals(enum metric_unit unit);
-/* -ENOENT when no metric has that key. */
+/* Returns 0, or -ENOENT if no metric has that key. */
 int metric_find(const char *key, size_t length, enum metric_id *id);
 
 static inline bool metric_has(const struct metric_set *set, enum metric_id id)
@@ -116,27 +115,31 @@ static inline void metric_drop(struct metric_set *set, enum metric_id id)
 	set->bits[id / 64] &= ~(1ULL << id % 64);
 }
 
-/* Adds all of @other. */
+/* Adds all metrics of @other. */
 void metric_set_join(struct metric_set *set, const struct metric_set *other);
 void metric_set_all(struct metric_set *set);
-/* Those that a run has if none is asked for. */
+/* Sets @set to the default metrics of a run. */
 void metric_set_default(struct metric_set *set);
-/* True if @set has one of @source. The next adds all of @source, the last removes them. */
+/*
+ * Returns true if @set has a metric of @source. metric_set_put_source() adds all of them,
+ * metric_set_clear_source() removes them.
+ */
 bool metric_set_has_source(const struct metric_set *set, enum metric_source source);
 void metric_set_put_source(struct metric_set *set, enum metric_source source);
-/* Adds all of the sources that @option ("--net") asks for, those of a cgroup only if @has_cgroup.
- */
+/* Adds all metrics that @option ("--net") selects, those per cgroup only if @has_cgroup. */
 void metric_set_put_option(struct metric_set *set, const char *option, bool has_cgroup);
-/* True if the record of a process has it; and adds all such metrics. */
+/* Returns true if process records have the metric; the second function adds all such metrics. */
 bool metric_is_of_process(enum metric_id id);
 void metric_set_put_of_process(struct metric_set *set);
 void metric_set_clear_source(struct metric_set *set, enum metric_source source);
-/* Parses "cpu,io,rss_bytes"; a group leaves out what costs time. -EINVAL: *@bad is the first
- * name that is neither group nor key. */
+/*
+ * Parses "cpu,io,rss_bytes". A group does not include SOURCE_PROCFS, which is costly to read.
+ * Returns 0, or -EINVAL with *@bad at the first name that is neither group nor key.
+ */
 int metric_set_parse(struct metric_set *set, const char *list, const char **bad,
 		     size_t *bad_length);
 
-/* The table of what an agent reports of itself: an enum value and an entry for each row. */
+/* The table of metrics of the agent itself: an enum value and an entry for each row. */
 
 enum agent_metric_id {
 #define AGENT_METRIC(key, kind, unit, help) AGENT_##key,

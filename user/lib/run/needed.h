@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The memory that a run needs, as one figure from the best source there is. */
+/* Estimates the memory that a run needs as one number, from the best source available. */
 #ifndef RUN_NEEDED_H
 #define RUN_NEEDED_H
 
@@ -9,19 +9,23 @@
 struct sample;
 struct summary;
 
-/* What is found out while the run goes on. */
+/* Observations collected while the run goes on. */
 struct needed_seen {
-	/* Of a cgroup that holds the run alone: what cannot be dropped, the largest at a sample;
-	 * and what the kernel's high-water mark allows. */
+	/*
+	 * For a cgroup that contains only the run: the largest unreclaimable memory at a sample,
+	 * and the upper bound given by the kernel's high-water mark.
+	 */
 	bool has_cgroup, has_cgroup_most;
 	uint64_t cgroup_bytes, cgroup_elapsed_ns, cgroup_most_bytes;
-	/* The largest PSS of all its processes together. The largest RSS of a sample with such a
-	 * reading; and of one where it was wanted and could not be made, since the last reading
-	 * that covers it. */
+	/*
+	 * The largest PSS of all processes together; the largest RSS of a sample with a PSS
+	 * reading; and the largest RSS of a sample whose PSS reading failed, reset by a later
+	 * reading that covers it.
+	 */
 	bool has_pss;
 	uint64_t pss_bytes, pss_elapsed_ns, covered_rss_bytes, unread_rss_bytes;
-	uint64_t sample_rss_bytes; /* the largest RSS of a sample */
-	/* By how much files in memory have grown, at most, that no process of the run maps. */
+	uint64_t sample_rss_bytes; /* largest RSS of a sample */
+	/* Upper bound of the growth of in-memory files that no process of the run maps. */
 	uint64_t unmapped_bytes;
 };
 
@@ -29,23 +33,28 @@ struct memory_needed {
 	uint64_t bytes;
 	bool has_time;
 	uint64_t elapsed_ns;
-	char witness[8]; /* "cgroup", "pss" or "rss"; empty: nothing is known */
-	char bound[12];  /* "equal", within a tenth; "at_most": it needs no more; "at_least" */
-	/* Files in memory (tmpfs, memfd), which only a cgroup would have: not in @bytes; up to so
-	 * many; 0: none, or so few that nobody cares. */
+	char witness[8]; /* source: "cgroup", "pss" or "rss"; empty: unknown */
+	char bound[12];  /* "equal" (within a tenth), "at_most" (upper bound) or "at_least" */
+	/*
+	 * Upper bound of in-memory files (tmpfs, memfd) that only a cgroup would account for; not
+	 * part of @bytes. 0 if there are none or they are negligible.
+	 */
 	uint64_t unmapped_bytes;
 };
 
-/* The memory of the run's cgroup at a sample that cannot be dropped. */
+/* Records the unreclaimable memory of the run's cgroup at a sample. */
 void needed_see_cgroup(struct needed_seen *n, uint64_t bytes, uint64_t elapsed_ns);
-/* PSS of all its processes, and the sum of their RSS. */
+/* Records the PSS of all processes, and the sum of their RSS. */
 void needed_see_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_bytes,
 		    uint64_t elapsed_ns);
-/* What it comes to; of a summary that has the figure already that one. */
+/* Returns the estimate. Uses the value in @s if it already has one. */
 struct memory_needed memory_needed_of(const struct summary *s);
-/* What was written of it; texts of any origin are cut. */
+/* Sets source and bound from text of any origin; truncates it. */
 void needed_set_source(struct memory_needed *n, const char *witness, const char *bound);
-/* Before the number in a text: "", "up to " or "at least "; in a table "", "<= " or ">= ". */
+/*
+ * Return the qualifier to print before the number: "", "up to " or "at least " in text; "", "<= "
+ * or ">= " in a table.
+ */
 const char *needed_bound_text(const struct memory_needed *n);
 const char *needed_bound_sign(const struct memory_needed *n);
 bool needed_is_least(const struct memory_needed *n);

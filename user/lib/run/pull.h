@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A pull reader of JSON: the caller asks for one key or value after the other, and no tree is
- * built. It takes the plain forms that bpfmon writes; what it does not take is left to jansson, by
- * the value. It does not validate what it skips.
+ * A pull parser for JSON: the caller reads one key or value after the other and no tree is built.
+ * It accepts the plain forms that bpfmon writes; the caller parses any other value with jansson. It
+ * does not validate what it skips.
  */
 #ifndef RUN_PULL_H
 #define RUN_PULL_H
@@ -14,24 +14,28 @@
 
 struct pull {
 	const char *at, *end;
-	char *to;       /* texts are copied there, each with a NUL: there is room for all of them */
-	bool has_blank; /* there was one between keys and values */
+	char *to;       /* destination of copied texts, each with a NUL; must have room for all */
+	bool has_blank; /* a blank was skipped between keys and values */
 };
 
-/* Each returns false and leaves @p->at if the text is another one. */
+/* Each of the functions returns false and leaves @p->at unchanged if the text does not match. */
 bool pull_take(struct pull *p, const char *text, size_t n);
 #define PULL_TAKE(p, text) pull_take(p, text, sizeof(text) - 1)
-/* A number without sign and exponent, times 10^@decimals, of as many digits after the point or
- * fewer, up to @most. */
+/*
+ * Reads a number without sign and exponent and with at most @decimals digits after the point,
+ * scaled by 10^@decimals. Does not match a number above @most.
+ */
 bool pull_number(struct pull *p, unsigned decimals, uint64_t most, uint64_t *v);
 bool pull_int32(struct pull *p, int32_t *v);
-/* A string of printable ASCII without escapes; @text: its copy. */
+/* Reads a string of printable ASCII without escapes; @text is its copy. */
 bool pull_text(struct pull *p, const char **text, size_t *length);
-/* A key with its colon; @is_plain: it has no escapes, and is @length bytes at @key, in the line. */
+/*
+ * Reads a key and its colon. @key points into the line, @length bytes long. @is_plain is false if
+ * the key has escapes or is not ASCII.
+ */
 bool pull_key(struct pull *p, const char **key, size_t *length, bool *is_plain);
 /* Returns true if a value can end here. */
 bool pull_is_end_of_value(const struct pull *p);
-/* Skips blanks. */
 void pull_blanks(struct pull *p);
 /* Skips a value of any kind. Returns false if the line ends within it. */
 bool pull_skip(struct pull *p);

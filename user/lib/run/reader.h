@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads the public JSON Lines back into the model. Unknown kinds and keys are no error. */
+/* Reads the public JSON Lines back into structs. Unknown kinds and keys are ignored. */
 #ifndef RUN_READER_H
 #define RUN_READER_H
 
@@ -18,7 +18,7 @@ enum line_kind {
 	LINE_PROCESS,
 	LINE_EVENT,
 	LINE_SUMMARY,
-	LINE_METRIC, /* pushed by a program: only the tree */
+	LINE_METRIC, /* pushed by a program; has only the tree */
 	LINE_PROCESS_SAMPLE,
 	LINE_SPAN
 };
@@ -29,50 +29,64 @@ enum line_kind {
 
 struct line {
 	enum line_kind kind;
-	struct sample sample;   /* LINE_SAMPLE: in use until the next line */
-	struct process process; /* LINE_PROCESS: its strings are in use until the next line */
+	struct sample sample;                 /* LINE_SAMPLE: valid until the next line */
+	struct process process;               /* LINE_PROCESS: strings valid until the next line */
 	struct process_sample process_sample; /* LINE_PROCESS_SAMPLE */
 	struct summary summary;               /* LINE_SUMMARY */
-	struct span span;         /* LINE_SPAN: its strings are in use until the next line */
-	struct metric_set wanted; /* LINE_META: the keys of its units */
-	uint64_t start_epoch_ns;  /* of the last LINE_META */
-	void *tree;               /* what the strings point into; owned */
-	char *args;               /* owned; those of the process, and its exe */
+	struct span span;                     /* LINE_SPAN: strings valid until the next line */
+	struct metric_set wanted;             /* LINE_META: the keys of its units */
+	uint64_t start_epoch_ns;              /* from the last LINE_META */
+	void *tree;                           /* owned json_t; the strings point into it */
+	char *args;                           /* owned; arguments and exe of the process */
 	size_t args_room;
-	char *tags; /* owned; those of the span */
+	char *tags; /* owned; tags of the span */
 };
 
-/* Whether a line may be one of @parts: the kind comes first, so that most need not be parsed. */
+/*
+ * Returns false if the line is certainly of none of the kinds @parts. Tests only the beginning of
+ * the line, so that most lines need no parsing.
+ */
 bool line_may_be(const char *text, size_t length, unsigned parts);
-/* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind.
- * -ENOMEM. */
+/*
+ * Parses one line of @length bytes. Returns 0, -ENOMEM, or -EBADMSG if it is not a JSON object with
+ * a kind.
+ */
 int line_read(struct line *line, const char *text, size_t length);
 /*
- * The same for lines as they come from the collector: samples and records of processes have no tree
- * then, unless their texts have bytes that are escaped or no ASCII. It takes a tenth of the time.
+ * Parses a line like line_read(), in a tenth of the time: samples and process records get no tree
+ * unless their texts have escapes or are not ASCII. For lines from the collector.
  */
 int line_read_quick(struct line *line, const char *text, size_t length);
-/* Whether it is the meta of a run that we understand. -EBADMSG: it is no meta; -EPROTONOSUPPORT. */
+/*
+ * Returns 0 if the line is the meta line of a run in a supported version, -EBADMSG if it is no meta
+ * line, or -EPROTONOSUPPORT.
+ */
 int line_check_meta(const struct line *line);
-/* The name of the event that it is ("exec", "mark"), in use until the next line; NULL: it is none.
+/*
+ * Returns the name of the event ("exec", "mark"), valid until the next line; NULL if the line is no
+ * event.
  */
 const char *line_get_event(const struct line *line);
-/* The text of the mark that it is, *@length bytes, and when it was sent; in use until the next
- * line. NULL: it is none. */
+/*
+ * Returns the text of the mark, *@length bytes long, and sets the time at which it was sent. The
+ * text is valid until the next line. Returns NULL if the line is no mark.
+ */
 const char *line_get_mark(const struct line *line, size_t *length, uint64_t *elapsed_ns);
-/* Takes the arguments of its process from a list of strings, a json_t. -ENOMEM. */
+/*
+ * Sets the arguments of the line's process from a list of strings, a json_t. Returns 0 or -ENOMEM.
+ */
 int line_set_args(struct line *line, const void *list);
 void line_done(struct line *line);
 
-/* Parts of lines, read from a tree; what is absent is 0. */
+/* Parts of lines, read from a tree. */
 
 void metrics_read(json_t *o, uint64_t *values, struct metric_set *have);
 /* Adds the instances in the object @by, which may be NULL. */
 void instances_read(const json_t *by, struct sample *s);
-/* Reads the members of a summary, as members_read() does. */
+/* Reads the members of a summary from the text like members_read(). */
 struct reading;
 void summary_read_line(struct reading *r, struct summary *s);
-/* Sets @s to what the members of @o say; absent is 0. */
+/* Sets @s to the members of @o; absent members become 0. */
 void summary_read_members(struct summary *s, json_t *o);
 
 #endif

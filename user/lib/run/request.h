@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The request for a job: what is to be followed, and what of it is to be reported. It is a JSON
- * object, with descriptors beside it: processes, a cgroup and sockets come as those, so that a
- * client gets nothing that it could not have opened itself, and no number or path has another
- * meaning in its namespace. There is no path, command or variable in it.
+ * The request for a job: the processes or cgroup to track and the data to report. It is a JSON
+ * object with file descriptors attached. Processes, cgroups and sockets are passed as descriptors,
+ * so that a client gets nothing that it could not have opened itself, and no number or path changes
+ * its meaning between namespaces. A request contains no path, command or variable.
  */
 #ifndef RUN_REQUEST_H
 #define RUN_REQUEST_H
@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #define REQUEST_VERSION 1
-#define REQUEST_BYTES (64UL << 10) /* the most that one has */
+#define REQUEST_BYTES (64UL << 10) /* largest message */
 #define REQUEST_PROCESSES 64
 #define REQUEST_UDP 2
 #define REQUEST_FDS (REQUEST_PROCESSES + 4 + REQUEST_UDP)
@@ -24,9 +24,9 @@
 #define REQUEST_SPANS_BYTES 64
 
 /*
- * What is to be followed. An agent alone knows the last three: all jobs of the node that the client
- * may see, each line with "run"; one of them; and those that have been kept, as the query in @job
- * has it (agent_call.h).
+ * What to track. The last three are served by an agent only: all jobs of the node that the client
+ * may see, each line with "run"; one of these jobs; and stored jobs that match the query in @job
+ * (agent_call.h).
  */
 enum followed {
 	FOLLOW_COMMAND,
@@ -37,60 +37,70 @@ enum followed {
 	FOLLOW_HISTORY
 };
 
-/* Descriptors that are not there are -1. */
+/* Descriptors that were not passed are -1. */
 struct request {
 	enum followed follow;
 	struct metric_set wanted;
 	uint64_t interval_ns;
-	uint64_t duration_ns;       /* of an attachment; 0: until it has ended */
-	uint64_t named_boot_ns;     /* CLOCK_BOOTTIME; a process that is younger was not meant */
-	uint64_t stalled_below_ppm; /* millionths of a CPU: less is no work */
-	uint64_t stalled_after_ns;  /* without work a run is stalled; 0: not asked for */
-	uint32_t process_samples;   /* of the heaviest live ones, at each sample; 0: none */
-	uint32_t net_peers;         /* the heaviest peers, at each sample; 0: none */
-	uint32_t pss_ppm;           /* millionths of the time for reading PSS; 0: it is not read */
-	struct limit limits[MAX_LIMITS]; /* of a command */
+	uint64_t duration_ns;   /* of an attachment; 0: until the target has ended */
+	uint64_t named_boot_ns; /* CLOCK_BOOTTIME; a younger process has reused the PID and is not
+				   the target */
+	uint64_t stalled_below_ppm; /* millionths of a CPU; less counts as no work */
+	uint64_t stalled_after_ns;  /* time without work after which a run is stalled; 0: not
+				       detected */
+	uint32_t process_samples; /* number of the heaviest live processes to report at each sample;
+				     0: none */
+	uint32_t net_peers; /* number of the heaviest peers to report at each sample; 0: none */
+	uint32_t pss_ppm;   /* share of time for reading PSS, in millionths; 0: not read */
+	struct limit limits[MAX_LIMITS]; /* only for a command */
 	unsigned nr_limits;
-	bool exact_peak;   /* follow every change of resident memory */
-	bool no_args;      /* arguments are not read */
-	bool span_samples; /* what each live span has used, at each sample */
+	bool exact_peak;   /* track every change of resident memory */
+	bool no_args;      /* do not read arguments */
+	bool span_samples; /* report the usage of each live span at each sample */
 	bool wait_tree;    /* go on until the last descendant has ended */
-	bool wait_start;   /* the run begins when the cgroup has its first process */
-	bool once;         /* of a node: what there is now, up to the line of the agent itself */
-	bool processes;    /* of one of its jobs: the live processes too, at each sample */
-	char job[REQUEST_JOB_BYTES];     /* its id, where one is followed; or the query */
-	char spans[REQUEST_SPANS_BYTES]; /* abstract name at which an agent is to listen for spans
+	bool wait_start;   /* begin the run when the cgroup has its first process */
+	bool once;      /* of a node: only the present state, up to the line of the agent itself */
+	bool processes; /* of a job of the node: report the live processes at each sample too */
+	char job[REQUEST_JOB_BYTES];     /* id of the job, or the query */
+	char spans[REQUEST_SPANS_BYTES]; /* abstract socket name at which an agent listens for spans
 					  */
 	/*
-	 * Path and arguments of processes are left out unless they are of the user @shown_to. Known
-	 * to the launcher, which has rights that its caller may lack; of a client of less rights it
-	 * is to be overwritten.
+	 * Omit path and arguments of processes unless they belong to user @shown_to. The launcher
+	 * sets it, as it has rights that its caller may lack; for a client with fewer rights the
+	 * receiver overwrites it.
 	 */
 	bool hides_others;
 	uint32_t shown_to;
-	int stream_fd;            /* a socket: the lines of the run are written to it */
-	int marks_fd;             /* a socket for marks */
-	int span_fd;              /* a listening socket, on which spans begin */
+	int stream_fd;            /* socket to which the lines of the run are written */
+	int marks_fd;             /* socket for marks */
+	int span_fd;              /* listening socket on which spans begin */
 	int udp_fds[REQUEST_UDP]; /* sockets for metrics that programs push */
-	int cgroup_fd;            /* the folder that is followed; or the command's own */
+	int cgroup_fd;            /* folder of the tracked cgroup, or of the command's own */
 	int pid_fds[REQUEST_PROCESSES];
 	size_t nr_pids; /* a command: 1, which waits to be executed; a cgroup: 0 */
 };
 
-/* Nothing, with every descriptor -1. */
+/* Clears @r and sets every descriptor to -1. */
 void request_init(struct request *r);
-/* The descriptors that @r has, into @fds (REQUEST_FDS), in the order of its message. How many. */
+/*
+ * Copies the descriptors of @r, in the order of the message, to @fds (room for REQUEST_FDS).
+ * Returns their number.
+ */
 size_t request_fds(const struct request *r, int *fds);
 /* Appends the message to @j. */
 void request_write(struct jsonw *j, const struct request *r);
 /*
- * Reads a message and the @nr_fds descriptors that came with it: those are @r's from then on, and
- * -1 in @fds. -EPROTONOSUPPORT: it is of another version; -EBADMSG; -ENOMEM: they are all still in
- * @fds, and @why is a sentence without a full stop.
+ * Parses a message and takes over the @nr_fds descriptors received with it: on success @r owns
+ * them, and they are -1 in @fds. On error they all stay in @fds, and @why has the reason, a
+ * sentence without a full stop. Returns 0, -EPROTONOSUPPORT if the version is another one, -EBADMSG
+ * or -ENOMEM.
  */
 int request_read(struct request *r, const char *text, size_t length, int *fds, size_t nr_fds,
 		 char *why, size_t size);
-/* Closes the processes and the cgroup, which are needed only until they are looked up or sent. */
+/*
+ * Closes the descriptors of processes and cgroup, which are needed only until they are looked up or
+ * sent.
+ */
 void request_close_followed(struct request *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines that were read, written once more. */
+/* Writes lines that were read, unchanged or with an edited description. */
 #ifndef RUN_REWRITER_H
 #define RUN_REWRITER_H
 
@@ -10,34 +10,33 @@
 #include <jansson.h>
 
 /*
- * Writes @l, with its newline: what bpfmon wrote, byte by byte. Where the line has no tree it is
- * made of what the model knows of a sample, process or span; of other kinds nothing is written
- * then.
+ * Writes @l and its newline exactly as bpfmon wrote it. A line without a tree is written from its
+ * struct if it is a sample, process or span; one of another kind is not written.
  */
 void rewrite_line(struct jsonw *j, const struct line *l);
 
-/* The meta line of a run that was recorded, with another name, note or tags. */
+/* Edits the meta line of a recorded run: name, note or tags. */
 
-/* What is to change; NULL: that stays as it is. */
+/* Changes to make; a member that is NULL is left unchanged. */
 struct meta_changes {
-	const char *name, *note; /* "": it is removed */
-	const char *const
-		*tags; /* KEY=VALUE takes the place of one with that key; KEY= removes it */
+	const char *name, *note; /* "": remove it */
+	const char *const *tags; /* KEY=VALUE replaces a tag with that key; KEY= removes it */
 	size_t nr_tags;
-	uint64_t edited_epoch_ns; /* when; 0: the line does not say it */
+	uint64_t edited_epoch_ns; /* time of the edit; 0: not written */
 };
 
 /*
- * Writes the line @text of @length bytes into the empty @j with the changes; all else in it stays
- * byte by byte, but for blanks between members. 0; -EBADMSG: it is no JSON object; -EILSEQ: a
- * change is not UTF-8; -E2BIG: there would be more than MAX_TAGS; -ENOMEM. *@meta is the new line
- * as a tree, the caller's, also after an error.
+ * Writes the line @text of @length bytes with the changes into the empty @j. Everything else in the
+ * line stays byte for byte, apart from blanks between members. Returns 0, -EBADMSG if it is no JSON
+ * object, -EILSEQ if a change is not UTF-8, -E2BIG if there would be more than MAX_TAGS, or
+ * -ENOMEM. *@meta is the new line as a tree, which the caller frees, even after an error.
  */
 int meta_edit(struct jsonw *j, const char *text, size_t length, const struct meta_changes *c,
 	      json_t **meta);
 /*
- * The same with name, note, tags and the time of the last edit as @from has them, the meta line of
- * the same run in another place. -EBADMSG also: one of them is of another kind there.
+ * Writes the line like meta_edit(), with name, note, tags and time of the last edit of @from,
+ * another copy of the same run's meta line. Also returns -EBADMSG if one of these has the wrong
+ * type in @from.
  */
 int meta_take_words(struct jsonw *j, const char *text, size_t length, const json_t *from,
 		    json_t **meta);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A span of a run: one process and its descendants, from a moment on, with totals of their own. */
+/* A span of a run: one process and its descendants from a moment on, with totals of its own. */
 #ifndef RUN_SPAN_H
 #define RUN_SPAN_H
 
@@ -8,51 +8,54 @@
 #include <jansson.h>
 #include <sys/types.h>
 
-#define SPAN_NAME_BYTES 256 /* with its NUL */
+#define SPAN_NAME_BYTES 256 /* with the NUL */
 #define MAX_SPAN_TAGS 16
-#define MAX_SPAN_DEPTH 32 /* none begins deeper; one that is read is beside its parent */
+#define MAX_SPAN_DEPTH                                                                             \
+	32 /* no span begins deeper; a deeper one in a file is shown beside its parent */
 
-/* What it is called by the process that begins it. */
+/* Name and tags given by the process that begins the span. */
 struct span_label {
 	const char *name;                /* not owned */
-	const char *tags[MAX_SPAN_TAGS]; /* "key=value", the keys are unique; not owned */
+	const char *tags[MAX_SPAN_TAGS]; /* "key=value" with unique keys; not owned */
 	size_t nr_tags;
 };
 
 struct span {
-	uint64_t id;     /* from 1 on, in the order in which the run's spans begin */
-	uint64_t parent; /* the span in which it began; 0: the run itself */
-	int32_t pid;     /* of the process that began it */
-	bool in_place;   /* that process ends it itself */
+	uint64_t id;     /* from 1 on, in order of start within the run */
+	uint64_t parent; /* enclosing span; 0: the run itself */
+	int32_t pid;     /* process that began it */
+	bool in_place;   /* ended by that process itself */
 	struct span_label label;
 	uint64_t start_epoch_ns;
-	uint64_t end_epoch_ns; /* of its last process, or when it was ended in place; 0: it had
-				* not ended when the run did */
-	struct summary used;   /* spans within it included; no programs */
+	uint64_t end_epoch_ns; /* end of its last process, or time of the end in place; 0: still
+				  open at the end of the run */
+	struct summary used;   /* includes inner spans; has no programs */
 };
 
-/* The tags of a span, from an object of JSON: "key=value", one behind the other in one text. */
-
-/* The bytes that all members of @tags, which may be NULL, take in the text. */
+/*
+ * Returns the bytes that the members of @tags, which may be NULL, take as texts "key=value", with
+ * their NULs.
+ */
 size_t label_measure_tags(json_t *tags);
-/* Appends a tag, of which the text begins at *@at, to @label, which has room for it; *@at is behind
- * it then. @value is a string. */
+/*
+ * Appends a tag to @label, which must have room. Writes its text at *@at and advances *@at. @value
+ * is a string.
+ */
 void label_add_tag(struct span_label *label, char **at, const char *key, const json_t *value);
 
-/* A message that a span begins or ends, or that the lines of the run are wanted: of unknown origin.
- */
+/* A message of unknown origin that begins or ends a span, or requests the lines of the run. */
 
 struct span_message {
-	bool is_live; /* lines are wanted: the next one, and nothing else */
+	bool is_live; /* requests lines; only the next member applies */
 	bool wants_processes;
 	bool is_end, in_place, has_status;
-	int status; /* of the command that has ended, as wait(2) gives it */
-	pid_t pid;  /* of which the span is; 0: the sender */
+	int status; /* of the ended command, as from wait(2) */
+	pid_t pid;  /* process of the span; 0: the sender */
 	struct span_label label;
-	char *text; /* owned: what the label points into */
+	char *text; /* owned; the label points into it */
 };
 
-/* -EBADMSG, -ENOMEM: @why then says what is wrong, in a sentence without a full stop. */
+/* Returns 0, -EBADMSG or -ENOMEM; on error @why has the reason, a sentence without a full stop. */
 int span_message_read(struct span_message *m, const char *text, size_t length, char *why,
 		      size_t size);
 void span_message_done(struct span_message *m);

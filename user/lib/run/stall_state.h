@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether a run is stalled now, as the last event of a stall has it. */
+/* Whether a run is stalled, according to its last stall event. */
 #ifndef RUN_STALL_STATE_H
 #define RUN_STALL_STATE_H
 
@@ -10,17 +10,19 @@
 
 struct stall_state {
 	bool is_stalled;
-	uint64_t
-		since_epoch_ns; /* of the last sample before which something was done; 0: unknown */
-	char reason[512];       /* what its processes wait for, as it came; empty: not known */
+	uint64_t since_epoch_ns; /* time of the last sample with activity before it; 0: unknown */
+	char reason[512];        /* what its processes wait for, as received; empty: unknown */
 };
 
 /*
- * Takes the event @event, a json_t: of "stalled" and "resumed" @s is the new state. False: it is
- * another event, or none, and nothing changes.
+ * Updates @s from @event, a json_t of kind "stalled" or "resumed". Returns false, with @s
+ * unchanged, for any other event.
  */
 bool stall_state_take(struct stall_state *s, const void *event);
-/* Appends the object "stalled" with "since_time" and "reason"; nothing of a run that is not. */
+/*
+ * Appends the object "stalled" with "since_time" and "reason"; appends nothing if the run is not
+ * stalled.
+ */
 void stall_state_write(const struct stall_state *s, struct jsonw *j);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of what a summary line has beside counters: summary.def as an array. */
+/* The table of a summary line's members other than counters: summary.def as an array. */
 #ifndef RUN_SUMMARY_FIELD_H
 #define RUN_SUMMARY_FIELD_H
 
 #include "run/member.h"
 #include "run/summary.h"
 
-/* Which object of the line a field is in. */
+/* The object of the line that contains a field. */
 enum summary_in {
 	IN_LINE,
 	IN_PUSHED,
@@ -26,7 +26,7 @@ enum {
 #include "run/summary.def"
 };
 
-/* How many keys `bpfmon compare` compares. */
+/* Number of keys that `bpfmon compare` compares. */
 enum {
 	NR_SUMMARY_COMPARED = 0
 #define SUMMARY_FIELD(in, key, type, unit, member, there, compare, text) +((compare) > 0)
@@ -36,13 +36,13 @@ enum {
 
 extern const struct member_table summary_members;
 
-/* @i: below NR_SUMMARY_FIELDS; the order is that of the line. */
+/* @i is below NR_SUMMARY_FIELDS; the order is that of the line. */
 const struct member *summary_field_get(size_t i);
-/* The compared key at @place, from 1 to NR_SUMMARY_COMPARED. */
+/* Returns the compared key at @place, from 1 to NR_SUMMARY_COMPARED. */
 const struct member *summary_field_compared(unsigned place);
-/* The value of a number, derived ones included, in its unit. */
+/* Returns a number, derived or not, in its unit. */
 uint64_t summary_field_number(const struct summary *s, const struct member *f);
-/* True if the summary has a value for its key. */
+/* Returns true if the summary has a value for the key. */
 bool summary_field_is_there(const struct summary *s, const struct member *f);
 
 #endif

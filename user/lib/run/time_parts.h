@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where the time of threads went: their lifetimes, in parts of which no moment is in two. */
+/* Divides the lifetimes of threads into parts that do not overlap. */
 #ifndef RUN_TIME_PARTS_H
 #define RUN_TIME_PARTS_H
 
@@ -9,33 +9,36 @@ enum time_part {
 	TIME_USER,
 	TIME_SYSTEM,
 	TIME_QUEUE,      /* runnable, waiting for a CPU */
-	TIME_DISK,       /* asleep until block I/O is done */
-	TIME_MEMORY,     /* getting memory, or pages that were dropped for lack of it */
-	TIME_INTERRUPTS, /* on a CPU that served them */
-	TIME_OTHER,      /* asleep for any other reason: locks, network, timers, children */
+	TIME_DISK,       /* sleeping until block I/O completes */
+	TIME_MEMORY,     /* allocating memory, or reading back pages that were reclaimed */
+	TIME_INTERRUPTS, /* on a CPU that served interrupts */
+	TIME_OTHER,      /* sleeping for another reason: locks, network, timers, children */
 	NR_TIME_PARTS
 };
 
 struct time_parts {
-	bool has[NR_TIME_PARTS]; /* what is not known is in TIME_OTHER */
+	bool has[NR_TIME_PARTS]; /* an unknown part is included in TIME_OTHER */
 	uint64_t total_ns;
-	uint64_t ns[NR_TIME_PARTS]; /* their sum is the total */
+	uint64_t ns[NR_TIME_PARTS]; /* their sum is total_ns */
 };
 
 /*
- * Sets @t from the counters @total of a run. False: the lifetimes of its threads, or their CPU
- * time, are not known, or are 0.
+ * Computes @t from the counters @total of a run. Returns false if lifetimes or CPU time of its
+ * threads are unknown or 0.
  *
- * The kernel's delays overlap. A moment counts as memory first: what is read again, as memory ran
- * short, would else be disk, and freeing and copying pages would be system time. Of delays that may
- * be within each other only the longer counts. So the memory part is a lower bound.
+ * The kernel's delays overlap. A moment counts as memory first: otherwise reading back reclaimed
+ * pages would count as disk, and freeing and copying pages as system time. Of delays that may be
+ * nested only the longer one counts, so that the memory part is a lower bound.
  */
 bool time_parts_of(struct time_parts *t, const struct sample *total);
 /*
- * Divides @whole among the parts as they are in @t, into @share: rounded so that the sum is @whole.
+ * Divides @whole in proportion to the parts of @t into @share, rounded so that the sum is @whole.
  */
 void time_parts_divide(const struct time_parts *t, unsigned whole, unsigned share[NR_TIME_PARTS]);
-/* "run queue"; the last one is "other" if waiting for disks is known, else "not running". */
+/*
+ * Returns a name such as "run queue". The last part is "other" if waiting for disks is known, else
+ * "not running".
+ */
 const char *time_part_name(const struct time_parts *t, enum time_part part);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What jansson has read, written by our own writer: jansson's leaves characters as they are that
- * steer a terminal. */
+/*
+ * Writes jansson's trees with our own writer, since jansson's does not escape characters that
+ * control a terminal; and maps structs to JSON objects by tables.
+ */
 #ifndef RUN_TREE_H
 #define RUN_TREE_H
 
@@ -10,31 +12,34 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Appends @v under @key, as those of base/json.h do; @v of NULL as null. */
+/* Appends @v under @key like the functions of base/json.h. A NULL @v becomes null. */
 void tree_write(struct jsonw *j, const char *key, const json_t *v);
-/* Appends the texts of @list with blanks between, inert for a terminal. Whether there are any. */
+/*
+ * Appends the texts of @list, separated by blanks and made harmless for a terminal. Returns false
+ * if there are none.
+ */
 bool tree_put_words(struct buffer *t, const json_t *list);
-/* Prints the texts and whole numbers of @list with blanks between, as they are. */
+/* Prints the texts and integers of @list, separated by blanks, unescaped. */
 void tree_print_words(FILE *f, const json_t *list);
 
 /*
- * The members of a struct as keys of a JSON object, written and read by one table. What is read is
- * of unknown origin: every key must be in the table, every value of its type and in its range.
+ * Tables that map members of a struct to keys of a JSON object, for writing and reading. Input is
+ * untrusted: every key must be in the table, and every value of its type and in its range.
  */
 
 enum field_type {
-	FIELD_TEXT,   /* char[]; an empty one is left out */
-	FIELD_STRING, /* const char *, which points into what was read; NULL is left out */
-	FIELD_U64,    /* 0 is left out, as for the next two */
+	FIELD_TEXT,   /* char[]; omitted if empty */
+	FIELD_STRING, /* const char *, pointing into the tree that was read; omitted if NULL */
+	FIELD_U64,    /* omitted if 0, as are the next two */
 	FIELD_U32,
 	FIELD_BOOL,
 };
 
 struct field {
-	const char *key; /* NULL: after the last one */
+	const char *key; /* NULL: end of the table */
 	enum field_type type;
 	size_t offset;
-	uint64_t limit; /* the largest number; the most bytes of a text, its NUL included */
+	uint64_t limit; /* largest number; size of a text, its NUL included */
 };
 
 /* clang-format off */
@@ -45,35 +50,41 @@ struct field {
 #define FIELD_BOOL_OF(s, m)          { #m, FIELD_BOOL, offsetof(struct s, m), 1 }
 /* clang-format on */
 
-/* Writes the members of @from that are not empty into the object that is open. */
+/* Writes the nonempty members of @from into the open object. */
 void fields_write(struct jsonw *j, const struct field *fields, const void *from);
 /*
- * Reads them from @object (NULL: it has none) into @to, where those that are not there are left.
- * @others, which ends with NULL, are keys that the caller reads. -EBADMSG; @why then is what is
- * wrong with which key.
+ * Reads the members from @object into @to; NULL is an empty object. Missing members stay unchanged.
+ * @others, NULL-terminated, are keys that the caller reads; it may be NULL. Returns 0, or -EBADMSG
+ * with key and reason in @why.
  */
 int fields_read(json_t *object, const struct field *fields, const char *const *others, void *to,
 		char *why, size_t size);
 /*
- * Reads a text of less than @limit bytes. One that is longer is cut if it has grown by characters
- * of three bytes in the place of invalid ones; else false: it is too long, or none.
+ * Reads a text of less than @limit bytes. Truncates a longer one only if it has grown because
+ * invalid bytes were replaced by three-byte characters. Returns false if it is too long or not a
+ * text.
  */
 bool field_read_text(const json_t *v, char *at, size_t limit);
-/* Fills in @why for the value of @key; returns -EBADMSG. */
+/* Sets @why for the value of @key and returns -EBADMSG. */
 int fields_refuse(const char *key, const char *wrong, char *why, size_t size);
 
-/* Numbers of a tree; absent is 0. */
+/* Numbers of a tree; an absent number is 0. */
 
-/* A number with so many decimals, as a whole one. False, and *@n is left: it is none, or negative,
- * or there is no room for it; without decimals, it is more than NUMBER_MAX. All numbers of a run
- * are read here: what is out of range is absent. */
+/*
+ * Reads a number with @decimals decimals as an integer. Returns false, with *@n unchanged, if it is
+ * not a number, negative or out of range (above NUMBER_MAX without decimals). All numbers of a run
+ * are read here: those out of range become absent.
+ */
 bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n);
 uint64_t member_read_number(const json_t *o, const char *key, unsigned decimals);
-/* Seconds since 1970, as published in microseconds, in ns; 0: none that there is room for. */
+/*
+ * Converts seconds since 1970, published in microseconds, to ns. Returns 0 if absent or out of
+ * range.
+ */
 uint64_t member_read_epoch(const json_t *o, const char *key);
-/* A PID or a status, which may be negative. */
+/* Reads a PID or status, which may be negative. */
 int32_t value_read_int32(const json_t *v);
-/* False: it is not there. */
+/* Returns false if the key is missing. */
 bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes);
 
 #endif
