@@ -90,7 +90,7 @@ void books_disown(struct books *b, const struct account_key *key)
 }
 
 /* Completes an OOM event of which the hook knows only the PID. */
-static void find_pid(void *context, const struct process_record *r)
+static void oom_event_complete(void *context, const struct process_record *r)
 {
 	struct oom_event *e = context;
 
@@ -107,7 +107,7 @@ static void oom_report(struct books *b, struct oom_event e)
 	void *owner;
 
 	if (!e.serial)
-		tracker_each_process(&b->tracker, find_pid, &e);
+		tracker_each_process(&b->tracker, oom_event_complete, &e);
 	owner = e.serial ? books_owner(b, &e.account) : NULL;
 	if (owner)
 		b->ops->oom(owner, &e);
@@ -333,7 +333,7 @@ static bool is_alive(void *context, const struct met *m)
 	return true;
 }
 
-static size_t unread_find(struct books *b)
+static size_t unread_collect(struct books *b)
 {
 	b->nr_unread = 0;
 	return rows_unread(&b->rows, is_alive, b);
@@ -343,7 +343,7 @@ static size_t unread_find(struct books *b)
  * Repeats the pass while processes are missing: under churn it may miss the only task of a process
  * that has its memory.
  */
-static void drain_missed(struct books *b)
+static void drain_repeat_for_missed(struct books *b)
 {
 	bool was_whole = tracker_visited_all(&b->tracker);
 
@@ -351,15 +351,15 @@ static void drain_missed(struct books *b)
 	b->nr_unread = 0;
 	if (!tracker_reads_memory(&b->tracker) || (was_whole && !b->rows.nr_blank))
 		return;
-	for (int i = 0; i < DRAIN_AGAIN && unread_find(b); i++) {
+	for (int i = 0; i < DRAIN_AGAIN && unread_collect(b); i++) {
 		tracker_drain_again(&b->tracker, row_keep, &b->rows);
 		rows_settle(&b->rows);
 	}
-	unread_find(b);
+	unread_collect(b);
 }
 
 /* Returns false if the drain had to wait for a CPU, so that tasks were met at different times. */
-static bool drain_at_once(struct books *b, bool whole)
+static bool drain_attempt(struct books *b, bool whole)
 {
 	uint64_t before_ns = b->tracker.drain_ns_total, last_ns = b->tracker.began_ns, cpu_ns;
 
@@ -373,7 +373,7 @@ static bool drain_at_once(struct books *b, bool whole)
 		tracker_drain_whole(&b->tracker, row_keep, &b->rows);
 	else
 		tracker_drain(&b->tracker, row_keep, &b->rows);
-	drain_missed(b);
+	drain_repeat_for_missed(b);
 	drain_time_note(b, before_ns);
 	if (b->tracker.began_ns - last_ns > b->longest_ns)
 		b->longest_ns = b->tracker.began_ns - last_ns;
@@ -421,7 +421,7 @@ void books_drain(struct books *b, bool whole)
 {
 	rows_begin(&b->rows);
 	for (int i = 0; i < DRAIN_TRIES; i++)
-		if (drain_at_once(b, whole))
+		if (drain_attempt(b, whole))
 			break;
 	rows_sort(&b->rows);
 	for (size_t i = 0; i < b->rows.nr; i++) {

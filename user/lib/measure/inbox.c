@@ -193,7 +193,7 @@ static bool inbox_receive_all(struct inbox *box, char *text, int max)
 }
 
 /* A socket that another process has shut down polls ready for ever. */
-static void ready_forget(struct pollfd p[4])
+static void pollfds_drop_ready(struct pollfd p[4])
 {
 	for (int i = 1; i < 4; i++)
 		if (p[i].revents)
@@ -220,7 +220,7 @@ static void *inbox_receive_loop(void *context)
 		if (inbox_receive_all(box, text, p[0].revents ? LAST_DATAGRAMS : 256))
 			nr_idle = 0;
 		else if (++nr_idle > MOST_IDLE)
-			ready_forget(p);
+			pollfds_drop_ready(p);
 	}
 	free(text);
 	box->has_ended = true;

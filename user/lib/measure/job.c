@@ -236,7 +236,7 @@ static bool lacks_a_line(const struct job *job, const struct datagram *l)
 	return l->samples >= job->view.tally.summary.samples;
 }
 
-static bool was_looked_for(const struct job *job, const struct datagram *l)
+static bool had_two_samples(const struct job *job, const struct datagram *l)
 {
 	return job_samples_made(job) - l->samples >= 2;
 }
@@ -256,7 +256,7 @@ static enum verdict datagram_judge(const struct job *job, const struct datagram 
 		return WAIT;
 	if (l->is_known || senders_know(&job->pushed.senders, l->pid, l->sent_boot_ns))
 		return TAKE;
-	return is_last || (was_looked_for(job, l) && is_overdue(l, now_ns)) ? REFUSE : WAIT;
+	return is_last || (had_two_samples(job, l) && is_overdue(l, now_ns)) ? REFUSE : WAIT;
 }
 
 /* A mark needs the totals at its time, for the phases. Metrics need only a known sender. */
@@ -264,7 +264,7 @@ static bool sample_is_due(const struct job *job, uint64_t now_ns)
 {
 	for (const struct datagram *l = job->pushed.waiting; l; l = l->next)
 		if ((is_mark(l) && lacks_a_sample(job, l)) ||
-		    (is_overdue(l, now_ns) && !was_looked_for(job, l)))
+		    (is_overdue(l, now_ns) && !had_two_samples(job, l)))
 			return true;
 	return false;
 }

@@ -14,7 +14,7 @@
 #define JOIN_PASSES 64
 
 /* A live process according to its record. */
-struct there {
+struct known_process {
 	uint32_t pid, ppid;
 	uint64_t start_boot_ns;
 	struct account_key account;
@@ -22,7 +22,7 @@ struct there {
 };
 
 struct census {
-	struct there *all; /* owned */
+	struct known_process *all; /* owned */
 	size_t nr, room;
 	uint64_t forgone;
 };
@@ -75,7 +75,7 @@ static int joiner_move(struct job *job, uint32_t pid, uint32_t flags)
 static void process_note(void *context, const struct process_record *r)
 {
 	struct census *c = context;
-	struct there *all = c->all;
+	struct known_process *all = c->all;
 	size_t room = c->room ? c->room * 2 : 1024;
 
 	if (r->flags & PROCESS_ENDED || !r->pid)
@@ -89,32 +89,32 @@ static void process_note(void *context, const struct process_record *r)
 		c->all = all;
 		c->room = room;
 	}
-	all[c->nr++] = (struct there){ .pid = r->pid,
-				       .ppid = r->ppid,
-				       .start_boot_ns = r->start_boot_ns,
-				       .account = r->account };
+	all[c->nr++] = (struct known_process){ .pid = r->pid,
+					       .ppid = r->ppid,
+					       .start_boot_ns = r->start_boot_ns,
+					       .account = r->account };
 }
 
-static int there_compare(const void *a, const void *b)
+static int known_process_compare(const void *a, const void *b)
 {
-	const struct there *p = a, *q = b;
+	const struct known_process *p = a, *q = b;
 
 	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
-static struct there *there_find(const struct census *c, uint32_t pid)
+static struct known_process *known_process_find(const struct census *c, uint32_t pid)
 {
-	const struct there key = { .pid = pid };
+	const struct known_process key = { .pid = pid };
 
 	if (!c->nr)
 		return NULL;
-	return bsearch(&key, c->all, c->nr, sizeof(key), there_compare);
+	return bsearch(&key, c->all, c->nr, sizeof(key), known_process_compare);
 }
 
 /* An older parent is the true one. A younger one has reused the PID. */
-static bool there_is_member(const struct census *c, const struct there *t)
+static bool known_process_is_member(const struct census *c, const struct known_process *t)
 {
-	const struct there *parent = t->is_member ? NULL : there_find(c, t->ppid);
+	const struct known_process *parent = t->is_member ? NULL : known_process_find(c, t->ppid);
 
 	return parent && parent->is_member && parent->start_boot_ns <= t->start_boot_ns;
 }
@@ -128,7 +128,7 @@ static bool census_spread(struct census *c)
 	bool has_grown = false;
 
 	for (size_t i = 0; i < c->nr; i++) {
-		bool is_new = there_is_member(c, &c->all[i]);
+		bool is_new = known_process_is_member(c, &c->all[i]);
 
 		c->all[i].is_member |= is_new;
 		has_grown |= is_new;
@@ -137,7 +137,7 @@ static bool census_spread(struct census *c)
 }
 
 /* A run that began before keeps its processes, or it would become wrong. */
-static bool process_is_free(struct job *job, const struct there *t)
+static bool known_process_is_free(struct job *job, const struct known_process *t)
 {
 	const struct job *owner = books_owner(job->view.books, &t->account);
 
@@ -158,9 +158,9 @@ static size_t descendants_move(struct job *job)
 
 	tracker_each_process(&job->view.books->tracker, process_note, &c);
 	if (c.nr)
-		qsort(c.all, c.nr, sizeof(*c.all), there_compare);
+		qsort(c.all, c.nr, sizeof(*c.all), known_process_compare);
 	for (size_t i = 0; i < job->spec->nr_targets; i++) {
-		struct there *t = there_find(&c, (uint32_t)job->spec->targets[i]);
+		struct known_process *t = known_process_find(&c, (uint32_t)job->spec->targets[i]);
 
 		if (t)
 			t->is_member = true;
@@ -168,7 +168,7 @@ static size_t descendants_move(struct job *job)
 	while (census_spread(&c))
 		;
 	for (size_t i = 0; i < c.nr; i++)
-		if (c.all[i].is_member && process_is_free(job, &c.all[i]))
+		if (c.all[i].is_member && known_process_is_free(job, &c.all[i]))
 			joiner_move(job, c.all[i].pid, flags);
 	job->view.tally.forgone += c.forgone;
 	free(c.all);
@@ -234,7 +234,7 @@ int job_join(struct job *job, char *why, size_t size)
 }
 
 /* Runs that began in @job belong to its enclosing run from now on. */
-static void runs_pass_on(struct job *job)
+static void inner_runs_reparent(struct job *job)
 {
 	const struct books *b = job->view.books;
 
@@ -257,7 +257,7 @@ void job_leave_books(struct job *job)
 
 	if (!job->account.tree)
 		return;
-	runs_pass_on(job);
+	inner_runs_reparent(job);
 	tracker_read_accounts(&job->view.books->tracker);
 	/* its own, and those of its spans */
 	while (books_find_owned(job->view.books, job, &key)) {

@@ -29,7 +29,7 @@ struct named {
 	pid_t impostor; /* PID reused by a process younger than the request, or 0 */
 };
 
-static void note_named(void *context, const struct process_record *r)
+static void named_note(void *context, const struct process_record *r)
 {
 	struct named *n = context;
 	const struct job_spec *o = n->options;
@@ -46,7 +46,7 @@ static void note_named(void *context, const struct process_record *r)
 /*
  * @has_any: tasks were found. A process that has ended since is then in the ring buffer: no error.
  */
-static int say_missing(pid_t pid, bool has_any, char *why, size_t size)
+static int missing_explain(pid_t pid, bool has_any, char *why, size_t size)
 {
 	pid_t parent;
 	char state;
@@ -79,7 +79,7 @@ static int named_check(struct tracker *t, const struct job_spec *o, char *why, s
 	struct named n = { .options = o };
 	int err = 0;
 
-	tracker_each_process(t, note_named, &n);
+	tracker_each_process(t, named_note, &n);
 	if (n.impostor) {
 		snprintf(why, size, "process %d has ended, and another has its PID by now",
 			 n.impostor);
@@ -87,7 +87,7 @@ static int named_check(struct tracker *t, const struct job_spec *o, char *why, s
 	}
 	for (size_t i = 0; !err && i < o->nr_targets; i++)
 		if (!n.is_found[i])
-			err = say_missing(o->targets[i], tracker_has_found(t), why, size);
+			err = missing_explain(o->targets[i], tracker_has_found(t), why, size);
 	return err;
 }
 

@@ -74,7 +74,7 @@ static void limit_watch_send(struct job *job)
  * Kills in the kernel what forks faster than it is found, with the rights of the launcher: an
  * agent, or a bpfmon that lends rights, kills only what the run's user may kill.
  */
-static void limit_watch_guard(struct job *job)
+static void limit_watch_kill_in_kernel(struct job *job)
 {
 	const struct job_spec *spec = job->spec;
 	const uint32_t uid = spec->hides_others && spec->shown_to ? spec->shown_to : END_ANY;
@@ -118,7 +118,7 @@ static void limit_watch_round(struct job *job)
 
 	if (l->is_killing)
 		/* each time: new spans and inner runs have other accounts */
-		limit_watch_guard(job);
+		limit_watch_kill_in_kernel(job);
 	books_drain(job->view.books, false);
 	limit_watch_send(job);
 	feeds_flush(&job->view.feeds);
@@ -147,7 +147,7 @@ void limit_watch_report(struct job *job)
  * Polls the cgroup's memory. It holds more than its processes do, so only a drain tells whether
  * they exceed the limit.
  */
-static void limit_watch_look(struct job *job)
+static void limit_watch_poll_cgroup(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
 	struct sample smp = { 0 };
@@ -206,7 +206,7 @@ void limit_watch_attend(struct job *job)
 	else if (job->limits.wall_at && due_ns == job->view.start_ns + job->limits.wall_at)
 		job_sample(job);
 	else
-		limit_watch_look(job);
+		limit_watch_poll_cgroup(job);
 }
 
 int limit_watch_wait(const struct job *job, int wait_ms)
@@ -223,7 +223,7 @@ int limit_watch_wait(const struct job *job, int wait_ms)
 }
 
 /* Sets the limits that are checked between samples. */
-static void limit_watch_aim(struct job *job)
+static void limit_watch_set_nearest(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
 
@@ -485,7 +485,7 @@ static void limit_watch_check(struct job *job)
 	}
 	job->limits.reported_bytes = 0;
 	if (is_any)
-		limit_watch_aim(job);
+		limit_watch_set_nearest(job);
 }
 
 void limit_watch_open(struct job *job)
@@ -495,7 +495,7 @@ void limit_watch_open(struct job *job)
 	if (!job->spec->nr_limits)
 		return;
 	job->sampled = limit_watch_check;
-	limit_watch_aim(job);
+	limit_watch_set_nearest(job);
 	for (unsigned i = 0; i < job->spec->nr_limits; i++)
 		l->has_spans |= job->spec->limits[i].of == LIMIT_OF_SPAN;
 	l->has_cgroup = l->memory_at && *job->own_cgroup.cg.path &&

@@ -50,7 +50,7 @@ static bool live_may_see(int fd, const struct run *run, uid_t *uid)
 	return !peer.uid || peer.uid == run->uid;
 }
 
-static struct live_listener *live_place(struct live *l)
+static struct live_listener *live_free_slot(struct live *l)
 {
 	for (size_t i = 0; i < LIVE_LISTENERS; i++)
 		if (l->all[i].source.fd < 0)
@@ -59,7 +59,7 @@ static struct live_listener *live_place(struct live *l)
 }
 
 /* Sends what a listener from the start would have by now. */
-static void live_greet(struct live_listener *one)
+static void live_send_first_lines(struct live_listener *one)
 {
 	struct tally_view *v = one->live->view;
 
@@ -71,7 +71,7 @@ static void live_greet(struct live_listener *one)
 
 int live_take(struct live *l, int fd, bool processes, char *why, size_t size)
 {
-	struct live_listener *one = live_place(l);
+	struct live_listener *one = live_free_slot(l);
 	uid_t uid;
 
 	if (!live_may_see(fd, l->view->run, &uid)) {
@@ -98,7 +98,7 @@ int live_take(struct live *l, int fd, bool processes, char *why, size_t size)
 	one->feed.is_live = true;
 	one->feed.wants_processes = processes;
 	feeds_add(&l->view->feeds, &one->feed);
-	live_greet(one);
+	live_send_first_lines(one);
 	feed_flush(&one->feed);
 	return 0;
 }

@@ -89,7 +89,8 @@ static int relocated_own(struct relocated *r)
 }
 
 /* Called by libbpf before it loads @p: keeps the program and substitutes an empty one. */
-static int program_keep_code(struct bpf_program *p, struct bpf_prog_load_opts *options, long cookie)
+static int program_substitute(struct bpf_program *p, struct bpf_prog_load_opts *options,
+			      long cookie)
 {
 	static struct bpf_insn empty[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -137,7 +138,7 @@ static int relocated_register(void)
 		int id;
 
 		options.cookie = (long)nr;
-		options.prog_prepare_load_fn = program_keep_code;
+		options.prog_prepare_load_fn = program_substitute;
 		/* iterators have parameters and are attached one by one */
 		options.prog_attach_fn = t->attach != BPF_TRACE_ITER ? program_attach : NULL;
 		/* this type has no hook for libbpf to look up */

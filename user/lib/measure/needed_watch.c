@@ -240,7 +240,7 @@ static bool reading_is_due(const struct needed_watch *w, uint64_t rss, uint64_t 
 }
 
 /* Returns true if one process holds nearly all of it, so that nothing is shared. */
-static bool rows_are_one(const struct job *job, uint64_t rss)
+static bool rows_have_one_owner(const struct job *job, uint64_t rss)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t largest = 0;
@@ -254,7 +254,7 @@ static bool rows_are_one(const struct job *job, uint64_t rss)
 	return largest >= rss - rss / 10;
 }
 
-static void reading_forgo(struct job *job, uint64_t rss)
+static void reading_skip(struct job *job, uint64_t rss)
 {
 	if (rss > job->view.tally.summary.seen.unread_rss_bytes)
 		job->view.tally.summary.seen.unread_rss_bytes = rss;
@@ -275,7 +275,7 @@ static bool reading_begin_all(struct job *job, bool is_urgent)
 	return true;
 }
 
-static void pss_watch(struct job *job)
+static void pss_read_if_due(struct job *job)
 {
 	const struct sample *smp = &job->view.smp;
 	struct needed_watch *w = &job->needed;
@@ -288,17 +288,17 @@ static void pss_watch(struct job *job)
 	is_due = reading_is_due(w, rss, faults);
 	w->sample_rss_bytes = rss;
 	w->sample_faults = faults;
-	if (!reading_is_wanted(job, rss, faults) || rows_are_one(job, rss))
+	if (!reading_is_wanted(job, rss, faults) || rows_have_one_owner(job, rss))
 		return;
 	if (!is_due || !reading_begin_all(job, false))
-		reading_forgo(job, rss);
+		reading_skip(job, rss);
 }
 
 /*
  * Bounds the run's unmapped files in memory: the machine's growth, and what the run has written or
  * mapped.
  */
-static void files_watch(struct job *job)
+static void files_note(struct job *job)
 {
 	const struct sample *smp = &job->view.smp;
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), now = machine_shared();
@@ -351,8 +351,8 @@ void needed_watch_sample(struct job *job)
 		needed_see_cgroup(seen, job->needed.now_bytes, job->view.smp.elapsed_ns);
 	} else {
 		if (!seen->has_cgroup) /* a cgroup would have included them */
-			files_watch(job);
-		pss_watch(job);
+			files_note(job);
+		pss_read_if_due(job);
 	}
 }
 
@@ -380,7 +380,7 @@ bool needed_watch_ask(struct job *job)
 }
 
 /* A process born during the reading takes a share of what was read. */
-static bool none_was_born(struct job *job)
+static bool reading_missed_no_birth(struct job *job)
 {
 	struct tracker *t = &job->view.books->tracker;
 	struct account totals;
@@ -400,14 +400,14 @@ void needed_watch_take(struct job *job)
 	if (!w->is_reading)
 		return;
 	w->is_reading = false;
-	is_whole = pss_sum_whole(&job->pss, &pss) && none_was_born(job);
+	is_whole = pss_sum_whole(&job->pss, &pss) && reading_missed_no_birth(job);
 	if (is_whole) {
 		w->has_read = true;
 		w->read_rss_bytes = w->rss_bytes;
 		w->read_faults = w->faults;
 		needed_see_pss(&job->view.tally.summary.seen, pss, w->rss_bytes, w->elapsed_ns);
 	} else {
-		reading_forgo(job, w->rss_bytes);
+		reading_skip(job, w->rss_bytes);
 	}
 	if (pss_is_refused(&job->pss))
 		return;

@@ -50,7 +50,7 @@ static void holdings_carry(struct memory_bound *b, uint64_t drain_ns)
 		struct holding h = b->held.all[i];
 
 		h.is_carried = true;
-		if (h.is_told && h.end_ns >= drain_ns)
+		if (h.has_record && h.end_ns >= drain_ns)
 			holdings_put(b, &b->carried, &h);
 	}
 }
@@ -92,7 +92,7 @@ void memory_bound_ended(struct memory_bound *b, const struct process_record *r)
 		.serial = r->serial,
 		.mm = r->mm,
 		.shares = r->flags & PROCESS_SHARES,
-		.is_told = true,
+		.has_record = true,
 	};
 
 	b->mark_fell |= r->mark_fell;
@@ -142,9 +142,10 @@ void memory_bound_drain(struct memory_bound *b)
 }
 
 /* Returns true if the record came during the drain, which may have met the process before. */
-static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_t serial)
+static bool record_came_during_drain(const struct memory_bound *b, size_t nr_recorded,
+				     uint64_t serial)
 {
-	for (size_t i = b->nr_before; i < nr_told; i++)
+	for (size_t i = b->nr_before; i < nr_recorded; i++)
 		if (b->held.all[i].serial == serial)
 			return true;
 	return false;
@@ -169,7 +170,7 @@ static void holding_add_row(struct memory_bound *b, const struct drain_row *r)
  * Adds processes that the last drain should have met but did not to the sums of earlier intervals.
  * Removes those freed before this interval.
  */
-static void holdings_sort_out(struct memory_bound *b, const struct rows *drain)
+static void holdings_filter(struct memory_bound *b, const struct rows *drain)
 {
 	uint64_t missed_last = 0, missed_ever = 0;
 	size_t n = 0;
@@ -265,13 +266,13 @@ static uint64_t rows_resident(const struct drain_row *const *rows, size_t nr)
 void memory_bound_interval(struct memory_bound *b, const struct drain_row *const *rows,
 			   size_t nr_rows, const struct rows *drain, uint64_t drain_ns)
 {
-	size_t nr_told = b->held.nr, n;
+	size_t nr_recorded = b->held.nr, n;
 	uint64_t largest = 0, sampled = rows_resident(rows, nr_rows);
 
 	for (size_t i = 0; i < nr_rows; i++)
-		if (!came_meanwhile(b, nr_told, rows[i]->serial))
+		if (!record_came_during_drain(b, nr_recorded, rows[i]->serial))
 			holding_add_row(b, rows[i]);
-	holdings_sort_out(b, drain);
+	holdings_filter(b, drain);
 	holdings_carry(b, drain_ns);
 	n = merge_sharers(b->held.all, b->held.nr);
 	if (n) {
@@ -312,7 +313,7 @@ void memory_bound_done(struct memory_bound *b)
  * that ends carries its share and epoch; shares of older epochs are dropped here.
  */
 
-static void shares_forget(struct exact_peak *x)
+static void shares_clear(struct exact_peak *x)
 {
 	for (size_t i = 0; i < x->nr; i++)
 		free(x->shares[i].holder.exe);
@@ -347,7 +348,7 @@ int exact_peak_ended(struct exact_peak *x, const struct process_record *r, const
 	if (!r->share_pages || r->share_epoch < x->epoch)
 		return 0;
 	if (r->share_epoch > x->epoch)
-		shares_forget(x);
+		shares_clear(x);
 	x->epoch = r->share_epoch;
 	return share_add(x, r, p, 0);
 }
@@ -406,7 +407,7 @@ void exact_peak_finish(struct exact_peak *x, const struct tracker *t, uint64_t s
 
 void exact_peak_done(struct exact_peak *x)
 {
-	shares_forget(x);
+	shares_clear(x);
 	free(x->shares);
 	*x = (struct exact_peak){ 0 };
 }

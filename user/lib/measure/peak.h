@@ -16,7 +16,7 @@ struct holding {
 	uint64_t serial; /* of the process */
 	uint64_t mm;     /* its last address space; 0: none */
 	bool shares;     /* born into that address space, and has used no other */
-	bool is_told;    /* its record has come */
+	bool has_record;
 	/* carried over: freed after the last drain of the previous interval began */
 	bool is_carried;
 };

@@ -27,7 +27,7 @@ static uint64_t boot_less_monotonic_ns(void)
 
 static bool is_of_born(const struct proc_member *m, const struct born *b)
 {
-	return m && !m->is_told && m->stat.start_ns <= b->start_boot_ns;
+	return m && !m->end_is_reported && m->stat.start_ns <= b->start_boot_ns;
 }
 
 static void record_take_end(struct process_record *r, const uint32_t *status, uint64_t end_boot_ns)

@@ -10,7 +10,7 @@
 
 #define FULL_NS (100 * NSEC_PER_MSEC) /* longest time between scans of that kind */
 #define WHOLE_NS NSEC_PER_SEC
-#define TOLD_NS (200 * NSEC_PER_MSEC) /* the launcher soon reports how a child ended */
+#define REPORT_WAIT_NS (200 * NSEC_PER_MSEC) /* the launcher soon reports how a child ended */
 #define LOOK_FIRST_NS NSEC_PER_MSEC
 #define LOOK_SETTLED_NS (8 * NSEC_PER_MSEC)
 #define LOOK_GROWTH 4 /* each pause is longer than the previous by 1/4 */
@@ -22,7 +22,7 @@ static void member_end(void *context, struct proc_member *m)
 {
 	struct proc_source *p = context;
 
-	if (!m->is_told)
+	if (!m->end_is_reported)
 		proc_state_report_end(p, m);
 	proc_member_free(m, &p->budget);
 }
@@ -33,7 +33,7 @@ static void member_end(void *context, struct proc_member *m)
  */
 static bool zombie_has_ended(const struct proc_source *p, const struct proc_member *m)
 {
-	return !p->command && !m->is_told && m->stat.state == 'Z' && m->stat.threads <= 1;
+	return !p->command && !m->end_is_reported && m->stat.state == 'Z' && m->stat.threads <= 1;
 }
 
 static void child_note_end(struct proc_source *p, const struct proc_member *m)
@@ -46,7 +46,7 @@ static void child_note_end(struct proc_source *p, const struct proc_member *m)
 }
 
 /* A command without spans needs only the total. */
-static bool keeps_shares(const struct proc_source *p)
+static bool needs_member_totals(const struct proc_source *p)
 {
 	return !p->command || p->has_moved;
 }
@@ -60,7 +60,7 @@ static bool member_is_awaited(const struct proc_source *p, struct proc_member *m
 		return false;
 	if (!m->gone_ns)
 		m->gone_ns = now_ns;
-	return now_ns - m->gone_ns < TOLD_NS;
+	return now_ns - m->gone_ns < REPORT_WAIT_NS;
 }
 
 static void members_settle(struct proc_source *p)
@@ -73,7 +73,7 @@ static void members_settle(struct proc_source *p)
 	for (size_t i = 0; i < all->nr; i++) /* first: its parent may have ended, too */
 		if (all->all[i]->look != p->look)
 			child_note_end(p, all->all[i]);
-	if (keeps_shares(p))
+	if (needs_member_totals(p))
 		proc_accounts_settle(&p->accounts, all, p->look);
 	for (size_t i = 0; i < all->nr; i++)
 		if (zombie_has_ended(p, all->all[i]))
@@ -144,8 +144,8 @@ int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *
 	known = p->members.nr;
 	p->drained_ns = clock_ns(CLOCK_MONOTONIC);
 	p->births.has_exec = false;
-	proc_births_expire(p, TOLD_NS);
-	if (keeps_shares(p))
+	proc_births_expire(p, REPORT_WAIT_NS);
+	if (needs_member_totals(p))
 		proc_accounts_begin(&p->members);
 	p->look++;
 	p->kind = look_kind(p, whole);

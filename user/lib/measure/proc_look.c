@@ -140,7 +140,7 @@ void proc_state_look_at_member(struct proc_source *p, struct proc_member *m, pro
 		member_take(p, m);
 		proc_member_children(m, p->kind, &p->budget, proc_state_push, p);
 	}
-	if (row && !m->is_told)
+	if (row && !m->end_is_reported)
 		row(context, &m->row);
 }
 
@@ -195,7 +195,7 @@ void proc_state_report(struct proc_source *p, const struct process_record *r)
 
 void proc_state_report_end(struct proc_source *p, struct proc_member *m)
 {
-	m->is_told = true;
+	m->end_is_reported = true;
 	proc_state_complete(p, m);
 	proc_member_end(m);
 	if (!member_await_end(p, m))

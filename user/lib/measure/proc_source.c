@@ -146,7 +146,7 @@ static void source_begin(struct proc_source *p)
 		struct proc_member *m = p->members.all[i];
 		struct proc_used children = proc_member_inherited(m);
 
-		a->total.roots += !m->is_told; /* else it is a zombie already */
+		a->total.roots += !m->end_is_reported; /* else it is a zombie already */
 		proc_state_seed(p, m);
 		proc_used_add(&p->baseline, &m->base);
 		children.io = (struct proc_io){ 0 };
@@ -293,7 +293,7 @@ int proc_source_move(struct proc_source *p, pid_t pid, const struct account_key 
 	int err = proc_source_drain(p, false, NULL, NULL);
 
 	m = err ? NULL : proc_members_find(&p->members, pid);
-	if (!m || m->is_told)
+	if (!m || m->end_is_reported)
 		return err ? err : -ESRCH;
 	if (!proc_accounts_find(&p->accounts, to))
 		err = proc_accounts_add(&p->accounts, to);
@@ -348,9 +348,9 @@ int proc_source_retire(struct proc_source *p,
 	for (size_t i = 0; i < p->members.nr; i++) {
 		struct proc_member *m = p->members.all[i];
 
-		if (m->gone_ns && !m->is_told)
+		if (m->gone_ns && !m->end_is_reported)
 			proc_state_report_end(p, m);
-		if (m->is_told)
+		if (m->end_is_reported)
 			continue;
 		proc_state_complete(p, m);
 		record(context, &m->rec);

@@ -195,9 +195,9 @@ static void space_skip(struct pss *p, struct pss_space *s, const char *reason)
 {
 	s->is_saving = false;
 	s->has_value = false; /* an old, smaller value would be reported as its size */
-	if (s->is_told)
+	if (s->skip_is_reported)
 		return;
-	s->is_told = true;
+	s->skip_is_reported = true;
 	p->cost.skipped++;
 	p->skipped(p->context, s->pid, reason);
 }

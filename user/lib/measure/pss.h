@@ -26,8 +26,8 @@ struct pss_space {
 	uint64_t read_at, read_pages, cost_ns;
 	bool is_shared; /* by several processes, so that it outlives one */
 	bool has_value;
-	bool is_saving; /* budget is being saved up for it */
-	bool is_told;   /* reported as skipped */
+	bool is_saving;        /* budget is being saved up for it */
+	bool skip_is_reported; /* reported as skipped */
 	bool is_refused, is_gone;
 };
 

@@ -55,8 +55,8 @@ static int command_check(const struct span_desk *d, char *why, size_t size)
 }
 
 /* Handles a mark or metrics: what is not a JSON object. */
-static int push_obey(struct span_desk *d, const struct span_caller *c, const char *text,
-		     size_t length, char *why, size_t size)
+static int push_handle(struct span_desk *d, const struct span_caller *c, const char *text,
+		       size_t length, char *why, size_t size)
 {
 	struct peer_process sender;
 	int err = command_check(d, why, size);
@@ -83,9 +83,9 @@ struct span_answer {
 };
 
 /* Handles a JSON request. *@is_kept: the connection was taken for the lines of the run. */
-static int object_obey(struct span_desk *d, const struct span_caller *c, const char *text,
-		       size_t length, struct span_answer *answer, bool *is_kept, char *why,
-		       size_t size)
+static int object_handle(struct span_desk *d, const struct span_caller *c, const char *text,
+			 size_t length, struct span_answer *answer, bool *is_kept, char *why,
+			 size_t size)
 {
 	struct peer_process sender;
 	struct span_message m;
@@ -114,8 +114,9 @@ static bool message_answer(struct span_desk *d, const struct span_caller *c, con
 	char why[SPAN_ANSWER_BYTES - 1], answer[SPAN_ANSWER_BYTES];
 	struct span_answer said = { 0 };
 	bool is_kept = false;
-	int err = *text == '{' ? object_obey(d, c, text, length, &said, &is_kept, why, sizeof(why))
-			       : push_obey(d, c, text, length, why, sizeof(why));
+	int err = *text == '{'
+			  ? object_handle(d, c, text, length, &said, &is_kept, why, sizeof(why))
+			  : push_handle(d, c, text, length, why, sizeof(why));
 
 	if (is_kept)
 		return true;
@@ -140,7 +141,7 @@ static void connection_close(struct span_desk *d, int fd)
 
 enum served {
 	SILENT, /* no message yet */
-	OVER_WITH,
+	FINISHED,
 	TAKEN, /* owned by a listener now */
 };
 
@@ -150,11 +151,11 @@ static enum served caller_serve(struct span_desk *d, const struct span_caller *c
 	ssize_t n = message_receive_plain(c->source.fd, text, sizeof(text));
 
 	if (n < 0)
-		return errno != EAGAIN && errno != EINTR ? OVER_WITH : SILENT;
-	return n > 0 && message_answer(d, c, text, (size_t)n) ? TAKEN : OVER_WITH;
+		return errno != EAGAIN && errno != EINTR ? FINISHED : SILENT;
+	return n > 0 && message_answer(d, c, text, (size_t)n) ? TAKEN : FINISHED;
 }
 
-static void caller_dismiss(struct span_caller *c)
+static void caller_close(struct span_caller *c)
 {
 	struct span_desk *d = c->desk;
 
@@ -171,13 +172,13 @@ static void caller_ready(void *context, uint32_t events)
 	enum served served;
 
 	if (events & (EPOLLERR | EPOLLHUP)) {
-		caller_dismiss(c);
+		caller_close(c);
 		return;
 	}
 	loop_remove(d->loop, &c->source); /* if TAKEN, the new owner adds it again */
 	served = caller_serve(d, c);
-	if (served == OVER_WITH)
-		caller_dismiss(c);
+	if (served == FINISHED)
+		caller_close(c);
 	else if (served == TAKEN || loop_add(d->loop, &c->source, EPOLLIN))
 		c->source.fd = -1;
 }
@@ -210,14 +211,14 @@ static struct span_caller *caller_place(struct span_desk *d, uint64_t now_ns)
 	place = caller_oldest(d);
 	if (now_ns - place->came_ns < SILENCE_NS)
 		return NULL;
-	caller_dismiss(place);
+	caller_close(place);
 	return place;
 }
 
 static void caller_keep(struct span_desk *d, struct span_caller *c)
 {
 	if (loop_add(d->loop, &c->source, EPOLLIN))
-		caller_dismiss(c);
+		caller_close(c);
 }
 
 static void desk_set_full(struct span_desk *d, bool is_full)
@@ -253,8 +254,8 @@ static void caller_take(struct span_desk *d, struct span_caller *c, int fd, uint
 	served = caller_serve(d, c);
 	if (served == SILENT)
 		caller_keep(d, c);
-	else if (served == OVER_WITH)
-		caller_dismiss(c);
+	else if (served == FINISHED)
+		caller_close(c);
 	else
 		c->source.fd = -1;
 }
@@ -316,5 +317,5 @@ void span_desk_close(struct span_desk *d)
 	d->source.fd = -1;
 	for (size_t i = 0; i < SPAN_CALLERS; i++)
 		if (d->callers[i].source.fd >= 0)
-			caller_dismiss(&d->callers[i]);
+			caller_close(&d->callers[i]);
 }

@@ -215,7 +215,7 @@ static int process_of_job(struct spans *all, pid_t pid, struct process_record *r
 	return err;
 }
 
-static int process_refuse(int err, char *why, size_t size)
+static int refusal_explain_errno(int err, char *why, size_t size)
 {
 	if (err)
 		snprintf(why, size, err == -ESRCH ? "the process is not part of this run" : "%s",
@@ -238,16 +238,16 @@ int sender_check(struct spans *all, const struct peer_process *sender, char *why
 {
 	struct process_record r;
 
-	return process_refuse(sender_of_job(all, sender, &r), why, size);
+	return refusal_explain_errno(sender_of_job(all, sender, &r), why, size);
 }
 
 /*
  * Finds the process that a request is for: the sender, or its parent, because a shell runs `bpfmon
  * span` as a child.
  */
-static int process_asked_for(struct spans *all, const struct span_message *m,
-			     const struct peer_process *sender, struct process_record *r, char *why,
-			     size_t size)
+static int request_find_process(struct spans *all, const struct span_message *m,
+				const struct peer_process *sender, struct process_record *r,
+				char *why, size_t size)
 {
 	int err = sender_of_job(all, sender, r);
 	const uint64_t born_ns = err ? 0 : r->start_boot_ns;
@@ -261,14 +261,14 @@ static int process_asked_for(struct spans *all, const struct span_message *m,
 		if (!err && r->start_boot_ns > born_ns) /* the PID was reused */
 			err = -ESRCH;
 	}
-	return process_refuse(err, why, size);
+	return refusal_explain_errno(err, why, size);
 }
 
 int span_obey(struct spans *all, struct span_message *m, const struct peer_process *sender,
 	      uint64_t *id, char *why, size_t size)
 {
 	struct process_record r;
-	int err = process_asked_for(all, m, sender, &r, why, size);
+	int err = request_find_process(all, m, sender, &r, why, size);
 
 	if (err)
 		return err;

@@ -19,12 +19,12 @@ struct stall {
 	uint64_t after_ns;  /* time without work until a stall; 0: off */
 	uint64_t below_ppm; /* CPU use that is no work, in millionths of a CPU */
 	bool is_stalled;
-	bool is_reported;  /* and its processes have work, as far as known */
-	bool is_doubted;   /* seemed to hang at one sample; the next one decides */
-	uint64_t asked_ns; /* elapsed time of the last report or check */
-	uint64_t begun_ns; /* elapsed time at which the last stall began */
-	uint64_t since_ns; /* elapsed time of the last sample with work before it */
-	uint64_t work_ns;  /* sample that the next is compared with: */
+	bool is_reported;    /* and its processes have work, as far as known */
+	bool is_doubted;     /* seemed to hang at one sample; the next one decides */
+	uint64_t checked_ns; /* elapsed time of the last report or check */
+	uint64_t begun_ns;   /* elapsed time at which the last stall began */
+	uint64_t since_ns;   /* elapsed time of the last sample with work before it */
+	uint64_t work_ns;    /* sample that the next is compared with: */
 	struct stall_work work;
 };
 

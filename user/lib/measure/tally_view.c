@@ -200,7 +200,7 @@ static bool stall_is_busy(const struct tally_view *v, struct stall *s, const int
 
 	s->is_doubted = is_busy && !was_doubted;
 	if (s->is_doubted)
-		s->asked_ns -= s->after_ns;
+		s->checked_ns -= s->after_ns;
 	return is_busy && was_doubted;
 }
 
@@ -219,7 +219,7 @@ static void tally_view_report_stall(struct tally_view *v, uint64_t elapsed_ns)
 	int32_t pids[MAX_STALL_PIDS];
 	size_t nr = live_pids(v, pids);
 
-	s->asked_ns = elapsed_ns;
+	s->checked_ns = elapsed_ns;
 	if (v->is_idle && !stall_is_busy(v, s, pids, nr))
 		return;
 	s->is_reported = true;
@@ -234,7 +234,7 @@ void tally_view_note_stall(struct tally_view *v, uint64_t elapsed_ns)
 	has_changed = stall_look(s, elapsed_ns, &v->tally.totals);
 	if (s->is_stalled) {
 		if (has_changed ||
-		    (elapsed_ns - s->asked_ns >= s->after_ns && !(s->is_reported && v->is_idle)))
+		    (elapsed_ns - s->checked_ns >= s->after_ns && !(s->is_reported && v->is_idle)))
 			tally_view_report_stall(v, elapsed_ns);
 		return;
 	}

@@ -157,7 +157,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 {
 	uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - since_ns + 2 * TICK_NS;
 	uint64_t ours = smp->value[M_cpu], its = smp->value[M_cgroup_cpu];
-	int64_t more = (int64_t)(its - ours), step = more - job->target.told_ns;
+	int64_t more = (int64_t)(its - ours), step = more - job->target.reported_ns;
 	uint64_t tolerated = job->view.run->cpus * took_ns + TICK_NS;
 
 	job->target.has_differed = sample_has(smp, M_cpu) && sample_has(smp, M_cgroup_cpu);
@@ -172,7 +172,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 		tolerated = its / 100;
 	if ((uint64_t)llabs(step) <= tolerated && !job->target.is_new)
 		return;
-	job->target.told_ns = more;
+	job->target.reported_ns = more;
 	if (job->target.is_new) { /* the last value of the old cgroup is unknown */
 		job->target.is_new = false;
 		return;

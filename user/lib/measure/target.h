@@ -12,11 +12,11 @@ struct job;
 struct sample;
 
 struct target {
-	uint64_t id;      /* of the present cgroup */
-	uint64_t gone_ns; /* CLOCK_MONOTONIC of its removal; 0: it exists */
-	bool is_new;      /* recreated since the last comparison */
-	int64_t told_ns;  /* CPU time of the cgroup less that of the run, when last reported */
-	bool was_remade;  /* its CPU time is not that of the whole run */
+	uint64_t id;         /* of the present cgroup */
+	uint64_t gone_ns;    /* CLOCK_MONOTONIC of its removal; 0: it exists */
+	bool is_new;         /* recreated since the last comparison */
+	int64_t reported_ns; /* CPU time of the cgroup less that of the run, when last reported */
+	bool was_remade;     /* its CPU time is not that of the whole run */
 	bool has_differed;
 	uint64_t differed_ns; /* upper bound of the difference at the last sample */
 };

@@ -344,7 +344,7 @@ static int assignment_take_cgroup(struct assignment *a, const struct request *r,
 	return err;
 }
 
-static void assignment_take_wishes(struct assignment *a, const struct request *r)
+static void assignment_take_options(struct assignment *a, const struct request *r)
 {
 	struct tracker_options *t = &a->spec.tracker;
 
@@ -380,7 +380,7 @@ int assignment_take(struct assignment *a, struct request *r, char *why, size_t s
 	int err;
 
 	a->spec.run = &a->run;
-	assignment_take_wishes(a, r);
+	assignment_take_options(a, r);
 	err = assignment_take_sockets(a, r, why, size);
 	if (!err)
 		err = assignment_take_processes(a, r, why, size);
