@@ -99,7 +99,8 @@ static int object_handle(struct span_desk *d, const struct span_caller *c, const
 		if (!err)
 			err = sender_find(c, &sender, why, size);
 		if (!err)
-			err = span_obey(&d->job->spans, &m, &sender, &answer->id, why, size);
+			err = span_handle_request(&d->job->spans, &m, &sender, &answer->id, why,
+						  size);
 		/* without BPF only the parent knows when a process ends */
 		answer->is_to_stay = !m.is_end && !m.in_place && d->job->view.run->is_from_proc;
 	}

@@ -264,8 +264,8 @@ static int request_find_process(struct spans *all, const struct span_message *m,
 	return refusal_explain_errno(err, why, size);
 }
 
-int span_obey(struct spans *all, struct span_message *m, const struct peer_process *sender,
-	      uint64_t *id, char *why, size_t size)
+int span_handle_request(struct spans *all, struct span_message *m,
+			const struct peer_process *sender, uint64_t *id, char *why, size_t size)
 {
 	struct process_record r;
 	int err = request_find_process(all, m, sender, &r, why, size);

@@ -52,8 +52,8 @@ void spans_init(struct spans *s, struct tally_view *v, void *owner);
  * Begins or ends a span as @sender requests in @m; takes the text of @m. Returns 0 with the span's
  * number in *@id, or a negative errno with the reason in @why, without a full stop.
  */
-int span_obey(struct spans *all, struct span_message *m, const struct peer_process *sender,
-	      uint64_t *id, char *why, size_t size);
+int span_handle_request(struct spans *all, struct span_message *m,
+			const struct peer_process *sender, uint64_t *id, char *why, size_t size);
 
 /*
  * Checks that @sender is a process of the job now, according to the kernel. Returns 0, or a
