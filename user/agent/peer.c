@@ -183,7 +183,7 @@ static void peer_take_whole(struct peer *p, const struct control *c)
 	} else if ((c->type == CONTROL_ENDED || c->type == CONTROL_STOP ||
 		    c->type == CONTROL_KILL) &&
 		   p->state == PEER_RUNS) {
-		tenant_obey(p->tenant, c);
+		tenant_handle_control(p->tenant, c);
 		p->may_be_empty = true;
 	} else if (c->type == CONTROL_STOP && p->state == PEER_LISTENS) {
 		peer_stop(p, "");
@@ -198,7 +198,7 @@ static void peer_take_whole(struct peer *p, const struct control *c)
 static void peer_leave(struct peer *p)
 {
 	if (p->state == PEER_RUNS) {
-		tenant_obey(p->tenant, NULL);
+		tenant_handle_control(p->tenant, NULL);
 		loop_remove(&p->agent->loop, &p->source);
 	} else if (p->state == PEER_LISTENS && p->follows) {
 		peer_stop(p, "");

@@ -421,7 +421,7 @@ static void handle_control(void *context, uint32_t events)
 	if (got == 1 && m.type == CONTROL_REAPED)
 		return;
 	if (got != -EAGAIN)
-		tenant_obey(&c->tenant, got == 1 ? &m : NULL);
+		tenant_handle_control(&c->tenant, got == 1 ? &m : NULL);
 }
 
 static void handle_records(void *context, uint32_t events)

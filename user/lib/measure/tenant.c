@@ -138,7 +138,7 @@ static enum progress progress_after(struct tenant *t, const struct control *c)
 	return OVER;
 }
 
-void tenant_obey(struct tenant *t, const struct control *c)
+void tenant_handle_control(struct tenant *t, const struct control *c)
 {
 	if (c && c->type == CONTROL_KILL) {
 		limit_watch_kill(&t->job);

@@ -75,7 +75,7 @@ int tenant_open_sources(struct tenant *t);
 /* Accepts spans of the command from now on. Returns 0 or a negative errno. */
 int tenant_open_desk(struct tenant *t);
 /* Handles a message of the client during the run. @c is NULL if the client is gone. */
-void tenant_obey(struct tenant *t, const struct control *c);
+void tenant_handle_control(struct tenant *t, const struct control *c);
 void tenant_set_incomplete(struct tenant *t, const char *reason);
 /* The same, because a process of bpfmon was killed. @effect is appended to the reason. */
 void tenant_set_killed(struct tenant *t, const char *role, const char *effect);
