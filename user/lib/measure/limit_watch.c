@@ -159,7 +159,7 @@ static void limit_watch_poll_cgroup(struct job *job)
 	books_drain(job->view.books, false);
 	tally_put_memory(&job->view.tally, &smp);
 	if ((sample_has(&smp, M_rss) && smp.value[M_rss] > l->memory_at) ||
-	    (needed_watch_look(job) && job->needed.now_bytes > l->memory_at))
+	    (needed_watch_read_cgroup(job) && job->needed.now_bytes > l->memory_at))
 		job_publish(job);
 	feeds_flush(&job->view.feeds);
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_SLOWLY_NS;

@@ -333,7 +333,7 @@ static void figure_set(struct needed_watch *w, uint64_t bytes, uint64_t rss, boo
 	w->now_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-bool needed_watch_look(struct job *job)
+bool needed_watch_read_cgroup(struct job *job)
 {
 	uint64_t bytes;
 
@@ -347,7 +347,7 @@ void needed_watch_sample(struct job *job)
 {
 	struct needed_seen *seen = &job->view.tally.summary.seen;
 
-	if (needed_watch_look(job)) {
+	if (needed_watch_read_cgroup(job)) {
 		needed_see_cgroup(seen, job->needed.now_bytes, job->view.smp.elapsed_ns);
 	} else {
 		if (!seen->has_cgroup) /* a cgroup would have included them */

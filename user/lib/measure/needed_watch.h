@@ -66,7 +66,7 @@ void needed_watch_open(struct job *job, const struct cgroup_target *own);
 /* Uses the sample that was just made. May start reading PSS, without waiting. */
 void needed_watch_sample(struct job *job);
 /* Reads the cgroup after a drain between samples. Returns false if no cgroup holds only the run. */
-bool needed_watch_look(struct job *job);
+bool needed_watch_read_cgroup(struct job *job);
 /*
  * Sets @bytes to what the run needs by a cgroup or PSS reading of the last second, and @most to
  * that plus the growth of RSS since, or UINT64_MAX if processes were missed. Returns false if there
