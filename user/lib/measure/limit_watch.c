@@ -354,7 +354,7 @@ static bool memory_exceeds(struct job *job, const struct limit *l, struct limit_
 	}
 	if (!is_known || most > l->most)
 		/* no better value is available; else one comes soon */
-		return !needed_watch_ask(job);
+		return !needed_watch_request_pss(job);
 	hit->is_contradicted = true;
 	return !l->is_needed;
 }

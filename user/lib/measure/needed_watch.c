@@ -368,7 +368,7 @@ bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most)
 	return w->now_ns && now_ns - w->now_ns < FRESH_NS;
 }
 
-bool needed_watch_ask(struct job *job)
+bool needed_watch_request_pss(struct job *job)
 {
 	const struct needed_watch *w = &job->needed;
 	const uint64_t rss = job->view.smp.value[M_rss];

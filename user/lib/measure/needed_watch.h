@@ -77,7 +77,7 @@ bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most);
  * Requests a reading of PSS: at once if RSS has grown since the last, else when the budget allows.
  * Returns false if PSS cannot be read.
  */
-bool needed_watch_ask(struct job *job);
+bool needed_watch_request_pss(struct job *job);
 /* Takes a finished reading of PSS. */
 void needed_watch_take(struct job *job);
 /* Sets the results in the summary at the end of the run. */
