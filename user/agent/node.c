@@ -164,7 +164,7 @@ static void node_job_watch_needed(const struct node *n, struct node_job *j)
 	if ((j->has_looked && cpu_ns == j->looked_cpu_ns) || !node_job_find_folder(n, j, &cg))
 		return;
 	j->looked_cpu_ns = cpu_ns;
-	j->has_looked = cgroup_glance(&cg, seen->cgroup_bytes, &bytes, &most);
+	j->has_looked = cgroup_read_needed(&cg, seen->cgroup_bytes, &bytes, &most);
 	if (!j->has_looked)
 		return;
 	needed_see_cgroup(seen, bytes, j->view.smp.elapsed_ns);

@@ -164,8 +164,8 @@ static bool run_cgroup_most(const struct run_cgroup *g, uint64_t *bytes)
 	return true;
 }
 
-bool cgroup_glance(const struct cgroup *cg, uint64_t known_bytes, uint64_t *bytes,
-		   uint64_t *most_bytes)
+bool cgroup_read_needed(const struct cgroup *cg, uint64_t known_bytes, uint64_t *bytes,
+			uint64_t *most_bytes)
 {
 	struct run_cgroup g = { .target.cg = *cg };
 	uint64_t all = 0;

@@ -38,8 +38,8 @@ void run_cgroup_done(struct run_cgroup *g);
  * cannot exceed @known_bytes, and @most_bytes to the high-water mark, 0 if unknown. Keeps nothing
  * open. Returns false if @bytes is unknown.
  */
-bool cgroup_glance(const struct cgroup *cg, uint64_t known_bytes, uint64_t *bytes,
-		   uint64_t *most_bytes);
+bool cgroup_read_needed(const struct cgroup *cg, uint64_t known_bytes, uint64_t *bytes,
+			uint64_t *most_bytes);
 
 struct job;
 
