@@ -64,7 +64,7 @@ static void cgroup_take(void *context, const struct cgroup_event *e)
 
 static void collector_memory(void *context)
 {
-	limit_watch_report(&((struct collector *)context)->tenant.job);
+	limit_watch_note_report(&((struct collector *)context)->tenant.job);
 }
 
 static const struct books_ops reports = {

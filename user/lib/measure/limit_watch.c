@@ -138,7 +138,7 @@ static void limit_watch_begin_end(struct job *job)
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + l->pause_ns;
 }
 
-void limit_watch_report(struct job *job)
+void limit_watch_note_report(struct job *job)
 {
 	job->limits.is_reported = true;
 }

@@ -31,7 +31,7 @@ struct limit_watch {
 /* Prepares checks between samples and at each sample, if there are limits. */
 void limit_watch_open(struct job *job);
 /* Call when the kernel reports more memory than limits.memory_at: a sample is taken soon. */
-void limit_watch_report(struct job *job);
+void limit_watch_note_report(struct job *job);
 /* The launcher has begun to send SIGKILL: prevents the run's processes from creating more. */
 void limit_watch_kill(struct job *job);
 /* The run is over: notifies the launcher and stops killing what is left. */
