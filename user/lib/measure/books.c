@@ -366,7 +366,7 @@ static bool drain_attempt(struct books *b, bool whole)
 	/* Records of ended processes come first. These have left the map, so none is met twice. */
 	books_consume(b);
 	b->ops->drain_begin(b->context);
-	rows_again(&b->rows);
+	rows_discard(&b->rows);
 	b->drain_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (whole)

@@ -62,7 +62,7 @@ void rows_begin(struct rows *r)
 	r->nr = 0;
 }
 
-void rows_again(struct rows *r)
+void rows_discard(struct rows *r)
 {
 	r->nr = 0;
 }

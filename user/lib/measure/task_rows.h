@@ -42,7 +42,7 @@ void rows_done(struct rows *r);
 /* A drain begins: keeps the rows of the last one in @met. */
 void rows_begin(struct rows *r);
 /* Discards the rows of a drain that is repeated. */
-void rows_again(struct rows *r);
+void rows_discard(struct rows *r);
 void rows_add(struct rows *r, const struct drain_row *row);
 /*
  * Sorts by process at the end of a pass. Of the rows of several tasks of a process, the one with
