@@ -81,10 +81,10 @@ static void limit_watch_kill_in_kernel(struct job *job)
 	struct books *b = job->view.books;
 
 	if (!b->whole_node)
-		tracker_end(&b->tracker, 0, uid);
+		tracker_kill_start(&b->tracker, 0, uid);
 	for (size_t i = 0; b->whole_node && i < b->nr_owners; i++)
 		if (job_has(job, &b->owners[i].account))
-			tracker_end(&b->tracker, b->owners[i].account.tree, uid);
+			tracker_kill_start(&b->tracker, b->owners[i].account.tree, uid);
 }
 
 void limit_watch_leave(struct job *job)

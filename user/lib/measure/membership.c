@@ -268,7 +268,7 @@ static bool tracker_can_end(const struct tracker *t)
 	return t->skel && t->optional.there & OPTIONAL_BIT(OPTIONAL_ENDS);
 }
 
-int tracker_end(struct tracker *t, uint64_t tree, uint32_t uid)
+int tracker_kill_start(struct tracker *t, uint64_t tree, uint32_t uid)
 {
 	struct bpf_link **link = &t->optional.links[OPTIONAL_ENDS];
 

@@ -40,7 +40,7 @@ enum optional_attachment {
 	ATTACHED_AS_WALKER,
 	ATTACHED_TO_ROOT_CGROUP,
 	ATTACHED_TO_WIRE_CGROUP,
-	ATTACHED_LATER /* by tracker_end() */
+	ATTACHED_LATER /* by tracker_kill_start() */
 };
 
 /* Programs that belong together. */

@@ -30,7 +30,7 @@ struct tracker_options {
 	bool want_memory; /* read memory of processes even if no metric of it is wanted */
 	bool can_seed;    /* tracker_seed() will be called */
 	bool can_move;    /* tracker_move() will be called */
-	bool may_end;     /* tracker_end() may be called */
+	bool may_end;     /* tracker_kill_start() may be called */
 	const struct cgroup_target *cgroup; /* not owned; NULL: membership by lineage */
 	/* path of the v2 cgroup whose packets are counted; not owned; may be NULL */
 	const char *wire_cgroup;
@@ -184,7 +184,7 @@ int tracker_move_anew(struct tracker *t, pid_t pid, const struct account_key *to
  * that none creates another. @uid: only those which that user may signal, or END_ANY. May be
  * repeated. Returns -EOPNOTSUPP if source or kernel lack the program, or another negative errno.
  */
-int tracker_end(struct tracker *t, uint64_t tree, uint32_t uid);
+int tracker_kill_start(struct tracker *t, uint64_t tree, uint32_t uid);
 /* Stops that. May be called for any tree. */
 void tracker_end_over(struct tracker *t, uint64_t tree);
 /*
