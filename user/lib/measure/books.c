@@ -84,7 +84,7 @@ void books_disown(struct books *b, const struct account_key *key)
 
 	if (!o)
 		return;
-	tracker_end_over(&b->tracker, o->account.tree);
+	tracker_kill_stop(&b->tracker, o->account.tree);
 	b->nr_owners--;
 	memmove(o, o + 1, (size_t)(b->owners + b->nr_owners - o) * sizeof(*o));
 }

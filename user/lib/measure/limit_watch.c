@@ -95,10 +95,10 @@ void limit_watch_leave(struct job *job)
 		return;
 	limit_watch_send_ended(job, LIVING_OVER);
 	if (!b->whole_node)
-		tracker_end_over(&b->tracker, 0);
+		tracker_kill_stop(&b->tracker, 0);
 	for (size_t i = 0; b->whole_node && i < b->nr_owners; i++)
 		if (job_has(job, &b->owners[i].account))
-			tracker_end_over(&b->tracker, b->owners[i].account.tree);
+			tracker_kill_stop(&b->tracker, b->owners[i].account.tree);
 }
 
 void limit_watch_kill(struct job *job)

@@ -281,7 +281,7 @@ int tracker_kill_start(struct tracker *t, uint64_t tree, uint32_t uid)
 	return *link ? 0 : -errno;
 }
 
-void tracker_end_over(struct tracker *t, uint64_t tree)
+void tracker_kill_stop(struct tracker *t, uint64_t tree)
 {
 	struct bpf_link **link = &t->optional.links[OPTIONAL_ENDS];
 	uint64_t other;

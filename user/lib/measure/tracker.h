@@ -186,7 +186,7 @@ int tracker_move_anew(struct tracker *t, pid_t pid, const struct account_key *to
  */
 int tracker_kill_start(struct tracker *t, uint64_t tree, uint32_t uid);
 /* Stops that. May be called for any tree. */
-void tracker_end_over(struct tracker *t, uint64_t tree);
+void tracker_kill_stop(struct tracker *t, uint64_t tree);
 /*
  * Closes the account @from: moves each live process to @to and calls @record for it. Afterwards the
  * totals of @from are final: the sum of its records, including those in the ring buffer. Returns
