@@ -63,7 +63,7 @@ static void hand_two(struct pss_reader *r, pid_t first, pid_t second)
 	assert_non_null(l.items);
 	l.items[0].pid = first;
 	l.items[1].pid = second;
-	pss_reader_hand(r, &l);
+	pss_reader_submit(r, &l);
 }
 
 static void wait_until_done(struct pss_reader *r)
@@ -144,7 +144,7 @@ static void read_that_exceeds_the_budget_is_the_last(void **state)
 	assert_non_null(l.items);
 	l.items[0].expected_ns = l.items[1].expected_ns = 1;
 	let_end(1);
-	pss_reader_hand(r, &l);
+	pss_reader_submit(r, &l);
 	wait_until_done(r);
 	wait_for_byte();
 	done = pss_reader_look(r, &nr);

@@ -75,7 +75,7 @@ bool job_begin_reading(struct job *job)
 		job->view.tally.forgone++;
 	if (!list.nr)
 		return false;
-	pss_reader_hand(job->pss_reader, &list);
+	pss_reader_submit(job->pss_reader, &list);
 	return true;
 }
 
@@ -105,7 +105,7 @@ bool job_read_all_pss(struct job *job, bool is_urgent)
 		return false;
 	if (pss_reader_start(job->pss_reader) || !pss_plan_all(&job->pss, &list, is_urgent))
 		return false;
-	pss_reader_hand(job->pss_reader, &list);
+	pss_reader_submit(job->pss_reader, &list);
 	return true;
 }
 

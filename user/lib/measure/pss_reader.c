@@ -147,7 +147,7 @@ int pss_reader_fd(const struct pss_reader *r)
 	return r->done_fd;
 }
 
-void pss_reader_hand(struct pss_reader *r, const struct pss_list *l)
+void pss_reader_submit(struct pss_reader *r, const struct pss_list *l)
 {
 	pthread_mutex_lock(&r->lock);
 	pss_list_done(&r->list);

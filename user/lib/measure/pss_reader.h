@@ -66,9 +66,9 @@ int pss_reader_start(struct pss_reader *r);
 /* Returns a descriptor that is readable when the list is done; owned by @r. */
 int pss_reader_fd(const struct pss_reader *r);
 /* Starts reading @l and takes ownership. The previous list must be done. */
-void pss_reader_hand(struct pss_reader *r, const struct pss_list *l);
+void pss_reader_submit(struct pss_reader *r, const struct pss_list *l);
 /*
- * Returns the list, valid until pss_reader_hand(). The caller may read the first *@nr_done items,
+ * Returns the list, valid until pss_reader_submit(). The caller may read the first *@nr_done items,
  * and owns nr_taken.
  */
 struct pss_list *pss_reader_look(struct pss_reader *r, size_t *nr_done);
