@@ -77,7 +77,7 @@ static size_t nr_done(struct pss_reader *r)
 {
 	size_t nr;
 
-	pss_reader_look(r, &nr);
+	pss_reader_results(r, &nr);
 	return nr;
 }
 
@@ -98,7 +98,7 @@ static void values_are_those_of_a_direct_read(void **state)
 	(void)state;
 	hand_two(r, getpid(), GONE);
 	wait_until_done(r);
-	l = pss_reader_look(r, &nr);
+	l = pss_reader_results(r, &nr);
 	assert_int_equal(smaps_read(getpid(), &direct), 0);
 	assert_int_equal(nr, 2);
 	assert_true(l->items[0].is_read && !l->items[0].err && l->items[0].r.took_ns > 0);
@@ -123,7 +123,7 @@ static void results_are_seen_before_all_is_done(void **state)
 	assert_true(pss_reader_busy_ns(r) > 0);
 	let_end(1);
 	wait_for_byte();
-	l = pss_reader_look(r, &nr);
+	l = pss_reader_results(r, &nr);
 	assert_int_equal(nr, 1);
 	assert_int_equal(l->items[0].r.pss_bytes, 10);
 	let_end(1);
@@ -147,7 +147,7 @@ static void read_that_exceeds_the_budget_is_the_last(void **state)
 	pss_reader_submit(r, &l);
 	wait_until_done(r);
 	wait_for_byte();
-	done = pss_reader_look(r, &nr);
+	done = pss_reader_results(r, &nr);
 	assert_int_equal(nr, 2);
 	assert_true(done->items[0].is_read);
 	assert_false(done->items[1].is_read);

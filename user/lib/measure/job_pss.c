@@ -61,7 +61,7 @@ int job_pss_fd(const struct job *job)
 bool job_take_reading(struct job *job)
 {
 	size_t nr_done;
-	struct pss_list *list = pss_reader_look(job->pss_reader, &nr_done);
+	struct pss_list *list = pss_reader_results(job->pss_reader, &nr_done);
 
 	pss_take(&job->pss, list, nr_done);
 	return nr_done == list->nr;

@@ -157,7 +157,7 @@ void pss_reader_submit(struct pss_reader *r, const struct pss_list *l)
 	pthread_mutex_unlock(&r->lock);
 }
 
-struct pss_list *pss_reader_look(struct pss_reader *r, size_t *nr_done)
+struct pss_list *pss_reader_results(struct pss_reader *r, size_t *nr_done)
 {
 	eventfd_t ignored;
 

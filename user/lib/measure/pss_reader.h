@@ -71,7 +71,7 @@ void pss_reader_submit(struct pss_reader *r, const struct pss_list *l);
  * Returns the list, valid until pss_reader_submit(). The caller may read the first *@nr_done items,
  * and owns nr_taken.
  */
-struct pss_list *pss_reader_look(struct pss_reader *r, size_t *nr_done);
+struct pss_list *pss_reader_results(struct pss_reader *r, size_t *nr_done);
 /* Returns how long the present read has taken in ns, or 0 without a read. */
 uint64_t pss_reader_busy_ns(struct pss_reader *r);
 /*
