@@ -21,13 +21,13 @@ static void what_does_nothing_is_stalled_after_that_time(void **state)
 	struct account a = { .processes = 3, .cpu = 5 * S, .rchar = 1 << 20 };
 
 	(void)state;
-	assert_false(stall_look(&s, 1 * S, &a));
-	assert_false(stall_look(&s, 10 * S, &a));
+	assert_false(stall_update(&s, 1 * S, &a));
+	assert_false(stall_update(&s, 10 * S, &a));
 	assert_false(s.is_stalled);
-	assert_true(stall_look(&s, 11 * S, &a));
+	assert_true(stall_update(&s, 11 * S, &a));
 	assert_true(s.is_stalled);
 	assert_int_equal(s.begun_ns, 1 * S);
-	assert_false(stall_look(&s, 500 * S, &a));
+	assert_false(stall_update(&s, 500 * S, &a));
 	assert_true(s.is_stalled);
 }
 
@@ -47,13 +47,13 @@ static void work_ends_it(void **state)
 	for (int i = 0; i < 5; i++) {
 		struct stall s = STALL(S);
 
-		assert_false(stall_look(&s, 0, &idle));
-		assert_true(stall_look(&s, S, &idle));
-		assert_true(stall_look(&s, 2 * S, &works[i]));
+		assert_false(stall_update(&s, 0, &idle));
+		assert_true(stall_update(&s, S, &idle));
+		assert_true(stall_update(&s, 2 * S, &works[i]));
 		assert_false(s.is_stalled);
 		assert_int_equal(s.begun_ns, 0);
-		assert_false(stall_look(&s, 3 * S - 1, &works[i]));
-		assert_true(stall_look(&s, 3 * S, &works[i]));
+		assert_false(stall_update(&s, 3 * S - 1, &works[i]));
+		assert_true(stall_update(&s, 3 * S, &works[i]));
 		assert_int_equal(s.begun_ns, 2 * S);
 	}
 }
@@ -76,7 +76,7 @@ static void a_loop_that_looks_for_work_every_5_s_is_no_work(void **state)
 			a.execs++;
 			a.exits++;
 		}
-		is_stalled |= stall_look(&s, t * S, &a);
+		is_stalled |= stall_update(&s, t * S, &a);
 	}
 	assert_true(is_stalled && s.is_stalled);
 }
@@ -99,7 +99,7 @@ static void the_share_is_what_was_asked_for(void **state)
 
 		for (uint64_t t = 0; t < 300; t++) {
 			a.cpu = t * S / 1000000 * cases[i].used_ppm;
-			stall_look(&s, t * S, &a);
+			stall_update(&s, t * S, &a);
 		}
 		assert_int_equal(s.is_stalled, cases[i].is_stalled);
 	}
@@ -114,11 +114,11 @@ static void work_after_a_long_stall_is_seen_at_once(void **state)
 
 	(void)state;
 	for (; t < 36000; t++)
-		stall_look(&s, t * S, &a);
+		stall_update(&s, t * S, &a);
 	assert_true(s.is_stalled);
 	assert_int_equal(s.begun_ns, 0);
 	a.cpu += 9 * S / 10;
-	assert_true(stall_look(&s, t * S, &a));
+	assert_true(stall_update(&s, t * S, &a));
 	assert_false(s.is_stalled);
 }
 
@@ -129,10 +129,10 @@ static void without_processes_or_a_time_nothing_is_stalled(void **state)
 
 	(void)state;
 	for (uint64_t t = 0; t < 100; t++)
-		assert_false(stall_look(&empty, t * S, &a));
+		assert_false(stall_update(&empty, t * S, &a));
 	a.processes = 1;
 	for (uint64_t t = 0; t < 100; t++)
-		assert_false(stall_look(&off, t * S, &a));
+		assert_false(stall_update(&off, t * S, &a));
 }
 
 int main(void)

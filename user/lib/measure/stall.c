@@ -47,7 +47,7 @@ static void stall_compare_from(struct stall *s, uint64_t elapsed_ns, const struc
 	s->work = *now;
 }
 
-bool stall_look(struct stall *s, uint64_t elapsed_ns, const struct account *totals)
+bool stall_update(struct stall *s, uint64_t elapsed_ns, const struct account *totals)
 {
 	const struct stall_work now = work_of(totals);
 	bool was_stalled = s->is_stalled;

@@ -32,6 +32,6 @@ struct stall {
  * Compares the totals of the sample at @elapsed_ns. Returns true if s->is_stalled has changed, as
  * of s->begun_ns.
  */
-bool stall_look(struct stall *s, uint64_t elapsed_ns, const struct account *totals);
+bool stall_update(struct stall *s, uint64_t elapsed_ns, const struct account *totals);
 
 #endif

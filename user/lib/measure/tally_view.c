@@ -231,7 +231,7 @@ void tally_view_note_stall(struct tally_view *v, uint64_t elapsed_ns)
 	struct stall *s = &v->stall;
 	bool has_changed;
 
-	has_changed = stall_look(s, elapsed_ns, &v->tally.totals);
+	has_changed = stall_update(s, elapsed_ns, &v->tally.totals);
 	if (s->is_stalled) {
 		if (has_changed ||
 		    (elapsed_ns - s->checked_ns >= s->after_ns && !(s->is_reported && v->is_idle)))
