@@ -295,7 +295,7 @@ static void inbox_close_sockets(struct inbox *box)
 	*in = (struct intake){ .marks_fd = -1, .udp_fds = { -1, -1 } };
 }
 
-bool inbox_ask_to_stop(struct inbox *box)
+bool inbox_request_stop(struct inbox *box)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
@@ -317,7 +317,7 @@ static bool inbox_join(struct inbox *box)
 	struct pollfd wake = { .fd = box->wake_fd, .events = POLLIN };
 	eventfd_t ignored;
 
-	while (!inbox_ask_to_stop(box)) {
+	while (!inbox_request_stop(box)) {
 		const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - box->asked_ns;
 		const uint64_t left_ns = passed_ns < PATIENCE_NS ? PATIENCE_NS - passed_ns : 0;
 

@@ -82,7 +82,7 @@ void inbox_stop(struct inbox *box);
  * Requests the thread to stop, without waiting; wake_fd becomes readable when it has. Returns true
  * if inbox_stop() would no longer wait.
  */
-bool inbox_ask_to_stop(struct inbox *box);
+bool inbox_request_stop(struct inbox *box);
 void inbox_done(struct inbox *box);
 
 #endif

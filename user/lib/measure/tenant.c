@@ -190,7 +190,7 @@ int tenant_wait(struct tenant *t, int wait_ms)
 
 bool tenant_may_close_job(struct tenant *t)
 {
-	return inbox_ask_to_stop(&t->job.pushed.inbox);
+	return inbox_request_stop(&t->job.pushed.inbox);
 }
 
 bool tenant_is_abandoned(const struct tenant *t)
