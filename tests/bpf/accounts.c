@@ -266,7 +266,7 @@ static void children_print(void)
 		for (size_t k = 0; k < nr_children; k++)
 			if (key->tree == (__u64)children[k].pid)
 				c = &children[k];
-		account_untear(&a);
+		account_make_consistent(&a);
 		printf("%s{\"tree\":%llu,\"cgroup\":%llu,\"cpu_ns\":%llu,\"processes\":%llu,"
 		       "\"threads\":%lld,\"forks\":%llu,\"exits\":%llu,\"moved_in\":%llu,"
 		       "\"moved_out\":%llu,\"used_ns\":%llu,\"record_ns\":%llu,\"records\":%u,"

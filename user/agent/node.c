@@ -401,7 +401,7 @@ void node_total(struct node *n, const struct account_key *key, const struct acco
 	struct known_cgroup *one = cgroup_meet(n, key->cgroup);
 	struct account whole = *total;
 
-	account_untear(&whole);
+	account_make_consistent(&whole);
 	if (one) {
 		one->nr_accounts++;
 		one->is_busy |= whole.processes > 0;
@@ -459,7 +459,7 @@ static void accounts_remove(struct node *n, const struct known_cgroup *one)
 		if (key.cgroup != one->id || books_owner(n->books, &key) ||
 		    tracker_remove_account(&n->books->tracker, &key, &total))
 			continue;
-		account_untear(&total);
+		account_make_consistent(&total);
 		node_removed(n, &key, &total);
 	}
 }

@@ -76,7 +76,7 @@ void account_subtract(struct account *a, const struct account *part)
 		to[i] -= from[i] < to[i] ? from[i] : to[i];
 }
 
-void account_untear(struct account *a)
+void account_make_consistent(struct account *a)
 {
 	__u64 born = a->forks + a->roots + a->moved_in;
 

@@ -34,6 +34,6 @@ void account_subtract(struct account *a, const struct account *part);
  * Derived fields are computed from those that only grow: cpu is user + system, processes are births
  * less exits and moves.
  */
-void account_untear(struct account *a);
+void account_make_consistent(struct account *a);
 
 #endif

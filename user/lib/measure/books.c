@@ -225,7 +225,7 @@ int books_retire(struct books *b, const struct account_key *key, const struct ac
 /* The processes left have been moved to the heir's account. */
 static void account_empty(struct account *a)
 {
-	account_untear(a);
+	account_make_consistent(a);
 	a->moved_out += a->processes;
 	a->processes = a->threads = 0;
 }

@@ -283,7 +283,7 @@ struct account job_totals(struct job *job)
 		account_add(&sum, &a->totals[i]);
 		spans_total(&job->spans, &a->keys[i], &a->totals[i]);
 	}
-	account_untear(&sum);
+	account_make_consistent(&sum);
 	sum.cpu += tracker_unsplit(&job->view.books->tracker);
 	return sum;
 }

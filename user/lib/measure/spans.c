@@ -306,7 +306,7 @@ void spans_total(struct spans *s, const struct account_key *key, const struct ac
 	if (!one)
 		return;
 	account_add(&one->tally.totals, total);
-	account_untear(&one->tally.totals);
+	account_make_consistent(&one->tally.totals);
 }
 
 void spans_slice(struct spans *all, const struct slice *slice)
@@ -481,7 +481,7 @@ static void span_finish(struct spans *all, struct live_span *s, bool is_over)
 {
 	struct account total = s->tally.totals;
 
-	account_untear(&total);
+	account_make_consistent(&total);
 	account_add(&total, &s->tally.removed);
 	span_set_totals(s, &total);
 	span_set_times(all, s, is_over);

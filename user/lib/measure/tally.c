@@ -40,7 +40,7 @@ void tally_slice(struct tally *t, const struct slice *slice)
 
 void tally_drain_end(struct tally *t)
 {
-	account_untear(&t->totals);
+	account_make_consistent(&t->totals);
 	row_list_sort(&t->rows);
 }
 

@@ -197,7 +197,7 @@ void tracker_totals(struct tracker *t, struct account *totals)
 	tracker_read_accounts(t);
 	for (size_t i = 0; i < t->accounts.nr; i++)
 		account_add(totals, &t->accounts.totals[i]);
-	account_untear(totals);
+	account_make_consistent(totals);
 }
 
 uint64_t tracker_repaired(const struct tracker *t)
