@@ -95,9 +95,9 @@ void record_read_counters(const struct process_record *r, const struct metric_se
 	}
 #define REST_METRIC(base, group, kind, unit, of, help)                                             \
 	if (metric_has(usable, M_##base)) {                                                        \
-		value[M_##base] =                                                                  \
-			kinds_leave(r->counters.of, r->calls.of##_files, r->calls.of##_sockets,    \
-				    r->calls.of##_pipes, r->calls.of##_other);                     \
+		value[M_##base] = kinds_remainder(r->counters.of, r->calls.of##_files,             \
+						  r->calls.of##_sockets, r->calls.of##_pipes,      \
+						  r->calls.of##_other);                            \
 		metric_put(have, M_##base);                                                        \
 	}
 #include "bpfmon/metrics.def"

@@ -14,8 +14,8 @@
  * For REST_METRIC rows. While a call ends, one of the numbers may already include it: no result
  * below 0.
  */
-static inline uint64_t kinds_leave(uint64_t all, uint64_t files, uint64_t sockets, uint64_t pipes,
-				   uint64_t other)
+static inline uint64_t kinds_remainder(uint64_t all, uint64_t files, uint64_t sockets,
+				       uint64_t pipes, uint64_t other)
 {
 	const uint64_t part = files + sockets + pipes + other;
 

@@ -74,9 +74,9 @@ void tally_put_totals(const struct tally *t, struct sample *smp, const struct ac
 #define REST_METRIC(base, group, kind, unit, of, help)                                             \
 	if (metric_has(usable, M_##base))                                                          \
 		sample_set(smp, M_##base,                                                          \
-			   kinds_leave(totals->of, totals->calls.of##_files,                       \
-				       totals->calls.of##_sockets, totals->calls.of##_pipes,       \
-				       totals->calls.of##_other));
+			   kinds_remainder(totals->of, totals->calls.of##_files,                   \
+					   totals->calls.of##_sockets, totals->calls.of##_pipes,   \
+					   totals->calls.of##_other));
 #include "bpfmon/metrics.def"
 }
 
