@@ -11,7 +11,9 @@
 #define KIB 1024ULL
 #define MIB (KIB * KIB)
 
-/* Two digits that count, in the unit that it is shown in, and never less than @bytes. */
+/*
+ * Rounds up to two significant digits in the unit that is shown. The result is never below @bytes.
+ */
 static uint64_t request_round_up(uint64_t bytes)
 {
 	uint64_t unit = MIB, step;
@@ -24,14 +26,14 @@ static uint64_t request_round_up(uint64_t bytes)
 	return (bytes + step - 1) / step * step;
 }
 
-/* The share is added to what may be near the largest number. */
+/* Avoids an overflow: no margin is added to huge values. */
 static uint64_t request_add_margin(uint64_t bytes)
 {
 	return request_round_up(
 		bytes > UINT64_MAX / 4 ? bytes : bytes + bytes * ANSWER_MARGIN_PERCENT / 100);
 }
 
-/* Why the next run may need more than this one; NULL: it is no reason that is known. */
+/* Returns why the next run may need more than this one, or NULL. */
 static const char *answer_find_doubt(const struct summary *s)
 {
 	if (s->oom_kills)
@@ -95,11 +97,9 @@ void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta
 	a->has_phase = times && s->wall_ns && phase_times_longest(times, s->wall_ns, &a->phase);
 }
 
-/* The answer as a line of the summary, and as JSON. */
-
 #define NAME_COLUMNS 40
 
-/* As it would be typed: no ".0". */
+/* Formats a size as a user would type it, without ".0". */
 static char *request_format(char *out, uint64_t bytes)
 {
 	static const char *const units[] = { "MiB", "GiB", "TiB", "PiB", "EiB" };
@@ -114,7 +114,7 @@ static char *request_format(char *out, uint64_t bytes)
 	return out;
 }
 
-/* What the request was made of, as in "peak up to 522 MiB + 10 %". */
+/* Writes what the request is derived from, such as "peak up to 522 MiB + 10 %". */
 static void request_put_reason(FILE *f, const struct answer *a)
 {
 	const struct memory_needed *n = &a->needed;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answer of a run: how much memory to request for the next one, how much of its cores it used,
+ * The answer of a run: how much memory to request for the next run, how many of its cores it used,
  * and in which phase it spent most of its time.
  */
 #ifndef TEXT_ANSWER_H
@@ -13,44 +13,46 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#define ANSWER_MARGIN_PERCENT 10 /* on top of what the run needed: the next one may need more */
+#define ANSWER_MARGIN_PERCENT                                                                      \
+	10 /* added to the memory needed, because the next run may need more */
 
 enum request_basis {
-	REQUEST_NONE,   /* nothing is known of the memory: nothing below is set */
-	REQUEST_LIMIT,  /* the limit at which a process was killed: more than that */
-	REQUEST_NEEDED, /* what the run needed, with a margin */
+	REQUEST_NONE,   /* memory unknown: the request members are unset */
+	REQUEST_LIMIT,  /* a process was killed at this limit: request more */
+	REQUEST_NEEDED, /* the memory needed, plus a margin */
 };
 
 struct answer {
 	enum request_basis basis;
-	struct memory_needed needed; /* of it */
+	struct memory_needed needed; /* set with REQUEST_NEEDED */
 	uint64_t request_bytes;
-	bool is_least;       /* it may need more: more than the limit; the run was not whole, or
-				what is known of it is a lower bound */
-	const char *doubt;   /* why, as in "of a run that failed"; NULL: the last reason */
-	bool has_cores;      /* then: */
-	uint64_t cores_used; /* thousandths, on average */
-	uint64_t cores_available;   /* thousandths that it was allowed to use; 0: not known */
-	bool has_phase;             /* then: */
-	struct longest_phase phase; /* where it was for the longest time */
+	bool is_least; /* the next run may need more: a limit was hit, the run was not whole, or its
+			  memory is a lower bound */
+	const char *doubt;        /* the reason, such as "of a run that failed"; NULL if unknown */
+	bool has_cores;           /* the next two are set */
+	uint64_t cores_used;      /* average, in thousandths of a core */
+	uint64_t cores_available; /* thousandths of a core the run could use; 0 if unknown */
+	bool has_phase;           /* the next one is set */
+	struct longest_phase phase; /* the phase that took the most time */
 	uint64_t wall_ns;
 };
 
 /*
- * Fills @a. @meta: of the run, or NULL. @times: of its phases, or NULL; the answer refers to it. Of
- * the processors only those count that the affinity and the quota of the cgroup allow.
+ * Fills @a. @meta (the meta line of the run) and @times (of its phases) may be NULL; @a keeps
+ * pointers into @times. Only processors that the affinity and the quota of the cgroup allow are
+ * counted as available.
  */
 void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta,
 		   struct phase_times *times);
-/* Returns the thousandths of cores that a run with @meta (or NULL) may use; 0 if not known. */
+/* Returns the cores that a run with @meta (may be NULL) may use, in thousandths; 0 if unknown. */
 uint64_t answer_cores_available(const json_t *meta);
-/* Writes the line of the summary; nothing if nothing is known. */
+/* Writes the line of the summary, or nothing if nothing is known. */
 void answer_text(FILE *f, const struct answer *a);
-/* Write the parts of that line: "at least 580 MiB (peak at least 522 MiB + 10 %)", */
+/* Writes the request, such as "at least 580 MiB (peak at least 522 MiB + 10 %)". */
 void answer_request_text(FILE *f, const struct answer *a);
-/* "0.73 of 2 cores", */
+/* Writes the cores, such as "0.73 of 2 cores". */
 void answer_cores_text(FILE *f, const struct answer *a);
-/* and "52 % of the time in phase evaluate". */
+/* Writes the longest phase, such as "52 % of the time in phase evaluate". */
 void answer_phase_text(FILE *f, const struct answer *a);
 /* Writes the object "answer". */
 void answer_json(struct jsonw *j, const struct answer *a);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define ROWS 4
-#define LEFT 14 /* columns before the chart: the label of its maximum */
+#define LEFT 14 /* columns before the chart, for the label of the maximum */
 #define MIN_COLUMNS 20
 
 static const struct {
@@ -48,7 +48,10 @@ static size_t curves_column_at(const struct curves *c, uint64_t ns)
 	return i < c->columns ? i : c->columns - 1;
 }
 
-/* A sample's value holds since the sample before, in all columns of that time. */
+/*
+ * The value of a sample applies to the time since the previous sample, so all columns of that time
+ * get it.
+ */
 static void curve_set_value(struct curves *c, enum curve_id k, uint64_t from_ns, uint64_t to_ns,
 			    double v)
 {
@@ -98,7 +101,7 @@ static void curve_format_maximum(char out[FORMAT_BYTES], int k, double top)
 		format_bytes(out, number_clamp(floor(top)));
 }
 
-/* The part of a column in the row whose lower edge is @row rows above the axis. */
+/* Returns the character of a column in the row whose lower edge is @row rows above the axis. */
 static const char *curve_cell_text(double height, int row, bool is_utf8)
 {
 	static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
@@ -110,7 +113,7 @@ static const char *curve_cell_text(double height, int row, bool is_utf8)
 	if (!is_utf8)
 		return above >= 0.75 ? "#" : above >= 0.25 ? "+" : row ? " " : ".";
 	n = above >= 1 ? 8 : (int)(above * 8 + 0.5);
-	return eighths[n ? n : !row]; /* any value above 0 is visible */
+	return eighths[n ? n : !row]; /* keep any value above 0 visible */
 }
 
 static void curve_draw(const struct curves *c, int k, FILE *f, bool is_utf8)

@@ -15,18 +15,18 @@ enum curve_id { CURVE_CPU, CURVE_MEMORY, CURVE_READ, CURVE_WRITE, NR_CURVES };
 struct curves {
 	size_t columns;
 	uint64_t wall_ns;
-	double value[NR_CURVES]
-		    [MAX_CURVE_COLUMNS]; /* the maximum in each column's time; < 0: no sample */
+	double value[NR_CURVES][MAX_CURVE_COLUMNS]; /* maximum in the time of each column; < 0
+						       without a sample */
 	struct sample last;
 	bool has_last;
 };
 
-/* For a run of @wall_ns, in a terminal of @width columns. */
+/* Initializes @c for a run of @wall_ns and a terminal of @width columns. */
 void curves_init(struct curves *c, uint64_t wall_ns, size_t width);
-/* The metrics that the curves need. */
+/* Sets @set to the metrics of the curves. */
 void curves_metrics(struct metric_set *set);
 void curves_add(struct curves *c, const struct sample *s);
-/* Draws the curves with any value above 0; @is_utf8: with blocks of eighths. */
+/* Draws the curves that have a value above 0, with Unicode block characters if @is_utf8. */
 void curves_draw(const struct curves *c, FILE *f, bool is_utf8);
 
 #endif

@@ -67,7 +67,7 @@ char *format_moment(char *out, uint64_t epoch_ns, bool has_seconds)
 	return out;
 }
 
-/* The character at @text: its bytes, and the columns that it takes on a terminal. */
+/* Returns the bytes of the character at @text and stores its terminal columns in *@columns. */
 static size_t format_next_character(const char *text, size_t *columns, bool *is_control)
 {
 	size_t n = text_character_bytes(text, is_control);
@@ -134,7 +134,10 @@ void format_padded(FILE *f, const char *text, size_t width)
 		fputc(' ', f);
 }
 
-/* The length of the line at @text: up to its last blank within @width, else @width itself. */
+/*
+ * Returns the length of the line at @text: up to the last blank within @width, else up to @width
+ * columns.
+ */
 static size_t format_line_length(const char *text, size_t width)
 {
 	size_t used = 0, at = 0, blank = 0, columns;
@@ -194,8 +197,8 @@ int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent)
 	return err;
 }
 
-#define LARGEST_EXACT 9007199254740992.0 /* 2^53: of the whole numbers of a double */
-#define LARGEST 1e18                     /* what the formats of whole numbers take, seconds as ns */
+#define LARGEST_EXACT 9007199254740992.0 /* 2^53, the largest exact integer of a double */
+#define LARGEST 1e18                     /* limit of the integer formats; of seconds in ns */
 
 double number_as_measured(enum metric_unit unit, double value)
 {
@@ -216,7 +219,7 @@ char *number_format(char *out, enum metric_unit unit, double value)
 		format_bytes(out, number_clamp(size));
 	else if (unit == UNIT_MILLI)
 		snprintf(out, NUMBER_BYTES, "%.3f", size);
-	else if (size < 1e15 && size != floor(size)) /* the middle of two */
+	else if (size < 1e15 && size != floor(size)) /* such as the middle of two counts */
 		snprintf(out, NUMBER_BYTES, "%.2f", size);
 	else
 		format_count(out, number_clamp(size));

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_MOST 48 /* characters that are shown of an id, and of what a run is called */
+#define ID_MOST 48 /* largest number of characters of the first column */
 #define USER_MOST 12
 
 static const enum metric_id order_keys[] = {
@@ -80,7 +80,7 @@ static void cell_bytes(const struct node_job_row *r, enum metric_id id, char *ou
 		snprintf(out, FORMAT_BYTES, "-");
 }
 
-/* "kind/name" as it is, or with the name where the id alone means nothing. */
+/* Formats the id. For the id "run", which names no run, appends the name. */
 static void cell_id(const struct node_job_row *r, char *out, size_t size)
 {
 	if (strcmp(r->id, "run") != 0 || !*r->name)

@@ -9,9 +9,9 @@
 
 enum job_order { JOBS_BY_CPU, JOBS_BY_CORES, JOBS_BY_MEMORY, JOBS_BY_START, JOBS_BY_NAME };
 
-/* The node comes first in any order. */
+/* Sorts the rows. The row of the node comes first in any order. */
 void node_jobs_sort(struct node_job_rows *rows, enum job_order order);
-/* A line for each; @now_epoch_ns: since when it has been there is shown from then. */
+/* Writes one line per job. @now_epoch_ns is the reference for the column SINCE. */
 void node_jobs_table(FILE *f, const struct node_job_rows *rows, uint64_t now_epoch_ns);
 
 #endif

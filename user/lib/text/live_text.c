@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PHASE_COLUMNS 32 /* of a name that is longer its beginning */
+#define PHASE_COLUMNS 32 /* longer names are cut */
 #define PART_BYTES 160
 
-/* The parts in the order of the line. */
+/* Parts in display order. */
 enum part {
 	PART_ELAPSED,
 	PART_STALLED,
@@ -26,7 +26,7 @@ enum part {
 	NR_PARTS
 };
 
-/* What is left out first when there is no room for all. */
+/* Parts in the order in which they are left out if the line is too narrow. */
 static const enum part left_out[] = { PART_PROCESSES, PART_IO,     PART_PEAK,
 				      PART_PHASE,     PART_MEMORY, PART_CORES };
 
@@ -71,7 +71,7 @@ static void live_write_phase(char *out, const char *phase, bool is_utf8)
 	for (char *c = out; !is_utf8 && *c; c++)
 		if (*c & 0x80)
 			*c = '?';
-	text_disarm(out); /* a character that was cut */
+	text_disarm(out); /* the buffer may end within a character */
 }
 
 static void live_write_parts(char parts[NR_PARTS][PART_BYTES], const struct live_view *v,

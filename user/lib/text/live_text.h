@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The present state of a run as one line of a terminal. */
+/* Formats the current state of a run as one line for a terminal. */
 #ifndef TEXT_LIVE_TEXT_H
 #define TEXT_LIVE_TEXT_H
 
@@ -11,22 +11,24 @@
 
 struct live_view {
 	uint64_t elapsed_ns;
-	bool has_cores, has_memory, has_io, has_processes; /* then: */
-	uint64_t cores;                                    /* thousandths in use */
-	uint64_t cores_available; /* thousandths that it may use; 0: not known */
+	bool has_cores, has_memory, has_io, has_processes; /* the values below are set */
+	uint64_t cores;                                    /* in use, in thousandths */
+	uint64_t cores_available; /* that the run may use, in thousandths; 0 if unknown */
 	uint64_t memory_bytes, peak_bytes;
-	uint64_t io_bytes_a_second; /* read from and written to storage */
+	uint64_t io_bytes_a_second; /* storage reads and writes */
 	uint64_t processes;
 	bool is_stalled;
-	const char *phase; /* of unknown origin; NULL: none */
+	const char *phase; /* untrusted; may be NULL */
 };
 
-/* Writes how long a run has lasted into @out (FORMAT_BYTES), as "12 s", "1:23", "4:05:06", "2 d
- * 04:05:06"; returns @out. */
+/*
+ * Formats the time that a run has lasted into @out (FORMAT_BYTES), as "12 s", "1:23", "4:05:06", "2
+ * d 04:05:06". Returns @out.
+ */
 char *format_elapsed(char *out, uint64_t ns);
 /*
- * Writes the line into @out (LIVE_TEXT_BYTES): what fits into @columns, what matters most first,
- * without control characters; where the terminal is not @is_utf8 all of it is ASCII.
+ * Writes the line into @out (LIVE_TEXT_BYTES), without control characters and in ASCII unless
+ * @is_utf8. If @columns are too few, the least important parts are left out.
  */
 void live_text(char *out, const struct live_view *v, size_t columns, bool is_utf8);
 

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TITLE_AT 2 /* columns of a line of the summary */
+#define TITLE_AT 2 /* columns of a summary line */
 #define TITLE_COLUMNS 11
 #define TEXT_AT 14
 #define SPECIAL "\\`*[]<>|~$#"
 #define HEADLINE "bpfmon: "
 
-/* Within a word, as in rss_bytes, it is itself. */
+/* Within a word, as in rss_bytes, an underscore needs no escape. */
 static bool underscore_is_special(char before, char after)
 {
 	return !isalnum((unsigned char)before) || !isalnum((unsigned char)after);
@@ -41,7 +41,7 @@ void markdown_text(FILE *f, const char *text)
 	}
 }
 
-/* The longest row of backticks: the fence of a code has one more. */
+/* Returns the length of the longest run of backticks; a code fence needs one more. */
 static size_t backticks_longest(const char *text)
 {
 	size_t longest = 0, n;
@@ -59,7 +59,10 @@ static void fence_put(FILE *f, size_t nr)
 		fputc('`', f);
 }
 
-/* @text cut to @width columns, without control characters; to be freed, NULL without memory. */
+/*
+ * Returns @text cut to @width columns, without control characters. The caller frees it. NULL
+ * without memory.
+ */
 static char *text_cut(const char *text, size_t width)
 {
 	char *cut = NULL;
@@ -86,7 +89,7 @@ void markdown_code(FILE *f, const char *text, size_t width, bool is_cell)
 	fence_put(f, fence);
 	fputs(is_padded ? " " : "", f);
 	for (const char *c = cut; *c; c++) {
-		if (is_cell && *c == '|') /* would end it, even in a code */
+		if (is_cell && *c == '|') /* ends the cell even within code */
 			fputc('\\', f);
 		fputc(*c, f);
 	}
@@ -109,7 +112,7 @@ void markdown_head(FILE *f, const char *const *titles, size_t nr)
 	fputc('\n', f);
 }
 
-/* The length of the title of a line of the summary; 0: it has none. */
+/* Returns the length of the title of a summary line, or 0 if it has none. */
 static size_t line_title(const char *line)
 {
 	size_t n;
@@ -125,13 +128,13 @@ static size_t line_title(const char *line)
 	return n;
 }
 
-/* What follows a title, or goes on below it. */
+/* Writes a line as a new row, or as a continuation of the last cell. */
 static void fact_put(FILE *f, char *line, bool *is_in_table)
 {
 	size_t n = line_title(line);
 	bool is_code = n == 7 && !strncmp(line + TITLE_AT, "command", n);
 
-	if (!n) { /* of the same cell */
+	if (!n) { /* continuation of the last cell */
 		fputs("<br>", f);
 		markdown_text(f, line + TEXT_AT);
 		return;

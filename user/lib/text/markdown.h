@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parts of Markdown, as GitHub renders it. Texts may be untrusted: they are inert. */
+/* Writes Markdown as GitHub renders it. Texts may be untrusted and are always escaped. */
 #ifndef TEXT_MARKDOWN_H
 #define TEXT_MARKDOWN_H
 
@@ -7,20 +7,25 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* @text as text, in a cell too: what Markdown or HTML would take for its own is escaped. */
+/*
+ * Writes @text, also in a table cell, with everything escaped that Markdown or HTML would
+ * interpret.
+ */
 void markdown_text(FILE *f, const char *text);
-/* The same as code, for commands and paths, cut to its first @width columns. @is_cell: in a table.
+/*
+ * Writes @text as inline code, for commands and paths, cut after @width columns. @is_cell is true
+ * in a table.
  */
 void markdown_code(FILE *f, const char *text, size_t width, bool is_cell);
-/* The head of a table: the first column is for text, the others for numbers. */
+/* Writes the head of a table: the first column is for text, the others are for numbers. */
 void markdown_head(FILE *f, const char *const *titles, size_t nr);
 /*
- * Lines as those of the summary, a title of 11 columns and a text behind it, as a table of two
- * columns; a text that goes on below is one. Other lines are paragraphs, that which begins with
- * "bpfmon: " without this and bold.
+ * Converts lines in the format of the summary (a title of up to 11 columns, then text) into tables
+ * of two columns. Continuation lines are appended to the cell above. Other lines become paragraphs;
+ * one that begins with "bpfmon: " is printed bold without that prefix.
  */
 void markdown_facts(FILE *f, const char *lines);
-/* Lines that are aligned already, the last one with its newline. */
+/* Writes preformatted @lines as a code block. The last line must end with a newline. */
 void markdown_block(FILE *f, const char *lines);
 
 #endif

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEFT 14          /* columns, as in the summary */
-#define TITLE_COLUMNS 40 /* columns of each part of a title */
+#define LEFT 14          /* column of the text, as in the summary */
+#define TITLE_COLUMNS 40 /* limit of each part of a title */
 
 static const char *meta_string(const json_t *meta, const char *key)
 {
@@ -42,7 +42,7 @@ char *meta_made(const json_t *meta, void (*write)(FILE *f, const json_t *meta))
 	return NULL;
 }
 
-/* The text of @write as one row; nothing if it is empty. */
+/* Writes the output of @write as a row, or nothing if it is empty. */
 static void meta_put_made(FILE *f, const char *title, void (*write)(FILE *f, const json_t *meta),
 			  const json_t *meta, size_t width)
 {
@@ -100,11 +100,14 @@ static void meta_write_time(FILE *f, const json_t *meta)
 	uint64_t at_ns = number_clamp(floor(started) * 1e9);
 	char when[MOMENT_BYTES];
 
-	if (at_ns && at_ns < INT64_MAX) /* no clock shows what is beyond */
+	if (at_ns && at_ns < INT64_MAX) /* beyond any valid time */
 		fputs(format_moment(when, at_ns, true), f);
 }
 
-/* What @write makes, behind @before; a long command must not push away what comes after it. */
+/*
+ * Writes @before and the output of @write, cut so that a long command leaves room for the following
+ * parts.
+ */
 static void meta_put_part(FILE *f, const char *before, const json_t *meta,
 			  void (*write)(FILE *f, const json_t *meta))
 {

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines above the summary, from the meta line of the run. */
+/* Formats the facts of the meta line of a run, such as its command and start. */
 #ifndef TEXT_META_TEXT_H
 #define TEXT_META_TEXT_H
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* Writes the command, or what was attached to, after the name if there is one; may be nothing. */
+/* Writes the name, if any, then the command or what was attached to. May write nothing. */
 void meta_what(FILE *f, const json_t *meta);
 /*
- * Returns the run in one line, to be freed: its name, else its command or what was attached to; its
- * tags; its start. NULL if it has none of these, or without memory.
+ * Returns the title of a run in one line: its name, else its command or what was attached to; its
+ * tags; its start. The caller frees it. NULL if @meta has none of these, or without memory.
  */
 char *meta_title(const json_t *meta);
-/* Writes the lines of @meta; absent values have none. Lines are cut at @width columns. */
+/* Writes a line for each value of @meta that is present, cut at @width columns. */
 void meta_text(FILE *f, const json_t *meta, size_t width);
-/* Returns what @write writes, to be freed; NULL without memory. */
+/* Returns what @write wrote. The caller frees it. NULL without memory. */
 char *meta_made(const json_t *meta, void (*write)(FILE *f, const json_t *meta));
 
 #endif

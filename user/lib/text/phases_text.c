@@ -13,22 +13,22 @@
 
 #define NAME_LEAST 16
 #define NAME_MOST 40
-#define NAME_SHOWN 100 /* columns of one in Markdown */
+#define NAME_SHOWN 100 /* columns of a name in Markdown */
 
 enum phase_column_kind {
 	OF_METRIC,
-	OF_COUNT, /* phases of that name */
+	OF_COUNT, /* number of phases of that name */
 	OF_WALL,
-	OF_CORES, /* CPU time by wall time */
+	OF_CORES, /* CPU time divided by wall time */
 };
 
-/* The most useful first: a narrow terminal leaves out the last ones. */
+/* Columns, most useful first: the last ones are left out on a narrow terminal. */
 /* clang-format off */
 static const struct column {
 	const char *title;
 	int width;
 	enum phase_column_kind kind;
-	enum metric_id id; /* what must be known for it */
+	enum metric_id id; /* metric that must be known, or NR_METRICS */
 	char *(*format)(char *out, uint64_t v);
 } columns[] = {
 	{ "count",     6, OF_COUNT,  NR_METRICS,      format_count },
@@ -46,13 +46,16 @@ static const struct column {
 /* clang-format on */
 #define NR_COLUMNS (sizeof(columns) / sizeof(*columns))
 
-/* Where the values of a row are. */
+/*
+ * Where the values of a row are shown: in it, in the row below, or partly below. A sample that
+ * covers several phases cannot be split between them.
+ */
 enum row_values { VALUES_OWN, VALUES_BELOW, VALUES_PARTLY_BELOW };
 
 struct phase_row {
 	const char *name;
-	char made[NAME_MOST]; /* the name, where it is none of a phase; then @name is NULL */
-	size_t count;         /* 0: of no one name */
+	char made[NAME_MOST]; /* generated name, if @name is NULL */
+	size_t count;         /* 0 for a row of several names */
 	uint64_t wall_ns;
 	const uint64_t *value;
 	const struct metric_set *have;
@@ -77,7 +80,7 @@ static const char *phase_label(const char *text)
 	return text ? text : "(start)";
 }
 
-/* The phases of a group one by one, and below them their common values. */
+/* Adds a row per phase of a group and, if they share values, a row with these below. */
 static void rows_add_group(struct phase_table *t, const struct phase *first)
 {
 	const struct phase *last = first + first->nr_shared - 1;
@@ -116,7 +119,7 @@ static void row_add_sum(struct phase_table *t, const struct phase_sum *sum)
 	};
 }
 
-/* A row for each name, and one for what cannot be told apart. */
+/* Adds a row per name, and one for the values that cannot be attributed to one name. */
 static void rows_add_sums(struct phase_table *t, const struct phase_sums *s)
 {
 	struct phase_row *r;
@@ -133,7 +136,7 @@ static void rows_add_sums(struct phase_table *t, const struct phase_sums *s)
 	snprintf(r->made, sizeof(r->made), "| together (%zu)", s->shared.nr);
 }
 
-/* A column of "-" only is left out, and the count where each name has one phase. */
+/* Omits columns that would hold only "-", and the count if each name occurs once. */
 static bool rows_have_column(const struct phase_table *t, const struct column *c)
 {
 	if (c->kind == OF_COUNT)
@@ -152,7 +155,9 @@ static void cores_format(char *out, const struct phase_row *r)
 		snprintf(out, FORMAT_BYTES, "%.2f", (double)r->value[M_cpu] / (double)r->wall_ns);
 }
 
-/* "|": in the row below; a part of it there: "+". */
+/*
+ * Formats a cell. "|" says that the value is in the row below, a trailing "+" that a part of it is.
+ */
 static void cell_format(char out[FORMAT_BYTES], const struct phase_row *r, const struct column *c)
 {
 	snprintf(out, FORMAT_BYTES, "-");
@@ -175,7 +180,7 @@ static void cell_format(char out[FORMAT_BYTES], const struct phase_row *r, const
 		strncat(out, "+", FORMAT_BYTES - strlen(out) - 1);
 }
 
-/* Sets the bits of the columns to show, and the width of the name. */
+/* Sets the bits of the columns to show, and the width of the names. */
 static void phase_columns_choose(struct phase_table *t, size_t width)
 {
 	size_t used = 0, longest = strlen("phase"), room, n;
@@ -267,7 +272,7 @@ static void note_put(FILE *f, const struct phase_table *t, const char *text, siz
 	fputc('\n', f);
 }
 
-/* What the signs in the table mean, if they are there. */
+/* Explains the signs that occur in the table. */
 static void notes_put(FILE *f, const struct phase_table *t, size_t width)
 {
 	bool is_below = false, is_partly = false;
@@ -299,7 +304,10 @@ static void table_put(FILE *f, struct phase_table *t, const struct phases *p, si
 		note_put(f, t, text, width);
 }
 
-/* Names that come once need no sums: then what some share is beside them. */
+/*
+ * Builds the rows. If no name occurs twice, phases are listed one by one, so that shared values
+ * stand next to them.
+ */
 static int table_make(struct phase_table *t, const struct phases *p, struct phase_sums *sums,
 		      bool is_each)
 {
@@ -307,7 +315,7 @@ static int table_make(struct phase_table *t, const struct phases *p, struct phas
 
 	if (err)
 		return err;
-	/* a row for what a group shares besides, and no group has less than two */
+	/* a group has at least two phases and adds one row for shared values */
 	t->rows = memory_calloc(p->nr + p->nr / 2 + 2, sizeof(*t->rows));
 	if (!t->rows)
 		return -1;

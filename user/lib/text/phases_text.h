@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The phases of a run as a table for a terminal, or of Markdown. */
+/* Formats the phases of a run as a table for a terminal or in Markdown. */
 #ifndef TEXT_PHASES_TEXT_H
 #define TEXT_PHASES_TEXT_H
 
 #include "run/phase.h"
 
 /*
- * A header and a row for each name, or @is_each for each phase, to be freed; NULL without memory.
- * No line is longer than @width columns (32 at least): what does not fit is left out from the
- * right, and of a name its beginning. Of width 0: all of it, as a table of Markdown.
+ * Returns a table with a row per name of a phase, or per phase if @is_each. The caller frees it.
+ * NULL without memory. No line is longer than @width columns (at least 32): columns are left out
+ * from the right, and names are cut. With a width of 0, returns the whole table in Markdown.
  */
 char *phases_text(const struct phases *p, bool is_each, size_t width);
 

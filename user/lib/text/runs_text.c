@@ -21,7 +21,7 @@ static const char *const states[] = {
 	[RUN_UNFINISHED] = "unfinished",
 };
 
-/* Formats the exit status as a shell reports it; "-" if it is not known. */
+/* Formats the exit status as a shell reports it; "-" if unknown. */
 static void run_format_status(char *out, size_t size, const struct stored_run *r)
 {
 	if (r->signal > 0 && r->signal <= INT32_MAX)
@@ -55,7 +55,7 @@ const char *run_ref_text(char out[RUN_CELL_BYTES], const struct stored_run *r,
 	return out;
 }
 
-/* Whether its account is complete, and all of its lines are in the store. */
+/* Returns true if the account is complete and the store has all lines of the run. */
 static bool run_is_complete(const struct stored_run *r)
 {
 	return r->is_complete && r->lines_lost <= 0;
@@ -63,7 +63,7 @@ static bool run_is_complete(const struct stored_run *r)
 
 /* clang-format off */
 static const struct {
-	const char *key, *word, *title; /* word: what is shorter to type; NULL: the key */
+	const char *key, *word, *title; /* short name, NULL if the key is short enough */
 } run_columns[NR_RUN_COLUMNS] = {
 	[RUN_ID] =        { "id", NULL, "id" },
 	[RUN_REF] =       { "ref", NULL, "ref" },
@@ -133,7 +133,7 @@ int run_columns_parse(struct run_columns *c, const char *text, const char **bad,
 
 		for (size_t i = 0; !is_there && i < parsed.nr; i++)
 			is_there = parsed.list[i] == col;
-		if (is_there) { /* or none at all */
+		if (is_there) { /* unknown or listed twice */
 			*bad = p;
 			*length = n;
 			return -EINVAL;
@@ -147,7 +147,7 @@ int run_columns_parse(struct run_columns *c, const char *text, const char **bad,
 	return 0;
 }
 
-/* Formats "key=value" with blanks between, cut to the size of a cell. */
+/* Formats tags as "key=value" separated by blanks, cut to @size. */
 static void run_format_tags(char *out, size_t size, const char *tags)
 {
 	size_t n = 0;
@@ -156,7 +156,7 @@ static void run_format_tags(char *out, size_t size, const char *tags)
 		n += (size_t)snprintf(out + n, size - n, "%s%s", n ? " " : "", t);
 }
 
-/* Formats the memory needed. A run that goes on, or an old one, has only its resident memory. */
+/* Formats the memory needed. A running or old run has only its resident memory. */
 static void run_format_needed(char out[RUN_CELL_BYTES], const struct stored_run *r)
 {
 	char bytes[FORMAT_BYTES];
@@ -169,7 +169,7 @@ static void run_format_needed(char out[RUN_CELL_BYTES], const struct stored_run 
 			 format_bytes(bytes, (uint64_t)r->rss_peak_bytes));
 }
 
-/* Formats the cells that are no plain text. */
+/* Formats all columns that run_get_text() does not. */
 static void run_format_cell(char out[RUN_CELL_BYTES], enum run_column col,
 			    const struct stored_run *r, const char *const *sources)
 {
@@ -196,7 +196,7 @@ static void run_format_cell(char out[RUN_CELL_BYTES], enum run_column col,
 		run_format_tags(out, RUN_CELL_BYTES, r->tags);
 }
 
-/* Whether the column holds a text, which is shown from the left, and cut if need be. */
+/* Returns true for text columns, which are left-aligned and cut if needed. */
 static bool run_column_is_text(enum run_column col)
 {
 	return col == RUN_NAME || col == RUN_JOB || col == RUN_TAGS || col == RUN_NOTE ||
@@ -204,7 +204,9 @@ static bool run_column_is_text(enum run_column col)
 	       col == RUN_START || col == RUN_STATE || col == RUN_WITNESS || col == RUN_BOUND;
 }
 
-/* Sets *@text to the text of the column, NULL if the run has none. Returns false if it is no text.
+/*
+ * Sets *@text to the text of the column, or to NULL if the run has none. Returns false if the
+ * column holds no text.
  */
 static bool run_get_text(enum run_column col, const struct stored_run *r, const char **text)
 {
@@ -236,14 +238,12 @@ const char *run_cell_text(char out[RUN_CELL_BYTES], enum run_column col, const s
 	return out;
 }
 
-/* Whether the cell says that the run has failed, or that its end was not seen. */
+/* Returns true if the cell shows a failed run, or one whose end was not seen. */
 static bool run_cell_is_alarm(enum run_column col, const struct stored_run *r)
 {
 	return (col == RUN_STATE && r->state == RUN_UNFINISHED) ||
 	       (col == RUN_EXIT && (r->signal > 0 || r->exit_code > 0));
 }
-
-/* The list of runs as a table. */
 
 #define MIN_NAME 8
 #define MAX_NAME 24
@@ -254,11 +254,11 @@ static const enum run_column usual[] = {
 	RUN_NEEDED, RUN_NAME,  RUN_TAGS,  RUN_NOTE, RUN_COMMAND,
 };
 
-/* The columns that are left out if the line is too narrow, in this order. */
+/* Columns that are left out if the line is too narrow, in this order. */
 static const enum run_column spare[] = { RUN_CPU,  RUN_STATE, RUN_NEEDED, RUN_WALL,
 					 RUN_TAGS, RUN_NOTE,  RUN_START,  RUN_EXIT };
 
-/* The columns that are cut before another one is left out, and get the room that is left. */
+/* Columns that are cut before others are left out. They share the remaining width. */
 static const enum run_column elastic[] = { RUN_NAME, RUN_TAGS, RUN_NOTE };
 
 #define NR(list) (sizeof(list) / sizeof(*(list)))
@@ -266,10 +266,10 @@ static const enum run_column elastic[] = { RUN_NAME, RUN_TAGS, RUN_NOTE };
 struct table {
 	const char *const *sources;
 	struct run_columns columns;
-	size_t width[NR_RUN_COLUMNS]; /* 0: not shown */
+	size_t width[NR_RUN_COLUMNS]; /* 0 if not shown */
 };
 
-/* Returns the width of all columns but the last, which gets the rest. */
+/* Returns the width of all columns but the last, which gets the remaining width. */
 static size_t runs_table_width(const struct table *t)
 {
 	size_t sum = 0;
@@ -315,7 +315,10 @@ static void runs_table_choose(struct table *t, const struct stored_runs *all, si
 			t->columns.list[t->columns.nr++] = usual[i];
 }
 
-/* Leaves out columns until the cut names, tags and notes fit; the command gets the rest. */
+/*
+ * Leaves out columns until shortened names, tags and notes fit. The command gets the remaining
+ * width.
+ */
 static void runs_table_fit(struct table *t, size_t width)
 {
 	size_t wanted[NR(elastic)], used, command = t->width[RUN_COMMAND];
@@ -333,7 +336,7 @@ static void runs_table_fit(struct table *t, size_t width)
 	for (size_t i = 0; i < NR(elastic); i++) {
 		size_t *w = &t->width[elastic[i]];
 
-		/* the rest is for the command, but not where the name would be cut for it */
+		/* reserve room for the command, except from the name */
 		used = runs_table_width(t) + (elastic[i] == RUN_NAME ? 0 : command);
 		if (*w && used < width)
 			*w += width - used;
@@ -345,7 +348,7 @@ static void runs_table_fit(struct table *t, size_t width)
 		t->width[RUN_COMMAND] = width - used - 2;
 }
 
-/* Leaves out none of the columns that the user chose; cuts the last one if it is a text. */
+/* Keeps all columns that the user chose. Only the last one is cut, if it is text. */
 static void runs_table_fit_chosen(struct table *t, size_t width)
 {
 	enum run_column last = t->columns.list[t->columns.nr - 1];
@@ -427,9 +430,7 @@ void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char
 		fprintf(f, "%zu of %zu runs; --limit 0 shows all\n", shown, all->nr);
 }
 
-/* The list of runs as CSV. */
-
-/* Writes the text, in quotes if it needs them (RFC 4180). */
+/* Writes @text, quoted if needed (RFC 4180). */
 static void csv_put_text(struct buffer *t, const char *text)
 {
 	if (!text)
@@ -549,7 +550,6 @@ static void run_put_json(struct jsonw *j, const struct stored_run *r, const char
 	jsonw_object(j, NULL);
 	jsonw_schema(j, "list");
 	jsonw_int(j, "id", r->id);
-	/* what names it among the runs of all hosts */
 	jsonw_string(j, "ref", run_ref_text(ref, r, sources));
 	jsonw_string(j, "run", r->uuid);
 	jsonw_string(j, "name", r->name);

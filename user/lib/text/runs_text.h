@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A list of runs: its columns, as a table for people, as JSON Lines and CSV for programs. */
+/* Formats a list of runs: as a table for people, and as JSON Lines and CSV for programs. */
 #ifndef TEXT_RUNS_TEXT_H
 #define TEXT_RUNS_TEXT_H
 
@@ -7,20 +7,19 @@
 
 #include <stdio.h>
 
-#define RUN_CELL_BYTES 300 /* of any formatted cell */
+#define RUN_CELL_BYTES 300 /* size of any formatted cell */
 
 enum run_column {
-	RUN_ID,  /* as a table shows it: with the host, where it is another */
-	RUN_REF, /* the same; in JSON and CSV RUN_ID is the number alone */
+	RUN_ID,  /* in a table with the prefix of another host; in JSON and CSV the number alone */
+	RUN_REF, /* always with the prefix of the host */
 	RUN_START,
 	RUN_STATE,
 	RUN_EXIT,
 	RUN_WALL,
 	RUN_CPU,
-	RUN_NEEDED, /* the memory that it needed, with its bound; what it is known from; its bound
-		     */
-	RUN_WITNESS,
-	RUN_BOUND,
+	RUN_NEEDED,  /* memory needed, with the sign of its bound */
+	RUN_WITNESS, /* source of the memory needed */
+	RUN_BOUND,   /* whether it is exact, or a lower or upper bound */
 	RUN_PEAK,
 	RUN_PROCESSES,
 	RUN_NAME,
@@ -37,34 +36,45 @@ enum run_column {
 };
 
 struct run_columns {
-	enum run_column list[NR_RUN_COLUMNS]; /* in the order in which they are shown */
-	size_t nr;                            /* 0: the usual ones */
+	enum run_column list[NR_RUN_COLUMNS]; /* in display order */
+	size_t nr;                            /* 0 for the default columns */
 };
 
-/* "running", "finished", "unfinished". */
+/* Returns "running", "finished" or "unfinished". */
 const char *run_state_name(enum run_state state);
-/* The key of JSON and CSV; NULL: there is no such column. */
+/* Returns the key of column @i in JSON and CSV, or NULL beyond the last column. */
 const char *run_column_key(size_t i);
-/* What is shorter to type than the key, or the key. */
+/* Returns the short name of a column, or its key if it has none. */
 const char *run_column_word(enum run_column col);
-/* Parses "id,name,wall": keys, or the short names of titles. -EINVAL: *@bad is the first that is
- * none, or is there twice. */
+/*
+ * Parses a list of keys or short names such as "id,name,wall". Returns -EINVAL with *@bad and
+ * *@length set to the first name that is unknown or occurs twice.
+ */
 int run_columns_parse(struct run_columns *c, const char *text, const char **bad, size_t *length);
-/* @out: what names the run among those of all hosts, its number behind the prefix of its store. */
+/*
+ * Formats the id of the run with the prefix of its store into @out, which is unique among all
+ * hosts. Returns @out.
+ */
 const char *run_ref_text(char out[RUN_CELL_BYTES], const struct stored_run *r,
 			 const char *const *sources);
-/* The cell for people, which may be in @out; "-": it is not known, or there is none. */
+/*
+ * Returns the text of a cell for people, in @out or in @r; "-" if the value is unknown or absent.
+ */
 const char *run_cell_text(char out[RUN_CELL_BYTES], enum run_column col, const struct stored_run *r,
 			  const char *const *sources);
 
-/* @sources: the prefix of run numbers of each store, "" or "HOST:". @columns: nr of 0: the usual
- * ones, as far as they fit in @width, those of tags and notes where a run has any. */
+/*
+ * Writes the table. @sources holds the prefix of run ids of each store, "" or "HOST:". If @columns
+ * is empty, shows those default columns that fit into @width, tags and notes only if a run has any.
+ */
 void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char *const *sources,
 		const struct run_columns *columns, size_t width);
-/* 0, or -ENOMEM. */
+/* Writes JSON Lines. Returns 0 or -ENOMEM. */
 int runs_json(FILE *f, const struct stored_runs *all, size_t shown, const char *const *sources);
-/* A header and a row for each run, in the units and under the keys of the JSON; nr of 0: all
- * columns. What is not known is empty. 0, or -ENOMEM. */
+/*
+ * Writes a header and a row per run, in the units and under the keys of the JSON, with all columns
+ * if @columns is empty. Unknown values are empty. Returns 0 or -ENOMEM.
+ */
 int runs_csv(FILE *f, const struct stored_runs *all, size_t shown, const char *const *sources,
 	     const struct run_columns *columns);
 

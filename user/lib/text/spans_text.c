@@ -16,7 +16,7 @@
 #define NOTE_BYTES 200
 #define INDENT_MARKDOWN "&emsp;"
 
-/* The most useful first: a narrow terminal leaves out the last ones. */
+/* Columns, most useful first: the last ones are left out on a narrow terminal. */
 enum column {
 	COL_COUNT,
 	COL_CPU,
@@ -37,7 +37,7 @@ enum column {
 static const struct {
 	const char *title;
 	int width;
-	enum span_value value; /* NR_SPAN_VALUES: it is none of these */
+	enum span_value value; /* NR_SPAN_VALUES for a computed column */
 } columns[NR_COLUMNS] = {
 	[COL_COUNT]     = { "count",        6, NR_SPAN_VALUES },
 	[COL_CPU]       = { "CPU",         10, SPAN_CPU },
@@ -62,8 +62,8 @@ struct table {
 	const struct span_sums *sums;
 	const struct summary *run;
 	bool is_each, is_markdown;
-	size_t names;   /* columns of the names, with what they are indented by */
-	unsigned shown; /* bits of columns */
+	size_t names;   /* columns of names, indentation included */
+	unsigned shown; /* bit set of columns */
 };
 
 static char *span_format_value(char *out, enum metric_unit unit, uint64_t v)
@@ -73,7 +73,7 @@ static char *span_format_value(char *out, enum metric_unit unit, uint64_t v)
 				    : format_count(out, v);
 }
 
-/* The amount of the row; false: it has none. */
+/* Stores the value of a row. Returns false if it has none. */
 static bool row_get_value(const struct table *t, enum row row, const struct span_sum *sum,
 			  enum span_value v, uint64_t *value)
 {
@@ -105,7 +105,7 @@ static void failed_format(char *out, const struct table *t, const struct span_su
 	snprintf(out, FORMAT_BYTES, "%zu", t->is_each ? (size_t)sum->status : sum->failed);
 }
 
-/* "" where the row has nothing to say there. */
+/* Formats a cell; "" if it does not apply to the row. */
 static void spans_format_cell(char *text, const struct table *t, enum column col, enum row row,
 			      const struct span_sum *sum)
 {
@@ -126,7 +126,7 @@ static void spans_format_cell(char *text, const struct table *t, enum column col
 		span_format_value(text, span_value_kind(v)->unit, value);
 }
 
-/* As a row of Markdown; @sum without a value in any column, NULL with @row ROW_SPANS: a note. */
+/* Writes a row in Markdown. With ROW_SPANS and @sum NULL, writes a note. */
 static void spans_row_markdown(const struct table *t, enum row row, const char *name,
 			       unsigned depth, const struct span_sum *sum)
 {
@@ -157,7 +157,7 @@ static void spans_put_row(const struct table *t, enum row row, const char *name,
 {
 	size_t indent = (size_t)depth * INDENT;
 	char text[2 * FORMAT_BYTES];
-	int blanks = 0; /* of cells without a text: no line ends with them */
+	int blanks = 0; /* postponed, so that no line ends with blanks */
 
 	if (t->is_markdown) {
 		spans_row_markdown(t, row, name, depth, sum);
@@ -180,7 +180,7 @@ static void spans_put_row(const struct table *t, enum row row, const char *name,
 	fputc('\n', t->f);
 }
 
-/* A line below a row: what may be wrong with its figures. Names of losses are untrusted. */
+/* Writes a note below a row on what may be wrong with its values. Names of losses are untrusted. */
 static void spans_put_note(const struct table *t, size_t width, unsigned depth, const char *text)
 {
 	char *shown = NULL;
@@ -234,7 +234,7 @@ static void path_put(const struct table *t, size_t width, size_t at)
 	spans_put_notes(t, width, path, sum);
 }
 
-/* A column that would have no figure is left out. */
+/* Returns false for a column without any value. */
 static bool column_is_needed(const struct table *t, int col)
 {
 	uint64_t v;

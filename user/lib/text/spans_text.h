@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The spans of a run as a table for a terminal, or of Markdown. */
+/* Formats the spans of a run as a table for a terminal or in Markdown. */
 #ifndef TEXT_SPANS_TEXT_H
 #define TEXT_SPANS_TEXT_H
 
 #include "run/span_sums.h"
 
 /*
- * A header; a row for each path, below the one that it is in, and below that the smallest and the
- * largest of several spans; what the run used outside of them; and the run. To be freed; NULL
- * without memory. @is_each: each path is one span. No line is longer than @width columns (32 at
- * least): what does not fit is left out from the right, and of a name its beginning. Of width 0:
- * all of it, as a table of Markdown.
+ * Returns a table with a row per path, below the path that contains it; below a path of several
+ * spans their smallest and largest values; then what the run used outside of spans, and the run.
+ * The caller frees it. NULL without memory. @is_each says that each path is a single span. No line
+ * is longer than @width columns (at least 32): columns are left out from the right, and names are
+ * cut. With a width of 0, returns the whole table in Markdown.
  */
 char *spans_text(const struct span_paths *p, const struct span_sums *s, const struct summary *run,
 		 bool is_each, size_t width);

@@ -10,7 +10,7 @@
 #define NAME_COLUMNS 34
 #define HOLDERS_SHOWN 4
 
-/* Returns whether the bounds differ by up to a hundredth: they are shown as one figure. */
+/* Returns true if the bounds differ by at most 1 %, so that one figure is enough. */
 static bool peaks_are_close(uint64_t low, uint64_t high)
 {
 	return high > low ? high - low <= high / 100 : low - high <= low / 100;
@@ -38,7 +38,7 @@ static void memory_put_close_peak(FILE *f, const struct summary *s)
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	fprintf(f, "peak %s resident", format_bytes(a, high > low ? high : low));
-	/* if no sample saw it, it is the kernel's high-water mark: its time is not known */
+	/* a peak that is a process's high-water mark has no known time */
 	if (low != s->process_rss_peak_bytes)
 		fprintf(f, ", at %s", format_seconds(b, s->rss_peak_elapsed_ns));
 	fputc('\n', f);
@@ -57,7 +57,7 @@ static void memory_put_bounds(FILE *f, const struct summary *s)
 	fprintf(f, ") and %s resident\n", format_bytes(a, s->rss_peak_upper_bytes));
 }
 
-/* Writes the upper bound of a peak: that much memory is enough. */
+/* Writes the upper bound of a peak, which is a sufficient amount of memory. */
 static void memory_put_upper_bound(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
@@ -70,7 +70,7 @@ static void memory_put_upper_bound(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-/* Writes the exact peak; or its bounds: the largest sample, and the sum of high-water marks. */
+/* Writes the exact peak, or its bounds: the largest sample and the sum of high-water marks. */
 static void memory_put_tree_peak(FILE *f, const struct summary *s, bool has_bounds)
 {
 	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
@@ -96,7 +96,7 @@ static void memory_put_tree_peak(FILE *f, const struct summary *s, bool has_boun
 		memory_put_upper_bound(f, s);
 }
 
-/* Returns whether the sentence of the peak of the tree has the largest process already. */
+/* Returns true if the line on the peak of the tree already names the largest process. */
 static bool largest_process_is_shown(const struct summary *s, bool has_bounds)
 {
 	if (s->has_rss_peak && !s->has_rss_peak_exact && !s->has_rss_peak_upper)
@@ -120,7 +120,7 @@ static void memory_put_holders(FILE *f, const struct holders *all)
 	}
 }
 
-/* Writes the files in memory, which may be of the run or of others. */
+/* Writes the size of files in memory, which may belong to other programs. */
 static void memory_put_files(FILE *f, const struct memory_needed *n)
 {
 	char a[FORMAT_BYTES];
@@ -129,7 +129,7 @@ static void memory_put_files(FILE *f, const struct memory_needed *n)
 		format_bytes(a, n->unmapped_bytes));
 }
 
-/* Writes the memory by a better source than RSS, which counts shared pages for each process. */
+/* Writes the memory by a better source than RSS, which counts shared pages once per process. */
 static void memory_put_needed(FILE *f, const struct memory_needed *n)
 {
 	char a[FORMAT_BYTES];
@@ -145,7 +145,7 @@ static void memory_put_needed(FILE *f, const struct memory_needed *n)
 	fputc('\n', f);
 }
 
-/* Writes the PSS. It is no bound if values of an earlier sample are in it. */
+/* Writes the peak of PSS. It is only approximate if a sample reused earlier values. */
 static void memory_put_pss(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
@@ -159,7 +159,9 @@ static void memory_put_pss(FILE *f, const struct summary *s)
 			format_count(a, s->pss.skipped), s->pss.skipped == 1 ? "" : "es");
 }
 
-/* Returns false if the samples missed most of the peak: their split is not that of the peak. */
+/*
+ * Returns false if the samples missed most of the peak, so that their split does not apply to it.
+ */
 static bool cgroup_split_has_peak(const struct summary *s)
 {
 	uint64_t seen = s->cgroup_peak_anon_bytes + s->cgroup_peak_file_bytes;
@@ -230,8 +232,7 @@ void memory_text(FILE *f, const struct summary *s, bool has_bounds)
 #define BAR_COLUMNS 50
 #define LEAST_BAR 10
 
-/* The letter of each part, in ASCII and without colour; the time in which nothing is known to
- * happen is a dot. */
+/* Letter of each part. "." is time without known activity. */
 static const char letters[NR_TIME_PARTS] = "usqdmi.";
 
 static size_t bar_columns(size_t width)
@@ -251,8 +252,10 @@ static void time_put_bar(FILE *f, const struct time_parts *t, size_t columns)
 			fputc(letters[i], f);
 }
 
-/* Writes words that stay together, in the line of which @at columns are used, or in the next.
- * Returns the columns used. */
+/*
+ * Writes @item without a break, on this line (of which @at columns are used) or on the next.
+ * Returns the columns used.
+ */
 static size_t item_put(FILE *f, const char *item, size_t at, size_t width)
 {
 	size_t columns = strlen(item);
@@ -329,7 +332,7 @@ static const char *limit_format(char *out, const struct limit_hit *hit)
 	}
 }
 
-/* Returns whether the limit is one of each process. */
+/* Returns true for a limit on each process. */
 static bool limit_is_of_process(const struct limit_hit *hit)
 {
 	const char *word = limit_of_words[LIMIT_OF_PROCESS];
@@ -374,9 +377,7 @@ char *limit_text_make(const struct limit_hit *hit)
 	return NULL;
 }
 
-/* The lines on sockets. */
-
-/* Writes "1.2 GiB received, 3 B sent", without a part that is not known. */
+/* Writes "1.2 GiB received, 3 B sent", without unknown parts. */
 static void net_put_pair(FILE *f, const char *title, bool has_rx, uint64_t rx, bool has_tx,
 			 uint64_t tx)
 {
@@ -389,7 +390,7 @@ static void net_put_pair(FILE *f, const char *title, bool has_rx, uint64_t rx, b
 		fprintf(f, "%s sent", format_bytes(a, tx));
 }
 
-/* Adds the metrics up. Returns false if one of them was not counted. */
+/* Stores the sum of the metrics. Returns false if one of them was not counted. */
 static bool net_add_up(const struct summary *s, enum metric_id tcp, enum metric_id udp,
 		       enum metric_id other, uint64_t *sum)
 {
@@ -401,8 +402,8 @@ static bool net_add_up(const struct summary *s, enum metric_id tcp, enum metric_
 }
 
 /*
- * Of what a socket does not know to stay on this machine, some may: of datagrams that it sends
- * without a peer, or over a bridge to a container.
+ * The loopback counters are lower bounds: traffic that a socket cannot recognize as local
+ * (datagrams sent without a peer, a bridge to a container) is missing in them.
  */
 static void net_put_loopback(FILE *f, const struct summary *s, uint64_t rx, uint64_t tx)
 {
@@ -425,7 +426,10 @@ static void net_put_loopback(FILE *f, const struct summary *s, uint64_t rx, uint
 	fputs(" on this machine", f);
 }
 
-/* Writes TCP, UDP and others; Unix sockets never leave the machine. */
+/*
+ * Writes TCP, UDP and others. Unix sockets never leave the machine, so they have a line of their
+ * own.
+ */
 static void net_put_network(FILE *f, const struct summary *s)
 {
 	uint64_t rx, tx;

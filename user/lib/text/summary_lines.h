@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Lines of the summary: time, memory, network, and limits that were exceeded. */
+/* Formats lines of the summary: time, memory, network, and exceeded limits. */
 #ifndef TEXT_SUMMARY_LINES_H
 #define TEXT_SUMMARY_LINES_H
 
@@ -10,22 +10,29 @@
 
 #include <stdio.h>
 
-/* Writes the lines on memory. @has_bounds: with both bounds of a peak that is not known exactly. */
+/*
+ * Writes the lines on memory. With @has_bounds, shows both bounds of a peak that is not known
+ * exactly.
+ */
 void memory_text(FILE *f, const struct summary *s, bool has_bounds);
 
-/* Writes where the time went: a bar of letters in @width columns (0: any), and what they stand for.
- * Nothing if @total does not have it. */
+/*
+ * Writes where the time went: a bar of letters that fits into @width columns (0 for any), and a
+ * legend. Writes nothing if @total lacks the values.
+ */
 void time_text(FILE *f, const struct sample *total, size_t width);
-/* Writes the object "time" with the seconds of each part that is known. */
+/* Writes the object "time" with the seconds of each known part. */
 void time_json(struct jsonw *j, const struct sample *total);
 
-/* Writes "rss<2GiB: 2.1 GiB after 12.3 s, most of it in python3 (123)", without control characters.
+/*
+ * Writes an exceeded limit, such as "rss<2GiB: 2.1 GiB after 12.3 s, most of it in python3 (123)",
+ * without control characters.
  */
 void limit_text(FILE *f, const struct limit_hit *hit);
-/* Returns the same as a string, to be freed; NULL without memory. */
+/* Returns the text of limit_text(). The caller frees it. NULL without memory. */
 char *limit_text_make(const struct limit_hit *hit);
 
-/* Writes the lines on sockets; nothing of what was not counted, or did not happen. */
+/* Writes the lines on sockets, without counters that were not read or are 0. */
 void network_text(FILE *f, const struct summary *s);
 
 #endif

@@ -9,14 +9,14 @@
 
 #define PROGRAMS_SHOWN 10
 #define NAME_COLUMNS 34
-#define LEAST_NAME 16 /* where the line is narrow */
+#define LEAST_NAME 16 /* on a narrow line */
 
 struct columns {
 	bool cpu, peak, io;
 	size_t name;
 };
 
-/* Returns the width of a row; the number of processes is always shown. */
+/* Returns the width of a row. The number of processes is always shown. */
 static size_t programs_width(const struct columns *show)
 {
 	return 2 + show->name + 10 + (show->cpu ? 12 : 0) + (show->peak ? 11 : 0) +
@@ -40,7 +40,7 @@ static void programs_fit_columns(struct columns *show, size_t width)
 		show->name = NAME_COLUMNS;
 }
 
-/* A value that was not read is "-", not zero. */
+/* Writes "-" for a value that was not read. */
 static void program_put_bytes(FILE *f, const struct program *p, enum metric_id id)
 {
 	char a[FORMAT_BYTES];
@@ -83,7 +83,10 @@ static void program_add(struct program *all, const struct program *p)
 	}
 }
 
-/* Without BPF: writes the part of the totals that no record has, as it was used between samples. */
+/*
+ * Without BPF, resources that a process used between its last sample and its end are in the totals
+ * but in no record. Writes the difference.
+ */
 static void programs_put_rest(FILE *f, const struct summary *s, const struct columns *show)
 {
 	struct program all = { 0 }, rest = { 0 };
@@ -136,7 +139,7 @@ void programs_text(FILE *f, const struct summary *s, size_t width)
 #define MOST_COLUMNS 6
 #define BAR_COLUMNS 40
 
-/* The instances of one dimension, which are consecutive. */
+/* Instances of one dimension, which are consecutive. */
 struct dimension {
 	const struct instance *first;
 	size_t nr;
@@ -147,7 +150,7 @@ struct value_columns {
 	size_t nr, name;
 };
 
-/* Returns the length of the key without its unit, which the values have. */
+/* Returns the length of the key without its unit, which the values show. */
 static int title_columns(enum metric_id id)
 {
 	const struct metric *m = metric_get(id);
@@ -273,7 +276,7 @@ static void latency_put_bar(FILE *f, uint64_t count, uint64_t most)
 	fputc('\n', f);
 }
 
-/* Formats times that are shorter than those of format_seconds(). */
+/* Like format_seconds(), for shorter times. */
 static const char *latency_format(char out[FORMAT_BYTES], uint64_t ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -319,7 +322,7 @@ void latencies_text(FILE *f, const struct summary *s)
 		latency_put(f, &s->latencies.all[i]);
 }
 
-#define HEAVIEST_NAME_COLUMNS 25 /* the others are 51 and more */
+#define HEAVIEST_NAME_COLUMNS 25 /* the other columns take at least 51 */
 
 /* clang-format off */
 static const struct column {
@@ -347,7 +350,7 @@ static void heaviest_put_head(FILE *f, const char *when, uint64_t elapsed_ns)
 	fputc('\n', f);
 }
 
-/* A value that was not read is "-", not zero. */
+/* Writes "-" for a value that was not read. */
 static void heaviest_put_row(FILE *f, const struct process_sample *p)
 {
 	char text[FORMAT_BYTES];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables of the summary: programs, instances, latencies; and processes of a sample. */
+/* Formats tables of the summary: programs, instances, latencies, and the processes of a sample. */
 #ifndef TEXT_SUMMARY_TABLES_H
 #define TEXT_SUMMARY_TABLES_H
 
@@ -10,19 +10,23 @@
 #include <stdio.h>
 
 /*
- * Writes the ten heaviest programs, the heaviest first, and "others". In @width columns, unless
- * that is 0: columns are left out, and names are cut.
+ * Writes the ten heaviest programs and the sum of the others. If @width is not 0, leaves out
+ * columns and cuts names to fit.
  */
 void programs_text(FILE *f, const struct summary *s, size_t width);
 
-/* Writes a table of instances for each dimension. Columns that do not fit into @width (0: any) are
- * left out. */
+/*
+ * Writes a table of instances per dimension. Columns that do not fit into @width (0 for any) are
+ * left out.
+ */
 void instances_text(FILE *f, const struct summary *s, size_t width);
-/* Writes a histogram of latencies for each device and direction. */
+/* Writes a histogram of latencies per device and direction. */
 void latencies_text(FILE *f, const struct summary *s);
 
-/* Writes a table of @nr processes of one sample, in their order, with the title @when, of up to 12
- * columns, and the time of the sample. Nothing if @nr is 0. */
+/*
+ * Writes a table of the @nr processes of one sample, in their order. Its heading is @when (up to 12
+ * columns) and the time of the sample. Writes nothing if @nr is 0.
+ */
 void heaviest_text(FILE *f, const char *when, const struct process_sample *rows, size_t nr);
 
 #endif

@@ -21,7 +21,7 @@
 #define LEAST_WHAT 16
 #define MOST_WHAT 200
 
-/* Writes how the command ended, and after what time. */
+/* Writes how and when the command ended. */
 static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 {
 	char wall[FORMAT_BYTES];
@@ -46,7 +46,7 @@ static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 			format_seconds(wall, s->wall_ns));
 }
 
-/* Returns the mark of style of the first line, "" if it has none. */
+/* Returns the style mark of the first line, or "". */
 static const char *summary_head_style(const struct summary *s, bool is_running)
 {
 	if (is_running)
@@ -54,7 +54,10 @@ static const char *summary_head_style(const struct summary *s, bool is_running)
 	return !s->is_attached && s->has_status && (s->signal || s->exit_code) ? STYLED_ALARM : "";
 }
 
-/* Writes the first line. The end comes first, so that a long command does not push it out. */
+/*
+ * Writes the first line. How the run ended precedes the command, so that a long command does not
+ * push it out.
+ */
 static void summary_put_head(FILE *f, const struct summary *s, const struct summary_view *v,
 			     size_t width)
 {
@@ -184,7 +187,7 @@ static void summary_put_processes(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-/* Writes what programs pushed; nothing if they pushed nothing. */
+/* Writes counters of pushed marks and metrics, unless all are 0. */
 static void summary_put_pushed(FILE *f, const struct summary *s)
 {
 	const struct pushed_counts *c = &s->pushed;
@@ -208,7 +211,7 @@ static const char *summary_format_cost(char *buffer, const struct role_cost *cos
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
 }
 
-/* Writes which figures are lower bounds. */
+/* Writes which values are lower bounds. */
 static void summary_put_bounds(FILE *f, const struct summary *s)
 {
 	fputs("  from /proc, without BPF (bpfmon check says why): ", f);
@@ -223,7 +226,7 @@ static void summary_put_bounds(FILE *f, const struct summary *s)
 	fputs(s->bounds.has_all_processes ? " peaks" : " peaks and the number of processes", f);
 }
 
-/* Writes what was lost. The names of losses may be from a file, and so untrusted. */
+/* Writes what was lost. Names of losses may come from a file and are untrusted. */
 static void summary_put_completeness(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
@@ -264,7 +267,7 @@ static void summary_put_cost(FILE *f, const struct summary *s)
 		format_bytes(d, s->map_bytes));
 }
 
-/* Writes what makes the figures doubtful, before them. */
+/* Writes what makes the values doubtful, before them. */
 static void summary_put_trouble(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
@@ -344,7 +347,7 @@ static void summary_put_all(FILE *f, const struct summary *s, const struct summa
 typedef void summary_part_fn(FILE *f, const struct summary *s, const struct summary_view *v,
 			     size_t width);
 
-/* Returns the text that @write writes, to be freed; NULL without memory. */
+/* Returns what @write wrote. The caller frees it. NULL without memory. */
 static char *summary_part_text(summary_part_fn *write, const struct summary *s,
 			       const struct summary_view *v, size_t width)
 {
@@ -420,7 +423,7 @@ void meta_markdown(FILE *f, const json_t *meta)
 	markdown_facts(f, facts);
 }
 
-/* A value that was not read is "-", not zero. */
+/* Writes "-" for a value that was not read. */
 static void program_put_cells(FILE *f, const struct program *p)
 {
 	char a[FORMAT_BYTES];
@@ -452,7 +455,7 @@ static void programs_markdown(FILE *f, const struct summary *s)
 		fprintf(f, "\nand %zu programs more\n", s->nr_programs - shown);
 }
 
-/* Writes instances and latencies as lines of code, which no name can end. */
+/* Writes instances and latencies as an indented code block, which no name can end. */
 static void instances_markdown(FILE *f, const struct summary *s)
 {
 	__cleanup(freep) char *text = NULL;
@@ -473,7 +476,7 @@ static void instances_markdown(FILE *f, const struct summary *s)
 	}
 }
 
-/* Writes the facts, and if there is no table of programs the lines below it. */
+/* Writes the facts, and also the foot if no table of programs follows. */
 static void summary_put_lines(FILE *f, const struct summary *s, const struct summary_view *v,
 			      size_t width)
 {

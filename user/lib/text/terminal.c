@@ -11,14 +11,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define DEFAULT_WIDTH 120 /* where there is no terminal */
+#define DEFAULT_WIDTH 120 /* without a terminal */
 #define LARGEST_WIDTH 10000
 
 #define ALARM_BEGIN "\x1b[31m"   /* red */
 #define RUNNING_BEGIN "\x1b[34m" /* blue */
 #define COLOUR_END "\x1b[0m"
 
-/* Of the process, and of the roles that it forks. */
+/* Inherited by the roles that the process forks. */
 static enum colour_choice colour;
 
 void terminal_choose_colour(enum colour_choice choice)
