@@ -75,7 +75,7 @@ static int agent_call_begin(struct agent_call *c, const char *path, struct reque
 	}
 	setsockopt(c->control_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	c->stream_fd = ends[0];
-	if (r->once) /* all comes at once */
+	if (r->once) /* the agent sends everything at once */
 		setsockopt(c->stream_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	err = stream_request(c->control_fd, ends[1], r);
 	close(ends[1]);

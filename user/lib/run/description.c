@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_BYTES 64 /* of a variable */
+#define NAME_BYTES 64 /* limit of a variable's name */
 
 static const struct field run_fields[] = {
 	FIELD_STRING_OF(run, name, RUN_WORD_BYTES * 3ULL),

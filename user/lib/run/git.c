@@ -13,13 +13,16 @@
 #include <unistd.h>
 
 #define MAX_LEVELS 256
-#define MAX_REFERENCES 5 /* in a chain, as in git */
+#define MAX_REFERENCES 5 /* limit of a chain of references, as in git */
 #define MAX_PACKED_BYTES (64L << 20)
 #define REF "ref: "
 #define HEADS "refs/heads/"
 #define HEX "0123456789abcdef"
 
-/* Opens a regular file below @folder; to open another type could block or have side effects. */
+/*
+ * Opens a regular file below @folder. Opening a file of another type could block or have side
+ * effects.
+ */
 static int git_open_file(int folder, const char *name)
 {
 	struct open_how how = {
@@ -52,7 +55,10 @@ static bool git_is_revision(const char *text, size_t n)
 	return (n == 40 || n == 64) && strspn(text, HEX) >= n;
 }
 
-/* By the rules of git-check-ref-format(1): no name leads out of .git, or steers a terminal. */
+/*
+ * Checks the rules of git-check-ref-format(1): such a name cannot lead out of .git or control a
+ * terminal.
+ */
 static bool git_is_ref(const char *name)
 {
 	size_t n = strlen(name);
@@ -67,7 +73,7 @@ static bool git_is_ref(const char *name)
 	       (n < 5 || strcmp(name + n - 5, ".lock") != 0);
 }
 
-/* Lines "REVISION NAME"; the others are a header and the targets of tags. */
+/* Parses lines "REVISION NAME"; other lines are a header and the targets of tags. */
 static int git_find_packed(int common, const char *ref, char *line, size_t size)
 {
 	int fd = git_open_file(common, "packed-refs");
@@ -88,7 +94,7 @@ static int git_find_packed(int common, const char *ref, char *line, size_t size)
 	return -ENOENT;
 }
 
-/* The folder with the references of all worktrees of a repository. */
+/* Opens the folder with the references of all worktrees of a repository. */
 static int git_open_common(int folder)
 {
 	char path[4096];
@@ -142,7 +148,7 @@ static int git_read_repository(int folder, struct git *g)
 	return g->revision[0] || g->branch[0] ? 0 : -ENOENT;
 }
 
-/* .git of a worktree or a submodule is a file with the path of the repository. */
+/* Opens the repository of a worktree or submodule, whose .git is a file with the path. */
 static int git_open_linked(int folder)
 {
 	char line[4096];
@@ -154,7 +160,10 @@ static int git_open_linked(int folder)
 	return openat(folder, line + prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* 0: read; -ENOENT: no repository here, search further up; else one that cannot be read. */
+/*
+ * Returns 0, -ENOENT if there is no repository here and the search goes on in the parent, or
+ * another negative errno if the repository cannot be read.
+ */
 static int git_read_folder(int folder, struct git *g)
 {
 	__cleanup(closep) int repository = -1;
@@ -194,7 +203,7 @@ int git_read(int fd, struct git *g)
 		}
 		close(folder);
 		folder = up;
-		/* git, too, stops at the root of the file system; the parent of / is / */
+		/* git stops at the root of the file system too; the parent of / is / */
 		if (above.st_dev != first.st_dev ||
 		    (above.st_ino == st.st_ino && above.st_dev == st.st_dev))
 			return -ENOENT;

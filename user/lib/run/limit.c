@@ -30,8 +30,11 @@ static const struct short_name short_names[] = {
 	{ "net", 2, { M_net_rx, M_net_tx } },
 };
 
-/* Of a live process there is what its tasks count, and some of its memory; of a span also what is
- * counted for an account, and all memory that a drain reads. */
+/*
+ * Returns false if the metric is unknown in that scope. A live process has the counters of its
+ * tasks and some of its memory; a span also has the values of its account and all memory that a
+ * drain reads.
+ */
 static bool limit_is_known_of(enum limit_of of, enum metric_id id)
 {
 	switch (of) {
@@ -138,7 +141,10 @@ static bool limit_read_of(struct limit *l, const json_t *v)
 	return false;
 }
 
-/* Without a key it is of time; each of several is checked as one, and they are in one unit. */
+/*
+ * Parses the keys: none means a limit of time. Each of several keys must be valid alone, and all
+ * must have the same unit.
+ */
 static bool limit_read_keys(struct limit *l, const json_t *list)
 {
 	const size_t nr = json_array_size(list);
@@ -203,8 +209,10 @@ void limit_hit_write(struct jsonw *j, const struct limit_hit *hit)
 	}
 }
 
-/* That of the metric in the text: two units have one name. Else, of a metric that this bpfmon does
- * not know, the first with the name. */
+/*
+ * Sets the unit of the metric in @text, as two units have the same name. If the metric is unknown
+ * to this version, sets the first unit of that name.
+ */
 static bool limit_unit_read(enum metric_unit *unit, const json_t *v, const char *text)
 {
 	const char *name = json_string_value(v);
@@ -257,7 +265,7 @@ static const struct {
 	{ "MiB", UNIT_BYTES, 1048576 },
 	{ "GiB", UNIT_BYTES, 1073741824 },
 	{ "TiB", UNIT_BYTES, 1099511627776 },
-	{ "K", UNIT_BYTES, 1024 }, /* as batch systems and systemd have them */
+	{ "K", UNIT_BYTES, 1024 }, /* as in batch systems and systemd */
 	{ "M", UNIT_BYTES, 1048576 },
 	{ "G", UNIT_BYTES, 1073741824 },
 	{ "T", UNIT_BYTES, 1099511627776 },

@@ -8,7 +8,7 @@
 
 #define NUMBER_BYTES 64
 
-/* Where we are in a line; the end is that of all lines. */
+/* Position within a line; @end is the end of all lines. */
 struct cursor {
 	char *at, *end;
 };
@@ -37,7 +37,7 @@ static void blanks_skip(struct cursor *c)
 		c->at++;
 }
 
-/* A name ends before one of @stops; a backslash takes its meaning from one of ",= ". */
+/* Parses a name, which ends before one of @stops. A backslash escapes one of ",= ". */
 static int name_take(struct cursor *c, const char *stops, struct piece *s)
 {
 	char *to = c->at;
@@ -75,7 +75,7 @@ static int tag_take(struct cursor *c, struct point *p)
 	return 0;
 }
 
-/* The quote is behind us. */
+/* Parses the rest of a string after its opening quote. */
 static int string_take(struct cursor *c, struct piece *s)
 {
 	char *stop = c->at, *to = c->at;
@@ -107,7 +107,7 @@ static bool boolean_take(const char *text, bool *is_true)
 	return false;
 }
 
-/* @text ends with i or u, which is cut off. */
+/* Parses @text, which ends with i or u, and cuts that letter off. */
 static int integer_parse(char *text, size_t length, struct point_field *f)
 {
 	bool is_natural = text[length - 1] == 'u';
@@ -171,7 +171,7 @@ static int field_take(struct cursor *c, struct point *p)
 	return 0;
 }
 
-/* Nanoseconds since 1970. */
+/* Parses nanoseconds since 1970. */
 static int time_take(struct cursor *c, struct point *p)
 {
 	uint64_t ns = 0;

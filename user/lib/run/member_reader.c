@@ -11,17 +11,18 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define MOST_BYTES (3 * (size_t)RUN_WORD_BYTES) /* a byte that is not UTF-8 has become three */
+#define MOST_BYTES                                                                                 \
+	(3 * (size_t)RUN_WORD_BYTES) /* limit of a text: an invalid byte becomes three bytes */
 
-/* An object while it is read. */
+/* An object of the line while it is being read. */
 struct object {
 	const struct target *t;
-	const struct object *above; /* the object that it is in; NULL: the line */
-	const char *key;            /* its key there */
-	size_t next;                /* place of the first row that may follow */
-	int metric;                 /* the same of metrics */
-	bool has_odd_key;           /* a key has escapes, or is not ASCII */
-	const struct member *late;  /* a derived number, set when the others are */
+	const struct object *above; /* enclosing object; NULL: the line */
+	const char *key;            /* its key in the enclosing object */
+	size_t next;                /* first row of the table that may follow in order */
+	int metric;                 /* first metric that may follow in order */
+	bool has_odd_key;           /* a key has escapes or is not ASCII */
+	const struct member *late;  /* derived number, to be set after all others */
 	uint64_t late_value;
 };
 
@@ -49,7 +50,7 @@ static void tags_cut(json_t *tags, size_t most)
 	}
 }
 
-/* Cut names and tags, which exports repeat in each line, to what recording allows. */
+/* Truncates names and tags, which exports repeat in each line, to the limits of recording. */
 static void words_cut(json_t *o, size_t most_tags)
 {
 	static const char *const words[] = { "run", "name", "job", "host", "user" };
@@ -75,7 +76,7 @@ json_t *reading_tree(struct reading *r)
 	return r->tree;
 }
 
-/* The tree of an object of the line; NULL: there is none. */
+/* Returns the tree of an object of the line, or NULL. */
 static json_t *object_tree(struct reading *r, const struct object *o)
 {
 	return o->above ? json_object_get(object_tree(r, o->above), o->key) : reading_tree(r);
@@ -91,7 +92,7 @@ static struct metric_set *object_metrics(const struct object *o)
 	return (struct metric_set *)((char *)o->t->of + o->t->table->have);
 }
 
-/* Set a member that is a number, or its 0. */
+/* Sets a number; out of range it becomes 0. */
 static void member_set_number(struct object *o, const struct member *m, uint64_t n)
 {
 	void *at = member_at(o->t->of, m);
@@ -111,7 +112,7 @@ static unsigned member_decimals(const struct member *m)
 	return m->type == TYPE_TIME ? 6 : metric_unit_decimals(m->unit);
 }
 
-/* Read the arguments: there is room for them, as the line has them, too. */
+/* Copies the arguments to r->pull.to, which has room, as they are not longer than the line. */
 static bool args_take(struct reading *r, struct process *p, const json_t *list)
 {
 	char *start = r->pull.to;
@@ -131,7 +132,7 @@ static bool args_take(struct reading *r, struct process *p, const json_t *list)
 	return i;
 }
 
-/* Set a member from a value of the tree, which may be NULL. Returns false if it is another one. */
+/* Sets a member from a value of the tree, which may be NULL. Returns false if the type is wrong. */
 static bool member_set_from_tree(struct reading *r, struct object *o, const struct member *m,
 				 json_t *v)
 {
@@ -197,7 +198,7 @@ static bool pull_args(struct pull *p, struct process *of)
 	return false;
 }
 
-/* Set a member that keeps a text itself. Returns false if the text is not plain. */
+/* Sets a member that stores its text inline. Returns false if the text is not plain. */
 static bool member_pull_text(struct reading *r, const struct member *m, char *at)
 {
 	const char *text;
@@ -217,7 +218,10 @@ static bool member_pull_text(struct reading *r, const struct member *m, char *at
 	return true;
 }
 
-/* Set a member from the text of its value. Returns false, at the value, if that is not plain. */
+/*
+ * Sets a member from the text of its value. If the value is not plain, returns false with the
+ * position at the value.
+ */
 static bool member_pull(struct reading *r, struct object *o, const struct member *m, bool *is_there)
 {
 	void *at = member_at(o->t->of, m);
@@ -254,7 +258,7 @@ static bool member_pull(struct reading *r, struct object *o, const struct member
 		return *(bool *)at || PULL_TAKE(p, "false");
 	case TYPE_STRING:
 		*is_there = !PULL_TAKE(p, "null");
-		/* where there is a tree, names are cut in it */
+		/* a tree has truncated names, which have to be used */
 		return !*is_there || (!r->tree && pull_text(p, at, &length));
 	case TYPE_TEXT:
 	case TYPE_COMM:
@@ -310,7 +314,7 @@ static void member_read_row(struct reading *r, struct object *o, size_t at)
 		return;
 	}
 	if (r->seen[at] && m->type >= TYPE_OBJECT && !o->t->pull) {
-		r->is_plain = false; /* the first counts */
+		r->is_plain = false; /* of duplicate keys the first counts */
 		r->is_bad |= !pull_skip(&r->pull);
 		return;
 	}
@@ -324,7 +328,7 @@ static void member_read_row(struct reading *r, struct object *o, size_t at)
 	r->seen[at] = true;
 }
 
-/* Members that every line has, and that should have come between two places, make it not plain. */
+/* Clears is_plain if a row between @from and @to that every line has was not seen. */
 static void rows_pass(struct reading *r, const struct object *o, size_t from, size_t to)
 {
 	const struct member *rows = o->t->table->rows;
@@ -334,7 +338,7 @@ static void rows_pass(struct reading *r, const struct object *o, size_t from, si
 			r->is_plain = false;
 }
 
-/* The place of the metric behind those that have come; NR_METRICS: it is none. */
+/* Returns the metric among those after o->metric, or NR_METRICS. */
 static int metric_next(const struct object *o, const char *key, size_t length)
 {
 	for (int i = o->metric; i < NR_METRICS; i++)
@@ -344,7 +348,7 @@ static int metric_next(const struct object *o, const char *key, size_t length)
 	return NR_METRICS;
 }
 
-/* Read the value of a key that comes in the order of the table. Returns false if it does not. */
+/* Reads the value of a key in table order. Returns false if the key is not in order. */
 static bool member_read_next(struct reading *r, struct object *o, const char *key, size_t length)
 {
 	const struct member_table *t = o->t->table;
@@ -374,7 +378,7 @@ static bool member_read_next(struct reading *r, struct object *o, const char *ke
 	return false;
 }
 
-/* The same of a key at another place, or of an unknown one, of which the value is skipped. */
+/* Reads the value of a key out of order; skips that of an unknown key. */
 static void member_read_any(struct reading *r, struct object *o, const char *key, size_t length)
 {
 	const struct member_table *t = o->t->table;
@@ -397,7 +401,7 @@ static void member_read_any(struct reading *r, struct object *o, const char *key
 		r->is_bad |= !pull_skip(&r->pull);
 }
 
-/* Take all members of an object from its tree. */
+/* Sets all remaining members of an object from its tree. */
 static void object_take(struct reading *r, struct object *o)
 {
 	const struct member_table *t = o->t->table;
@@ -449,7 +453,7 @@ static void object_read(struct reading *r, struct object *o)
 		if (!member_read_next(r, o, key, length))
 			member_read_any(r, o, key, length);
 		pull_blanks(p);
-		/* else the text is left to the tree to judge */
+		/* otherwise leave the decision to the tree's parser */
 		r->is_plain &= pull_is_end_of_value(p);
 		if (p->at < p->end && *p->at != ',' && *p->at != '}')
 			r->is_bad = true;
@@ -465,7 +469,7 @@ static void object_read(struct reading *r, struct object *o)
 		o->late->set(o->t->of, o->late_value);
 }
 
-/* Set what decides whether members are there: each of those that it decides has to be. */
+/* Sets the bools that mark members as present: true only if all of their members were read. */
 static void members_finish(struct reading *r, const struct target *t)
 {
 	const struct member *rows = t->table->rows;

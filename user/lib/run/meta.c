@@ -83,7 +83,7 @@ ssize_t file_read_text(const char *root, const char *path, char *out, size_t siz
 	fd = open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* the kernel returns some of its files in pieces */
+	/* the kernel returns some of its files in several reads */
 	while (n > 0 && used < size - 1) {
 		n = read(fd, out + used, size - 1 - used);
 		if (n < 0) {
@@ -104,7 +104,7 @@ void text_copy(char *out, size_t size, const char *text, size_t n)
 	out[n] = '\0';
 }
 
-/* Cuts off blanks at both ends. */
+/* Trims blanks at both ends. */
 static const char *text_trim(const char *text, size_t *n)
 {
 	while (*n && isspace((unsigned char)*text)) {
@@ -184,7 +184,10 @@ int text_number(const char *text, const char *key, char separator, uint64_t *val
 		name, NULL, false, true                                                            \
 	}
 
-/* No address and no path to credentials: a URL may hold a password, as JENKINS_URL may. */
+/*
+ * Must not contain addresses or paths to credentials: a URL such as JENKINS_URL may include a
+ * password.
+ */
 /* clang-format off */
 static const struct scheduler_row scheduler_rows[] = {
 	/* Slurm */

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define UNLIMITED (1ULL << 60) /* version 1 writes "no limit" as a number, a little below 2^63 */
+#define UNLIMITED (1ULL << 60) /* version 1 writes "no limit" as a number slightly below 2^63 */
 
-/* A cgroup in its hierarchy: the first @mount bytes of the folder are the mount point. */
+/* A cgroup in its hierarchy. The first @mount bytes of @folder are the mount point. */
 struct place {
 	char folder[4096];
 	size_t mount;
@@ -23,7 +23,7 @@ struct place {
 
 static const struct cgroup_file {
 	enum limit_id id;
-	const char *controller, *v2, *v1; /* NULL: no such file in that version */
+	const char *controller, *v2, *v1; /* NULL: that version has no such file */
 } files[] = {
 	{ LIMIT_MEMORY_MAX, "memory", "/memory.max", "/memory.limit_in_bytes" },
 	{ LIMIT_MEMORY_HIGH, "memory", "/memory.high", NULL },
@@ -32,7 +32,7 @@ static const struct cgroup_file {
 	{ LIMIT_PIDS_MAX, "pids", "/pids.max", "/pids.max" },
 };
 
-/* False: there is no limit. */
+/* Returns false if there is no limit. */
 static bool limit_parse(const char *text, uint64_t *value)
 {
 	char *end;
@@ -54,7 +54,7 @@ static void limits_lower_by_file(struct limits *l, const char *folder, const str
 		limit_lower(l, f->id, value);
 }
 
-/* The quota of CPU time in each period, both in microseconds. */
+/* Applies the quota of CPU time per period, both in microseconds. */
 static void limits_lower_cpu(struct limits *l, const char *folder, bool is_v2)
 {
 	char line[64], period[64] = "";
@@ -72,7 +72,7 @@ static void limits_lower_cpu(struct limits *l, const char *folder, bool is_v2)
 		limit_lower(l, LIMIT_CPU_MAX, quota_us * 1000 / period_us);
 }
 
-/* Of @p and each visible cgroup above it the smallest limit counts. */
+/* Applies the smallest limit of @p and its visible ancestors. */
 static void limits_lower_upwards(struct limits *l, struct place p, const char *controller)
 {
 	for (;;) {
@@ -99,14 +99,14 @@ static int place_find(const char *self, const char *proc, const char *controller
 					&p->mount);
 }
 
-/* The process will be moved to @own. */
+/* Replaces the folder by @own, to which the process will be moved. */
 static void place_set_own(struct place *p, const struct cgroup *own)
 {
 	if (own && own->is_v2 == p->is_v2 && strlen(own->path) >= p->mount)
 		memcpy(p->folder, own->path, sizeof(p->folder));
 }
 
-/* The rows of /proc/PID/limits: a name, the soft limit, the hard one, the unit. */
+/* Parses the rows of /proc/PID/limits: name, soft limit, hard limit, unit. */
 static void limits_read_resources(const char *proc, struct limits *l)
 {
 	static const struct {
@@ -162,7 +162,7 @@ void limits_of_process(const char *self, const char *proc, const struct cgroup *
 			continue;
 		if (!i && !own)
 			memcpy(l->cgroup, path, sizeof(l->cgroup));
-		/* in version 1 @own is in the hierarchy of memory only */
+		/* in version 1 @own is only in the memory hierarchy */
 		if (!i || p.is_v2)
 			place_set_own(&p, own);
 		limits_lower_upwards(l, p, controllers[i]);
@@ -171,7 +171,7 @@ void limits_of_process(const char *self, const char *proc, const struct cgroup *
 	limits_read_resources(proc, l);
 }
 
-/* The same path in the hierarchy of @controller. */
+/* Finds the same path in the hierarchy of @controller. */
 static int place_find_twin(const char *self, const struct cgroup_target *t, const char *controller,
 			   struct place *p)
 {
@@ -198,10 +198,10 @@ void limits_of_cgroup(const char *self, const struct cgroup_target *t, struct li
 		       l->mems_allowed, sizeof(l->mems_allowed));
 }
 
-#define ID_BYTES 12 /* the least; engines use 64 digits, or 32 */
+#define ID_BYTES 12 /* minimum; engines use 64 or 32 digits */
 #define POD_PREFIX "pod"
 
-/* How engines name a container's cgroup: a prefix, then an id (@is_hex) or a name. */
+/* Engines' names of container cgroups: a prefix, then an id (@is_hex) or a name. */
 static const struct pattern {
 	const char *prefix, *engine;
 	bool is_hex;
@@ -215,7 +215,7 @@ static const struct pattern {
 	{ "apptainer-", "apptainer", false },
 };
 
-/* Cgroups whose children are those of containers, or parts of one. */
+/* Cgroups whose children are container cgroups, or parts of one. */
 static const struct pattern folders[] = {
 	{ "docker", "docker", true },
 	{ "ecs", "docker", true },
@@ -243,7 +243,10 @@ static bool container_take_match(struct container_info *c, const struct pattern 
 	return true;
 }
 
-/* The UID of a pod: podUID.slice below kubepods.slice, with _ in place of -; or podUID. */
+/*
+ * Extracts the UID of a pod from podUID.slice below kubepods.slice, which has _ for -, or from
+ * podUID.
+ */
 static void container_take_pod(struct container_info *c, const char *part, size_t n)
 {
 	const char *at = NULL;
@@ -295,7 +298,7 @@ bool container_of_cgroup(const char *path, struct container_info *c)
 	size_t above_n = 0;
 	bool found = false, in_pods = false;
 
-	/* the outermost one counts: cgroups below it are made by the container itself */
+	/* the outermost match counts: the container itself creates cgroups below it */
 	for (const char *part = path; *part && !found;) {
 		size_t whole, n;
 
@@ -340,7 +343,7 @@ static void containerenv_copy(const char *text, const char *key, char *out, size
 		text_copy(out, size, at + 1, n - 2);
 }
 
-/* Podman's file names the container; it is empty unless the container is privileged. */
+/* Reads Podman's file with the container's name. It is empty unless the container is privileged. */
 static bool container_from_podman(const char *root, struct container_info *c)
 {
 	char text[4096];
@@ -354,7 +357,10 @@ static bool container_from_podman(const char *root, struct container_info *c)
 	return true;
 }
 
-/* Values of $container that systemd documents; any other is not published, as it may be private. */
+/*
+ * Accepts the values of $container that systemd documents. Others are not published, as they may be
+ * private.
+ */
 static bool container_is_manager(const char *name)
 {
 	static const char *const names[] = { "docker",      "podman",         "oci",    "lxc",
@@ -387,7 +393,10 @@ static void container_from_environment(struct container_info *c)
 		snprintf(c->engine, sizeof(c->engine), "%s", manager);
 }
 
-/* The file alone is a hint: it may have been copied, or be on the disk of a machine. */
+/*
+ * Checks the PID namespace as well, as the file may have been copied, or lie on the disk of a
+ * machine.
+ */
 static bool container_has_docker_file(const char *root, const char *proc)
 {
 	static const char initial[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO of the kernel */
@@ -407,7 +416,7 @@ void container_of_self(const char *root, const char *proc, struct container_info
 	container_of_process(proc, c);
 	if (container_from_podman(root, c) || c->engine[0])
 		return;
-	container_from_environment(c); /* before files: with Apptainer they are the host's */
+	container_from_environment(c); /* before files, which are the host's with Apptainer */
 	if (c->engine[0])
 		return;
 	if (container_has_docker_file(root, proc))

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define SMALL_BYTES (16ULL << 20)
-#define FEW_BYTES (1ULL << 20) /* of files in memory */
+#define FEW_BYTES (1ULL << 20) /* negligible size of in-memory files */
 
 static const char equal[] = "equal", at_most[] = "at_most", at_least[] = "at_least";
 
@@ -60,16 +60,16 @@ static struct memory_needed needed_at(struct memory_needed n, uint64_t elapsed_n
 	return n;
 }
 
-/* The most that the sum of RSS can have been. False: it is not known. */
+/* Sets the upper bound of the sum of RSS. Returns false if it is unknown. */
 static bool rss_most(const struct summary *s, uint64_t *bytes)
 {
 	*bytes = s->has_rss_peak_exact ? s->rss_peak_exact_bytes : s->rss_peak_upper_bytes;
-	/* below what a sample has seen it is no bound */
+	/* a bound below a sampled value is wrong */
 	return s->has_rss_peak_exact ||
 	       (s->has_rss_peak_upper && *bytes >= s->rss_peak_bytes / 100 * 99);
 }
 
-/* By how much RSS has been beyond what @seen_bytes of it stand for. */
+/* Returns by how much RSS may have exceeded @seen_bytes. */
 static uint64_t rss_beyond(const struct summary *s, uint64_t seen_bytes)
 {
 	uint64_t most;
@@ -79,7 +79,7 @@ static uint64_t rss_beyond(const struct summary *s, uint64_t seen_bytes)
 	return most > seen_bytes ? most - seen_bytes : 0;
 }
 
-/* Then nothing to speak of is counted twice. */
+/* Returns true if one process accounts for almost all RSS, so that little is counted twice. */
 static bool rss_is_of_one(const struct summary *s, uint64_t most)
 {
 	return s->has_process_rss_peak && s->process_rss_peak_exact &&
@@ -88,7 +88,7 @@ static bool rss_is_of_one(const struct summary *s, uint64_t most)
 
 static struct memory_needed needed_by_rss(const struct summary *s)
 {
-	/* of another moment than that of the largest sample: it says nothing of their sum */
+	/* then the peak is the high-water mark of one process, reached at an unknown time */
 	const bool is_of_one_alone = s->bounds.is_from_proc && s->has_process_rss_peak &&
 				     s->rss_peak_bytes == s->process_rss_peak_bytes;
 	struct memory_needed n;
@@ -108,7 +108,10 @@ static struct memory_needed needed_by_rss(const struct summary *s)
 							   : needed_at(n, s->rss_peak_elapsed_ns);
 }
 
-/* The kernel's mark bounds it, and is near it where the cgroup has little page cache. */
+/*
+ * Estimates from the cgroup. The kernel's high-water mark is an upper bound, close if the cgroup
+ * has little page cache.
+ */
 static struct memory_needed needed_by_cgroup(const struct summary *s)
 {
 	const struct needed_seen *seen = &s->seen;
@@ -119,7 +122,7 @@ static struct memory_needed needed_by_cgroup(const struct summary *s)
 	if (has_most && !exceeds_by_a_tenth(seen->cgroup_most_bytes, least))
 		return needed_at(needed_make("cgroup", equal, seen->cgroup_most_bytes),
 				 seen->cgroup_elapsed_ns);
-	/* what came between samples may be memory that processes share */
+	/* memory that appeared between samples may be shared by processes */
 	if (unseen > least / 10 && has_most)
 		return needed_make("cgroup", at_most, seen->cgroup_most_bytes);
 	if (unseen > least / 10)
@@ -129,7 +132,10 @@ static struct memory_needed needed_by_cgroup(const struct summary *s)
 		seen->cgroup_elapsed_ns);
 }
 
-/* Between readings RSS may have been larger; where one was wanted and not made, all is open. */
+/*
+ * Estimates from PSS. RSS may have been larger between readings; if a reading failed, RSS is the
+ * only bound.
+ */
 static struct memory_needed needed_by_pss(const struct summary *s)
 {
 	const struct needed_seen *seen = &s->seen;
@@ -148,7 +154,7 @@ static struct memory_needed needed_by_pss(const struct summary *s)
 	return needed_at(n, seen->pss_elapsed_ns);
 }
 
-/* RSS says it as well as anything: it is of one process, or so little that nobody cares. */
+/* Returns true if RSS is good enough: one process holds it, or it is negligible. */
 static bool rss_will_do(const struct summary *s)
 {
 	uint64_t most;
@@ -185,7 +191,7 @@ struct memory_needed memory_needed_of(const struct summary *s)
 	n = needed_by_rss(s);
 	if (!n.bytes)
 		return (struct memory_needed){ 0 };
-	/* a cgroup would have shown them */
+	/* the cgroup would have included in-memory files */
 	return seen->has_cgroup ? n : needed_beside_files(n, seen);
 }
 

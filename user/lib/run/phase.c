@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATE_NS                                                                                    \
-	2000000 /* less than a tick, as which CPU time is added up: no need to separate it */
+#define LATE_NS 2000000 /* less than a tick, the resolution of CPU time: no need to separate */
 #define LATE_SHARE 10
 
 void phases_done(struct phases *p)
@@ -47,13 +46,13 @@ int phases_add_mark(struct phases *p, const char *text, size_t length, uint64_t 
 	memcpy(copy, text, length);
 	copy[length] = '\0';
 	for (size_t i = 0; i < length; i++)
-		if (!copy[i]) /* a NUL would hide what comes after it */
+		if (!copy[i]) /* a NUL would hide the rest of the text */
 			copy[i] = '?';
 	*new = (struct phase){ .text = copy, .start_ns = elapsed_ns, .samples = p->nr };
 	return 0;
 }
 
-/* By time, then by arrival: until phases are sorted "samples" is the order of arrival. */
+/* Orders by time, then by arrival, which is in @samples until the phases are sorted. */
 static int phase_mark_order(const void *a, const void *b)
 {
 	const struct phase *p = a, *q = b;
@@ -63,7 +62,7 @@ static int phase_mark_order(const void *a, const void *b)
 	return p->samples < q->samples ? -1 : 1;
 }
 
-/* All marks have come: sorts them, and puts the time before the first one in front. */
+/* Sorts the phases once all marks were added, and inserts the time before the first mark. */
 static void phase_begin(struct phases *p)
 {
 	struct phase *first;
@@ -135,8 +134,10 @@ void phases_add_sample(struct phases *p, const struct sample *s)
 	}
 }
 
-/* True if the phases @from to @to - 1 used what was measured between the samples that begin @from
- * and @to: these came soon enough after the marks. */
+/*
+ * Returns true if the values between the samples that begin phase @from and phase @to belong to the
+ * phases @from to @to - 1: these samples came soon enough after the marks.
+ */
 static bool phase_is_separate(const struct phases *p, size_t from, size_t to, uint64_t end_ns)
 {
 	const struct phase *first = &p->all[from], *next = to < p->nr ? &p->all[to] : NULL;
@@ -146,7 +147,7 @@ static bool phase_is_separate(const struct phases *p, size_t from, size_t to, ui
 	return late_ns <= LATE_NS || late_ns <= took_ns / LATE_SHARE;
 }
 
-/* True if no later phase begins at the same sample: what is measured from there on is its own. */
+/* Returns true if no later phase begins at the same sample. */
 static bool phase_begins_at_sample(const struct phases *p, size_t i)
 {
 	const struct phase *next = i + 1 < p->nr ? &p->all[i + 1] : NULL;
@@ -154,7 +155,7 @@ static bool phase_begins_at_sample(const struct phases *p, size_t i)
 	return !next || !next->is_measured || next->measured_by != p->all[i].measured_by;
 }
 
-/* From now on @head has the values of both. */
+/* Moves the values of phase @i into those of @head. */
 static void counter_share(struct phases *p, size_t head, size_t i)
 {
 	struct phase *to = &p->all[head], *ph = &p->all[i];
@@ -187,7 +188,7 @@ static void phase_share_counters(struct phases *p, size_t head, size_t from, siz
 		counter_share(p, head, i);
 }
 
-/* Groups the phases that have a sample, from the first on; each group ends as soon as it may. */
+/* Groups the phases that have a sample, from the first on; each group ends as early as possible. */
 static void phases_join(struct phases *p, size_t nr, uint64_t end_ns)
 {
 	size_t head = 0, before = 0;
@@ -225,11 +226,11 @@ void phases_finish(struct phases *p, uint64_t elapsed_ns)
 		phases_join(p, measured, p->all[measured - 1].end_ns);
 }
 
-/* A phase on the way to the sum of its name. */
+/* A phase while it is assigned to the sum of its name. */
 struct named_phase {
 	const char *text;
-	size_t at;  /* its number */
-	size_t sum; /* that of its name */
+	size_t at;  /* index of the phase */
+	size_t sum; /* index of the sum */
 };
 
 void phase_sums_done(struct phase_sums *s)
@@ -259,7 +260,10 @@ static int compare_phase_numbers(const void *a, const void *b)
 	return (p->at > q->at) - (p->at < q->at);
 }
 
-/* Which sum each phase is of, by its number: names in the order in which they first come. */
+/*
+ * Assigns a sum to each phase. Names are numbered in order of first appearance. Returns an array by
+ * index of the phase.
+ */
 static struct named_phase *phase_names_number(struct phase_sums *s, const struct phases *p)
 {
 	struct named_phase *all = memory_calloc(p->nr + 1, sizeof(*all));
@@ -275,7 +279,7 @@ static struct named_phase *phase_names_number(struct phase_sums *s, const struct
 			s->has_equal = true;
 		else
 			first = all[i].at;
-		all[i].sum = first; /* until they are numbered: the first phase of that name */
+		all[i].sum = first; /* until numbered: index of the first phase of that name */
 	}
 	qsort(all, p->nr, sizeof(*all), compare_phase_numbers);
 	for (size_t i = 0; i < p->nr; i++)
@@ -283,7 +287,10 @@ static struct named_phase *phase_names_number(struct phase_sums *s, const struct
 	return all;
 }
 
-/* A phase that no sample measured has no values, and takes none away. */
+/*
+ * Adds the values of a phase. A phase without samples has none, and does not make the sum
+ * incomplete.
+ */
 static void phase_sum_add_values(struct phase_sum *sum, const struct phase *ph, bool is_first)
 {
 	for (int m = 0; m < NR_METRICS && ph->samples; m++) {
@@ -311,14 +318,14 @@ static bool phase_group_has_one_name(const struct named_phase *names, size_t nr)
 	return true;
 }
 
-/* The @nr phases from @first on have their values together. */
+/* Adds the @nr phases from @first on, which share their values. */
 static void phase_sums_add_group(struct phase_sums *s, const struct phase *first,
 				 const struct named_phase *names, size_t nr)
 {
 	bool is_one = phase_group_has_one_name(names, nr);
 	struct phase_sum *to = is_one ? &s->all[names[0].sum] : &s->shared;
 
-	/* the first that is measured brings the counters that there are */
+	/* the first measured phase decides which counters the sum has */
 	phase_sum_add_values(to, first, to->nr == to->nr_shared);
 	for (size_t i = 0; i < nr; i++) {
 		struct phase_sum *sum = &s->all[names[i].sum];
@@ -366,7 +373,7 @@ void phase_times_done(struct phase_times *t)
 	*t = (struct phase_times){ 0 };
 }
 
-/* The text as a name ended by NUL: a NUL in it would hide what comes after it. */
+/* Returns the text NUL-terminated; replaces a NUL in it, which would hide the rest. */
 static char *phase_name_copy(const char *text, size_t length)
 {
 	char *copy = memory_malloc(length + 1);
@@ -381,10 +388,10 @@ static char *phase_name_copy(const char *text, size_t length)
 	return copy;
 }
 
-/* The number of the name, which is taken over; NO_NAME: there is no room for one more. */
+/* Returns the number of the name, or NO_NAME if there is no room. Frees or takes over @name. */
 static uint32_t phase_name_intern(struct phase_times *t, char *name)
 {
-	for (size_t i = t->nr_names; name && i-- > 0;) { /* mostly one of the last */
+	for (size_t i = t->nr_names; name && i-- > 0;) { /* usually a recent one */
 		if (strcmp(t->names[i], name) != 0)
 			continue;
 		free(name);
@@ -445,7 +452,7 @@ static int timed_mark_order(const void *a, const void *b)
 	return p->came < q->came ? -1 : 1;
 }
 
-/* A mark may come after the end. */
+/* Limits the time to that of the run: a mark may come after its end. */
 static uint64_t time_within(uint64_t elapsed_ns, uint64_t wall_ns)
 {
 	return elapsed_ns < wall_ns ? elapsed_ns : wall_ns;

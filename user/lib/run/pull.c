@@ -5,7 +5,7 @@
 
 #include <ctype.h>
 
-#define MOST_DIGITS 18 /* of a whole number: one of more may overflow */
+#define MOST_DIGITS 18 /* of a whole number; more could overflow */
 
 bool pull_take(struct pull *p, const char *text, size_t n)
 {
@@ -92,7 +92,7 @@ bool pull_text(struct pull *p, const char **text, size_t *length)
 	return true;
 }
 
-/* Skips a string, with escapes or without. */
+/* Skips a string, with or without escapes. */
 static bool pull_skip_text(struct pull *p, bool *is_plain)
 {
 	*is_plain = true;

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As "key=value", in memory of the line; without memory there are none. */
+/* Stores the tags as "key=value" in memory of the line; there are none if memory runs out. */
 static void span_read_tags(struct line *l, json_t *tags)
 {
 	struct span_label *label = &l->span.label;
@@ -74,9 +74,11 @@ static void meta_read(struct line *l, json_t *o)
 	l->start_epoch_ns = member_read_epoch(o, "start_time");
 }
 
-#define MOST_INSTANCES 128 /* each name is compared with all before; of more the tree is read */
+#define MOST_INSTANCES                                                                             \
+	128 /* each name is compared with all previous ones; a longer list is read from the tree   \
+	     */
 
-/* Read "name":{ of which the members follow. */
+/* Reads "name":{ before the members of an object. */
 static bool pull_object(struct pull *p, const char **name, size_t room)
 {
 	size_t length;
@@ -84,7 +86,10 @@ static bool pull_object(struct pull *p, const char **name, size_t room)
 	return pull_text(p, name, &length) && length && length < room && PULL_TAKE(p, ":{");
 }
 
-/* Of members with one name the last counts. */
+/*
+ * Returns false for a duplicate name, of which the tree's parser keeps the last, or if there are
+ * too many.
+ */
 static bool instance_is_new(const struct sample *smp, const char *dimension, const char *name)
 {
 	for (size_t i = 0; i < smp->nr_instances; i++)
@@ -177,7 +182,10 @@ static void sample_read(struct line *l, struct reading *r)
 	members_read(r, &t);
 }
 
-/* One that has ended has a status or a signal; one that has not has a state. */
+/*
+ * Returns false if the combination cannot have been written: an ended process has a status or a
+ * signal, a live one a state.
+ */
 static bool process_is_plain(const struct process *p, bool has_status, bool has_signal)
 {
 	if (!p->has_ended)
@@ -222,7 +230,10 @@ static void process_sample_read(struct line *l, struct reading *r)
 	r->is_plain &= !p->exe || p->has_parent;
 	if (p->has_parent)
 		return;
-	/* the rest is of a live feed: what its record will have, so far */
+	/*
+	 * other values exist only in a live feed, with the parent: the values of the later record
+	 * so far
+	 */
 	for (int i = 0; i < NR_METRICS; i++) {
 		if (!metric_has(&p->have, (enum metric_id)i) ||
 		    metric_has(&always, (enum metric_id)i))
@@ -277,8 +288,8 @@ static const struct kind {
 	const char *name;
 	enum line_kind kind;
 	void (*read)(struct line *l, struct reading *r);
-	bool may_be_plain; /* the line can do without a tree */
-	size_t most_tags;  /* of its tree; 0: all */
+	bool may_be_plain; /* the line can be read without a tree */
+	size_t most_tags;  /* number of tags to keep in the tree; 0: all */
 } kinds[] = {
 	{ "sample", LINE_SAMPLE, sample_read, true, 0 },
 	{ "process", LINE_PROCESS, process_read, true, 0 },
@@ -291,7 +302,7 @@ static const struct kind {
 };
 static const struct kind other_kind = { "", LINE_OTHER, NULL, false, 0 };
 
-/* The kind of a line that begins with it, as bpfmon writes it; NULL: it does not. */
+/* Returns the kind of a line that begins with it, as bpfmon writes it, or NULL. */
 static const struct kind *kind_pull(struct pull *p)
 {
 	static const char start[] = "{\"kind\":\"";
@@ -314,12 +325,12 @@ bool line_may_be(const char *text, size_t length, unsigned parts)
 	struct pull p = { .at = text, .end = text + length };
 	const struct kind *k = kind_pull(&p);
 
-	/* meta and summary are always read, and a line that ends there is no line */
+	/* meta and summary are always read, and a line that ends here is incomplete */
 	return !k || p.at == p.end || k->kind == LINE_META || k->kind == LINE_SUMMARY ||
 	       parts & PART(k->kind);
 }
 
-/* The kind as the tree has it; NULL: it has none. */
+/* Returns the kind according to the tree, or NULL if it has none. */
 static const struct kind *kind_of_tree(const json_t *tree)
 {
 	const char *name = json_string_value(json_object_get(tree, "kind"));
@@ -330,7 +341,10 @@ static const struct kind *kind_of_tree(const json_t *tree)
 	return name ? &other_kind : NULL;
 }
 
-/* The copies of the texts take no more than the line: each has a NUL instead of two quotes. */
+/*
+ * Makes room for copies of all texts: they take no more than the line, as each has a NUL instead of
+ * two quotes.
+ */
 static bool line_make_room(struct line *l, size_t length)
 {
 	char *room;
@@ -345,7 +359,7 @@ static bool line_make_room(struct line *l, size_t length)
 	return true;
 }
 
-/* Read the values of a line of the kind, of which the members begin at @at. */
+/* Reads the values of a line of the kind, whose members begin at @at. */
 static void kind_read(struct line *l, struct reading *r, const struct kind *k, const char *at)
 {
 	if (!k->may_be_plain)
@@ -360,7 +374,10 @@ static void kind_read(struct line *l, struct reading *r, const struct kind *k, c
 	r->is_plain &= r->pull.at == r->pull.end && !r->pull.has_blank && r->has_begun;
 }
 
-/* Where the members of a line begin that does not begin with its kind; NULL: it is no object. */
+/*
+ * Returns where the members of a line begin that does not start with its kind, or NULL if it is no
+ * object.
+ */
 static const char *members_find(const struct reading *r)
 {
 	struct pull p = { .at = r->text, .end = r->text + r->length };

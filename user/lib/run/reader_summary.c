@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The summary line, whose rows are those of summary.def, and the parts of lines that have a tree:
- * metrics, instances. */
+/*
+ * Reads the summary line by the rows of summary.def, and parts of lines that have a tree: metrics,
+ * instances.
+ */
 #include "run/summary_field.h"
 #include "run/limit.h"
 #include "run/member_reader.h"
@@ -16,7 +18,10 @@ static void metric_read(enum metric_id id, const json_t *v, uint64_t *values,
 		metric_put(have, id);
 }
 
-/* What a process, or a group of them, has used: not "processes", which there counts the group. */
+/*
+ * Reads the usage of a process or a group, but not "processes", which is the size of the group
+ * there.
+ */
 static void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
@@ -38,9 +43,9 @@ void metrics_read(json_t *o, uint64_t *values, struct metric_set *have)
 			metric_read(id, v, values, have);
 }
 
-/* The values of instances ("by") in the lines of samples and of the summary, read from the tree. */
+/* Reads the values of instances ("by") of samples and summary from the tree. */
 
-/* A name that there is no room for is not cut: two could become one. */
+/* Returns false for a name without room. It is not truncated, as two names could become equal. */
 static bool instance_fits(const char *dimension, const char *name)
 {
 	return *dimension && strlen(dimension) < DIMENSION_BYTES && strlen(name) < INSTANCE_BYTES;
@@ -71,7 +76,7 @@ void instances_read(const json_t *by, struct sample *s)
 		dimension_read(dimension, all, s);
 }
 
-/* @o: the value; NULL: the line has none. Returns false then. */
+/* Reads @o, the value, which is NULL if missing. Returns false then. */
 typedef bool part_fn(struct summary *s, const json_t *o);
 
 static bool field_read_losses(struct summary *s, const json_t *o)
@@ -84,7 +89,7 @@ static bool field_read_losses(struct summary *s, const json_t *o)
 	json_object_foreach((json_t *)o, name, v)
 		if (value_read_number(v, 0, &count))
 			summary_add_loss(s, name, count);
-	s->complete = is_complete; /* the line has that itself */
+	s->complete = is_complete; /* the line has its own "complete" */
 	return true;
 }
 
@@ -181,7 +186,7 @@ static bool field_read_holders(struct summary *s, const json_t *o)
 	return true;
 }
 
-/* Beside those of a line that has more holders than there is room for. */
+/* Adds to the count, which may already include holders of the line without room. */
 static bool field_read_others(struct summary *s, const json_t *o)
 {
 	const json_t *others = o;

@@ -50,7 +50,7 @@ static const char *const follows[] = {
 	[FOLLOW_JOB] = "job",         [FOLLOW_HISTORY] = "history",
 };
 
-/* A name in "descriptors", and the members that it stands for. */
+/* A name in "descriptors" and its members in struct request. */
 struct descriptor_kind {
 	const char *name;
 	int *fds;
@@ -78,7 +78,9 @@ void request_init(struct request *r)
 			kinds[k].fds[i] = -1;
 }
 
-/* Each descriptor that is there, in order; @j or @fds may be NULL. */
+/*
+ * Lists all descriptors in order into @j and @fds, each of which may be NULL. Returns their number.
+ */
 static size_t request_list(const struct request *r, struct jsonw *j, int *fds)
 {
 	struct request copy = *r;
@@ -154,7 +156,7 @@ static int request_read_wanted(struct request *r, const json_t *list, char *why,
 	return 0;
 }
 
-/* Gives the descriptor @fd the first free place of its name. False: there is none. */
+/* Stores @fd in the first free place of its name. Returns false if there is none. */
 static bool request_put_descriptor(struct request *r, const char *name, int fd)
 {
 	struct descriptor_kind kinds[MOST_KINDS];
@@ -203,7 +205,7 @@ static bool request_has_followed(const struct request *r)
 	}
 }
 
-/* What the parts mean together. */
+/* Checks the combination of the values. */
 static int request_check(const struct request *r, char *why, size_t size)
 {
 	if (r->interval_ns < SHORTEST_INTERVAL_NS)

@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define DOUBLE_IS_COARSE 1e6 /* seconds: beyond it one has not all of the nanoseconds */
+#define DOUBLE_IS_COARSE 1e6 /* s; above it a double does not hold all nanoseconds */
 
-/* The value of the metric @key as it was read from the line's text. */
+/* Writes the exact value of the metric @key, as read from the line's text. */
 static bool exact_metric_write(struct jsonw *j, const struct line *l, const char *key)
 {
 	const struct metric_set *have = NULL;
@@ -78,12 +78,12 @@ void rewrite_line(struct jsonw *j, const struct line *l)
 	line_end(j);
 }
 
-/* The members that can change, and whether each has been written. */
+/* The members that can change. */
 enum changeable { OF_NAME, OF_NOTE, OF_TAGS, OF_EDITED, NR_CHANGEABLE };
 
 static const char *const keys[NR_CHANGEABLE] = { "name", "note", "tags", "edited_time" };
 
-/* A line that is copied member by member. */
+/* State of a line that is copied member by member. */
 struct meta_copy {
 	struct jsonw *j;
 	const json_t *meta;
@@ -92,7 +92,7 @@ struct meta_copy {
 	bool needs_comma;
 };
 
-/* @none: what stands for no text; NULL: nothing. */
+/* @none replaces an empty text; NULL: the member is removed. */
 static int meta_set_text(json_t *meta, const char *key, const char *text, json_t *none)
 {
 	json_t *v;
@@ -105,7 +105,7 @@ static int meta_set_text(json_t *meta, const char *key, const char *text, json_t
 		json_object_del(meta, key);
 		return 0;
 	}
-	v = json_string(text); /* NULL for what is not UTF-8, too */
+	v = json_string(text); /* also NULL for text that is not UTF-8 */
 	return v && !json_object_set_new(meta, key, v) ? 0 : -EILSEQ;
 }
 
@@ -121,7 +121,7 @@ static int meta_set_tag(json_t *tags, const char *text)
 	return meta_set_text(tags, key, text + n + 1, NULL);
 }
 
-/* Later than the one before, though the clock may have been set back since. */
+/* Sets a time later than the previous edit, even if the clock was set back since. */
 static int meta_set_edited(json_t *meta, uint64_t epoch_ns)
 {
 	uint64_t before_us = member_read_epoch(meta, keys[OF_EDITED]) / 1000, us = epoch_ns / 1000;
@@ -161,7 +161,7 @@ static bool tags_are_texts(json_t *tags)
 	return json_object_size(tags) <= MAX_TAGS;
 }
 
-/* NULL, which is of any kind, is a key that is not there. */
+/* Checks the type. A missing key (NULL) is valid. */
 static bool word_is_valid(enum changeable id, json_t *v)
 {
 	if (!v || (id == OF_NAME && json_is_null(v)))
@@ -201,7 +201,7 @@ static const char *meta_skip_string(const char *at, const char *end)
 	return at < end ? at + 1 : end;
 }
 
-/* Behind the value, at the comma or brace after it. */
+/* Returns the position of the comma or brace after the value. */
 static const char *meta_skip_value(const char *at, const char *end)
 {
 	for (int depth = 0; at < end; at++) {
@@ -223,7 +223,7 @@ static void meta_put_comma(struct meta_copy *m)
 	m->needs_comma = true;
 }
 
-/* A member that can change, unless it is not there, or was written before. */
+/* Writes a changeable member unless it is missing or was written before. */
 static void meta_put_changeable(struct meta_copy *m, enum changeable id)
 {
 	const json_t *v = json_object_get(m->meta, keys[id]);
@@ -253,7 +253,7 @@ static void meta_put_member(struct meta_copy *m, const char *begin, const char *
 	jsonw_raw(m->j, begin, (size_t)(m->at - begin));
 }
 
-/* The text is an object, as jansson has found. */
+/* Copies all members of the text, which jansson has accepted as an object. */
 static void meta_copy_members(struct meta_copy *m)
 {
 	m->at = meta_skip_blanks(m->at, m->end) + 1;
@@ -270,7 +270,7 @@ static void meta_copy_members(struct meta_copy *m)
 	jsonw_raw(m->j, m->at, (size_t)(m->end - m->at));
 }
 
-/* With @c, or the words of @from. */
+/* Applies @c, or if it is NULL takes the members of @from. */
 static int meta_write(struct jsonw *j, const char *text, size_t length,
 		      const struct meta_changes *c, const json_t *from, json_t **meta)
 {

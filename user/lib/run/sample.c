@@ -129,7 +129,7 @@ static void cores_restart(struct cores *c, uint64_t elapsed_ns)
 	};
 }
 
-/* Thousandths of a core, times ns. */
+/* Returns thousandths of a core, times ns. */
 static double cores_busy_since(const struct cores *c, const struct sample *s)
 {
 	if (sample_has(s, M_cpu) && s->value[M_cpu] >= c->cpu_ns)

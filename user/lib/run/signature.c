@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORTEST_CPU 1e6 /* ns: rates of a run with less are those of its start */
+#define SHORTEST_CPU 1e6 /* ns; with less CPU time, rates would be those of start-up */
 #define SHAPE_POINTS 8
-#define PAGE_BYTES 4096. /* of a rate: the same on all machines */
+#define PAGE_BYTES 4096. /* for rates: the same on all machines */
 
 const struct signature_dimension_info *signature_dimension(enum signature_dimension d)
 {
@@ -38,7 +38,9 @@ static bool signature_total(const struct summary *s, enum metric_id id, double *
 	return sample_has(&s->total, id);
 }
 
-/* Per second of CPU time, so that neither the size of the input nor waiting counts. */
+/*
+ * Sets rates per second of CPU time, which depend neither on the size of the input nor on waiting.
+ */
 static void signature_put_rates(struct signature *g, const struct summary *s, double cpu_seconds)
 {
 	static const struct {
@@ -125,8 +127,7 @@ static void signature_put_memory(struct signature *g, const struct summary *s,
 				      largest);
 }
 
-/* A program by its base name, as far as a signature has it, with what it used: files of one name
- * are one. */
+/* Usage of a program by its truncated base name; files with the same name are merged. */
 struct used_program {
 	char name[SIGNATURE_NAME_BYTES];
 	double weight;
@@ -146,7 +147,7 @@ static int used_order_weight(const void *x, const void *y)
 				      : strcmp(a->name, b->name);
 }
 
-/* Whole characters of its base name, as many as fit. */
+/* Copies the base name, truncated at a character boundary. */
 static void program_name_copy(char name[SIGNATURE_NAME_BYTES], const char *exe)
 {
 	const char *slash = strrchr(exe, '/');
@@ -157,7 +158,7 @@ static void program_name_copy(char name[SIGNATURE_NAME_BYTES], const char *exe)
 	memcpy(name, exe, text_cut_bytes(exe, SIGNATURE_NAME_BYTES - 1));
 }
 
-/* Those with a name, each once, the heaviest first. */
+/* Collects the named programs without duplicates, heaviest first. */
 static size_t programs_gather(const struct summary *s, struct used_program *used)
 {
 	size_t nr = 0, kept = 0;
@@ -170,7 +171,7 @@ static size_t programs_gather(const struct summary *s, struct used_program *used
 		program_name_copy(used[nr].name, p->exe);
 		if (!used[nr].name[0])
 			continue;
-		/* a process that used no time that was seen has run, too */
+		/* a process without measured time counts as well */
 		used[nr++].weight = (double)p->value[M_cpu] + (double)p->processes;
 	}
 	if (nr)
@@ -253,7 +254,7 @@ void signature_parse_programs(struct signature *g, const char *text)
 	}
 }
 
-/* Of each two points one: the larger memory, at the later time. */
+/* Merges pairs of points: the larger memory, at the later time. */
 static void memory_shape_halve(struct memory_shape *m)
 {
 	for (size_t i = 0; i < m->nr / 2; i++) {

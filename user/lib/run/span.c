@@ -29,7 +29,7 @@ void label_add_tag(struct span_label *label, char **at, const char *key, const j
 
 #define TAG_BYTES 256 /* key, equals sign, value, NUL */
 
-/* The members that are of a plain type. */
+/* The members that tables can read. */
 struct members {
 	char name[SPAN_NAME_BYTES];
 	char span[8];
@@ -52,7 +52,7 @@ static const struct field live_fields[] = {
 	{ .key = NULL },
 };
 
-/* Appends "key=value" to the text of the label, which has room for it. */
+/* Appends "key=value" to the text of the label, which has room. */
 static int label_take_tag(struct span_message *m, char **at, const char *key, const json_t *v,
 			  char *why, size_t size)
 {

@@ -12,7 +12,7 @@
 /* clang-format off */
 static const struct {
 	struct span_value_kind kind;
-	enum metric_id id; /* NR_METRICS: it is no counter */
+	enum metric_id id; /* NR_METRICS: not a counter */
 } values[NR_SPAN_VALUES] = {
 	[SPAN_CPU]        = { { "cpu_seconds", UNIT_NS, SPAN_SUMMED, true }, M_cpu },
 	[SPAN_WALL]       = { { "wall_seconds", UNIT_NS, SPAN_SUMMED, false }, NR_METRICS },
@@ -186,7 +186,7 @@ static struct span_place *span_place_find(const struct span_paths *p, uint64_t i
 	return p->nr_spans ? bsearch(&key, p->spans, p->nr_spans, sizeof(key), by_span_id) : NULL;
 }
 
-/* FNV-1a of the parent and the name. */
+/* FNV-1a hash of the parent and the name. */
 static size_t path_hash(const struct span_path *wanted)
 {
 	uint64_t h = 14695981039346656037ULL ^ (wanted->parent + wanted->is_orphan);
@@ -196,7 +196,7 @@ static size_t path_hash(const struct span_path *wanted)
 	return (size_t)((h ^ h >> 29) % INDEX_SLOTS);
 }
 
-/* Where the path is, or is to be. */
+/* Returns the slot of the path, or the free slot for it. */
 static uint32_t *path_find_slot(struct span_paths *p, const struct span_path *wanted)
 {
 	size_t slot = path_hash(wanted);
@@ -211,7 +211,7 @@ static uint32_t *path_find_slot(struct span_paths *p, const struct span_path *wa
 	return &p->index[slot];
 }
 
-/* Behind those that are in the same path. */
+/* Appends the path to the children of its parent. */
 static void path_link(struct span_paths *p, size_t at)
 {
 	struct span_path *path = &p->all[at];
@@ -240,7 +240,7 @@ static int path_append(struct span_paths *p, const struct span_path *path)
 	return 0;
 }
 
-/* Where a span belongs: the spans around it have begun before, and have their paths. */
+/* Returns the path for a span. The enclosing spans began earlier, so they already have paths. */
 static struct span_path path_of_span(const struct span_paths *p, const struct span_place *s)
 {
 	const struct span_place *around =

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LATEST_SECONDS 9e9 /* of 1970: more has no room in nanoseconds */
+#define LATEST_SECONDS 9e9 /* since 1970; larger values overflow nanoseconds */
 
 bool stall_state_take(struct stall_state *s, const void *event)
 {

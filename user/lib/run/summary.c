@@ -23,7 +23,7 @@ void summary_done(struct summary *s)
 	*s = (struct summary){ 0 };
 }
 
-/* Keeps the parts of the cgroup's memory at the sample with the largest value. */
+/* Keeps the parts of the cgroup's memory at the sample with the largest total. */
 static void summary_add_cgroup(struct summary *s, const struct sample *smp)
 {
 	if (!sample_has(smp, M_cgroup_memory) || !sample_has(smp, M_cgroup_anon) ||
@@ -49,10 +49,10 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		if (sample_has(smp, (enum metric_id)i))
 			sample_set(&s->total, (enum metric_id)i, smp->value[i]);
 		else if (source == SOURCE_DELAY || source == SOURCE_BLOCK)
-			metric_drop(&s->total.have, (enum metric_id)i); /* not known any more */
+			metric_drop(&s->total.have, (enum metric_id)i); /* no longer known */
 	}
 	sample_take_counters(&s->total, smp);
-	/* 0 is that of no process: of none that lived was it read */
+	/* 0 means that no live process was read */
 	if (sample_has(smp, M_rss) && smp->value[M_rss] > s->rss_peak_bytes) {
 		s->has_rss_peak = true;
 		s->rss_peak_bytes = smp->value[M_rss];
@@ -78,7 +78,7 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 	if (cores_add(&s->cores, smp, &cores) && cores > s->cores_peak)
 		s->cores_peak = cores;
 	s->has_cores |= sample_has(smp, M_cores);
-	if (sample_has(smp, M_forks)) /* and the root */
+	if (sample_has(smp, M_forks)) /* plus the root */
 		s->processes_total = smp->value[M_forks] + 1;
 }
 
@@ -115,7 +115,7 @@ struct program *summary_append_program(struct summary *s, const char *exe)
 	return p;
 }
 
-/* The slot of the index where @exe ("": unknown) is, or belongs. */
+/* Returns the slot of @exe ("" if unknown) in the index, or the free slot for it. */
 static uint32_t *slot_find(const struct summary *s, const char *exe)
 {
 	size_t slot = text_hash(exe) % INDEX_SLOTS;
@@ -129,7 +129,7 @@ static uint32_t *slot_find(const struct summary *s, const char *exe)
 	return &s->program_index[slot];
 }
 
-/* The entry of @exe (NULL: unknown), made when new; NULL without memory. */
+/* Returns the entry of @exe (NULL: unknown), adding it if new; NULL if memory runs out. */
 static struct program *program_get(struct summary *s, const char *exe)
 {
 	struct program *p;
@@ -140,7 +140,7 @@ static struct program *program_get(struct summary *s, const char *exe)
 	if (!s->program_index)
 		return NULL;
 	slot = slot_find(s, exe ? exe : "");
-	/* one place is kept for programs that are unknown, or beyond the limit */
+	/* reserve one entry for programs that are unknown or beyond the limit */
 	if (!*slot && exe && s->nr_programs >= MAX_PROGRAMS - 1) {
 		exe = NULL;
 		slot = slot_find(s, "");
@@ -163,7 +163,7 @@ void summary_add_process_peak(struct summary *s, const struct process *p)
 	s->process_rss_peak_exact = p->rss_peak_exact;
 }
 
-/* True: one file has many commands, and the name of the process tells which. */
+/* Returns true for a file that contains many commands, which differ only in the process's name. */
 static bool exe_has_many(const char *exe)
 {
 	static const char *const names[] = { "busybox", "coreutils", "toybox" };
@@ -197,7 +197,7 @@ int summary_add_process(struct summary *s, const struct process *p)
 		enum metric_id id = (enum metric_id)i;
 		bool is_known = metric_has(&p->have, id);
 
-		/* of some processes the kernel keeps none, or wrong ones: then there is no sum */
+		/* the kernel has no delays, or wrong ones, for some processes: no sum then */
 		if (metric_get(id)->source == SOURCE_DELAY && prog->processes > 1)
 			is_known &= metric_has(&prog->have, id);
 		if (!is_known) {
@@ -270,16 +270,16 @@ void summary_finish(struct summary *s)
 {
 	if (s->nr_programs)
 		qsort(s->programs, s->nr_programs, sizeof(*s->programs), program_order);
-	free(s->program_index); /* the sort made it invalid */
+	free(s->program_index); /* invalid after the sort */
 	s->program_index = NULL;
 	if (s->has_process_rss_peak && s->process_rss_peak_exact &&
 	    s->process_rss_peak_bytes > s->rss_peak_bytes)
 		s->rss_peak_bytes = s->process_rss_peak_bytes;
 	s->needed = memory_needed_of(s);
-	/* the mean, if the run was too short for any value over a part of it */
+	/* the run was too short for a value over a part of it: use the mean */
 	if (s->has_cores && s->cores_peak < summary_cores_mean(s))
 		s->cores_peak = summary_cores_mean(s);
-	/* what the command used before it began, until its exec, is in the mean */
+	/* the mean includes the command's usage before its exec */
 	if (s->cores.cpus && s->cores_peak > s->cores.cpus * 1000ULL)
 		s->cores_peak = s->cores.cpus * 1000ULL;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/summary_field.h"
 
-/* The values of @there in a row; two of them have the member that decides as an argument. */
+/* Expand @there of a row; some conditions name the member that decides. */
 #define ROW_ALWAYS .there = THERE_ALWAYS
 #define ROW_IF_HAS(member) .there = THERE_IF_HAS, .has = offsetof(struct summary, member)
 #define ROW_WITH(member) .there = THERE_WITH, .has = offsetof(struct summary, member)
@@ -37,7 +37,7 @@ static const struct member fields[NR_SUMMARY_FIELDS] = {
 	/* clang-format on */
 };
 
-/* The places of the compared keys are 1, 2, 3 ..., each once. */
+/* The places of the compared keys must be 1, 2, 3 ..., each once. */
 #define SUMMARY_FIELD(in, key, type, unit, member, there, compare, text) | 1ULL << (compare)
 #define SUMMARY_DERIVED(in, key, unit, get, set, there, compare, text) | 1ULL << (compare)
 _Static_assert((1ULL

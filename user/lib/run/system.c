@@ -33,8 +33,9 @@ static void cpu_bits_add_list(struct cpu_bits *set, const char *list)
 }
 
 /*
- * The number of groups that the CPUs online form, where @file of each CPU lists its group. It is
- * read once per group, not per CPU: a machine may have hundreds. 0: one cannot be read.
+ * Counts the groups of online CPUs, where @file of each CPU lists its group. Reads one file per
+ * group, not per CPU, since a machine may have hundreds of CPUs. Returns 0 if a file cannot be
+ * read.
  */
 static unsigned topology_count_groups(const char *root, const struct cpu_bits *online,
 				      const char *file)
@@ -71,7 +72,7 @@ static void topology_read_processors(const char *root, struct system_info *s)
 	s->sockets = topology_count_groups(root, &online, "package_cpus_list");
 }
 
-/* "Node 1 MemTotal:  12345 kB", on the first line. */
+/* Parses "Node 1 MemTotal:  12345 kB" on the first line. */
 static void topology_read_node(const char *root, unsigned number, struct numa_node *n)
 {
 	char path[64], text[256], key[32];
@@ -100,16 +101,16 @@ static void topology_read_nodes(const char *root, struct system_info *s)
 			topology_read_node(root, i, n++);
 }
 
-/* Sockets, cores, threads and NUMA nodes. */
 static void topology_read(const char *root, struct system_info *s)
 {
 	topology_read_processors(root, s);
 	topology_read_nodes(root, s);
 }
 
-#define CPUINFO_BYTES 8192 /* holds the first processor; of a large machine it is a megabyte */
+#define CPUINFO_BYTES                                                                              \
+	8192 /* fits the first processor; the whole file of a large machine is a megabyte */
 
-/* On ARM there is no name of the model, only the numbers of vendor and part. */
+/* ARM has no model name, only numbers of vendor and part. */
 static void system_read_arm_model(struct system_info *s, const char *text)
 {
 	size_t by_n, part_n;
@@ -168,7 +169,7 @@ static void system_read_memory(const char *root, struct system_info *s)
 		s->huge_pages_bytes = kib << 10;
 }
 
-/* Of "always [madvise] never" the word in brackets. */
+/* Extracts the word in brackets from "always [madvise] never". */
 static void system_read_hugepage_mode(const char *root, struct system_info *s)
 {
 	char line[128];
@@ -231,7 +232,7 @@ void system_read_kernel(struct system_info *s)
 
 	if (!uname(&uts))
 		snprintf(s->architecture, sizeof(s->architecture), "%s", uts.machine);
-	/* whole seconds, so that all runs since then have the same value */
+	/* rounded to seconds, so that all runs since boot have the same value */
 	boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	s->boot_epoch_ns = (boot + NSEC_PER_SEC / 2) / NSEC_PER_SEC * NSEC_PER_SEC;
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KEY_BYTES 64 /* of a key with its parts */
+#define KEY_BYTES 64 /* size of a key with its parts */
 
 #define KEY_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789_."
 
@@ -24,7 +24,7 @@ bool text_is_template(const char *text)
 	return strpbrk(text, "%{") != NULL;
 }
 
-/* The length of the key behind the brace at @at; 0: it is a brace and nothing else. */
+/* Returns the length of the key after the brace at @at, or 0 if the brace begins no key. */
 static size_t key_length(const char *at)
 {
 	size_t n = strspn(at + 1, KEY_LETTERS);
@@ -32,8 +32,7 @@ static size_t key_length(const char *at)
 	return at[1 + n] == '}' ? n : 0;
 }
 
-/* Whether the objects of the summary line that @in stands for have the key, parts after a dot
- * included. */
+/* Returns true if the object @in of the summary line has the key, including parts after a dot. */
 static bool summary_has_key(enum summary_in in, const char *key, size_t length)
 {
 	const char *dot = memchr(key, '.', length);
@@ -50,13 +49,13 @@ static bool summary_has_key(enum summary_in in, const char *key, size_t length)
 		if (f->type == TYPE_OBJECT)
 			return summary_has_key(f->opens, dot + 1, length - head - 1);
 		return f->type == TYPE_LOSSES ||
-		       f->type == TYPE_OOM; /* what is lost has any name */
+		       f->type == TYPE_OOM; /* the names of losses are not fixed */
 	}
 	return in == IN_LINE && !dot && !metric_find(key, length, &id) &&
 	       metric_get(id)->kind == KIND_COUNTER;
 }
 
-/* The nearest key so far; it is made of parts, so its text is kept here. */
+/* Search for the most similar key. Keys are composed, so the text is copied here. */
 struct key_search {
 	struct nearest nearest;
 	char found[KEY_BYTES];
@@ -71,7 +70,7 @@ static void key_offer(struct key_search *s, const char *key)
 	s->nearest.word = s->found;
 }
 
-/* Offers all keys below @before, which ends with a dot or is empty. */
+/* Offers all keys of the object, with the prefix @before, which is empty or ends with a dot. */
 static void keys_offer(struct key_search *s, enum summary_in in, const char *before)
 {
 	char key[KEY_BYTES];
@@ -124,7 +123,7 @@ int template_check(const char *text, char why[TEMPLATE_WHY_BYTES])
 	return 0;
 }
 
-/* The summary as its line has it; NULL without memory. */
+/* Returns the summary as the tree of its line; NULL if memory runs out. */
 static json_t *summary_tree(const struct summary *s)
 {
 	struct jsonw j = { 0 };
@@ -190,7 +189,7 @@ static void escape_put(struct buffer *t, char letter)
 	else if (letter == '\\' || letter == '{')
 		buffer_put(t, &letter, 1);
 	else
-		buffer_puts(t, text); /* as GNU time has it */
+		buffer_puts(t, text); /* as GNU time does */
 }
 
 int template_write(struct buffer *t, const char *text, const struct summary *s,
@@ -220,7 +219,7 @@ int template_write(struct buffer *t, const char *text, const struct summary *s,
 	return t->failed ? -ENOMEM : 0;
 }
 
-#define BLOCK_BYTES 512 /* the unit of ru_inblock and ru_oublock */
+#define BLOCK_BYTES 512 /* unit of ru_inblock and ru_oublock */
 #define HUNDREDTH_NS 10000000
 #define NEVER_REPORTED "DKWXkprst"
 
@@ -250,7 +249,7 @@ static bool percent_put(struct buffer *t, const struct summary *s)
 	if (sample_has(&s->total, M_cpu) && wall_us)
 		buffer_printf(t, "%" PRIu64 "%%", s->total.value[M_cpu] / 1000 * 100 / wall_us);
 	else
-		buffer_puts(t, "?%"); /* as there */
+		buffer_puts(t, "?%"); /* as GNU time does */
 	return true;
 }
 

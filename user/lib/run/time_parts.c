@@ -13,7 +13,7 @@ static uint64_t total_get(const struct sample *total, enum metric_id id)
 	return sample_has(total, id) ? total->value[id] : 0;
 }
 
-/* Moves up to @ns from the part @from to memory; returns what was not there. */
+/* Moves up to @ns from the part @from to memory. Returns the remainder. */
 static uint64_t memory_take(struct time_parts *t, enum time_part from, uint64_t ns)
 {
 	uint64_t taken = ns < t->ns[from] ? ns : t->ns[from];
@@ -23,7 +23,10 @@ static uint64_t memory_take(struct time_parts *t, enum time_part from, uint64_t 
 	return ns - taken;
 }
 
-/* What was waited for, mostly as block I/O; and what was done, mostly on a CPU. */
+/*
+ * Moves memory delays out of other parts: those of waiting mostly from block I/O, those of work
+ * mostly from system time.
+ */
 static void time_parts_put_memory(struct time_parts *t, const struct sample *s)
 {
 	uint64_t waited =
@@ -61,7 +64,7 @@ bool time_parts_of(struct time_parts *t, const struct sample *total)
 		t->ns[whole[i].part] = total_get(total, whole[i].id);
 		known += t->ns[whole[i].part];
 	}
-	/* what a thread uses after its exit is in its counters, not in its lifetime */
+	/* usage of a thread after its exit is in its counters but not in its lifetime */
 	t->total_ns = time_larger(lived, known);
 	t->ns[TIME_OTHER] = t->total_ns - known;
 	time_parts_put_memory(t, total);
@@ -80,7 +83,7 @@ void time_parts_divide(const struct time_parts *t, unsigned whole, unsigned shar
 		rest[i] = exact - share[i];
 		left -= share[i];
 	}
-	while (left--) { /* to those that lost most by rounding */
+	while (left--) { /* to the parts that lost most by rounding */
 		int most = 0;
 
 		for (int i = 1; i < NR_TIME_PARTS; i++)

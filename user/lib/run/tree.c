@@ -92,7 +92,7 @@ void tree_print_words(FILE *f, const json_t *list)
 }
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, which base/json.c writes for an invalid byte */
-#define KEY_SHOWN 40               /* characters of an unknown key */
+#define KEY_SHOWN 40               /* printed characters of an unknown key */
 
 static void field_write(struct jsonw *j, const struct field *f, const char *at)
 {
@@ -149,7 +149,7 @@ bool field_read_text(const json_t *v, char *at, size_t limit)
 	if (n >= limit) {
 		n = limit - 1;
 		while (n && ((unsigned char)text[n] & 0xc0) == 0x80)
-			n--; /* back to where a character begins */
+			n--; /* back to the start of a character */
 	}
 	memcpy(at, text, n);
 	at[n] = '\0';

@@ -45,7 +45,7 @@ void line_end(struct jsonw *j)
 	jsonw_newline(j);
 }
 
-/* Begin a line of @kind. @run: the id of its run, in a stream of several; or NULL. */
+/* Begins a line of @kind. @run is the id of its run in a stream of several runs, or NULL. */
 static void kind_begin(struct jsonw *j, const char *kind, const char *run)
 {
 	jsonw_object(j, NULL);
@@ -54,7 +54,7 @@ static void kind_begin(struct jsonw *j, const char *kind, const char *run)
 		jsonw_string(j, "run", run);
 }
 
-/* Under the key "by"; nothing where there are none. */
+/* Writes the instances under the key "by", or nothing if there are none. */
 static void instances_write(struct jsonw *j, const struct sample *s)
 {
 	const char *open = NULL;
@@ -152,7 +152,7 @@ static bool member_is_null(const void *of, const struct member *m)
 	       !member_is_set(of, m);
 }
 
-/* Append the members of the table that the struct @of has, and its metrics. */
+/* Writes the members of the table that the struct @of has, and its metrics. */
 static void members_write(struct jsonw *j, const struct member_table *t, const void *of)
 {
 	for (const struct member *m = t->rows; m < t->rows + t->nr; m++) {
@@ -203,8 +203,6 @@ void write_node_sample(struct jsonw *j, const struct run *run, const struct samp
 	sample_write_of(j, run->id, run->start_epoch_ns, s);
 }
 
-/* Writes the line of a live process at a sample. */
-
 void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct process_sample *p)
 {
 	kind_begin(j, "process_sample", NULL);
@@ -213,7 +211,7 @@ void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct
 	line_end(j);
 }
 
-/* The lines of the run and of its spans: the rows of summary.def, each written as its type says. */
+/* Summary lines of runs and spans: each row of summary.def is written according to its type. */
 
 static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,
 				 bool with_programs);
@@ -506,7 +504,7 @@ void write_process_event(struct jsonw *j, const struct run *run, uint64_t elapse
 	line_end(j);
 }
 
-/* The lines of what programs push: marks and metrics of their own. */
+/* Lines for data that programs push: marks and metrics. */
 
 void write_mark(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
 		const char *text, size_t length)
@@ -518,7 +516,7 @@ void write_mark(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int
 	line_end(j);
 }
 
-/* A key is untrusted text, which the JSON writer takes ended by NUL. */
+/* Returns a NUL-terminated copy of an untrusted key, as the JSON writer needs. */
 static const char *key_copy(char out[POINT_BYTES], const struct piece *s)
 {
 	size_t n = s->length < POINT_BYTES ? s->length : POINT_BYTES - 1;
@@ -540,7 +538,7 @@ static void point_field_write(struct jsonw *j, const char *key, const struct poi
 	case POINT_UNSIGNED:
 		if (f->natural <= INT64_MAX)
 			jsonw_uint(j, key, f->natural);
-		else /* no reader of JSON takes it for a whole number */
+		else /* JSON parsers do not read it as an integer */
 			jsonw_double(j, key, (double)f->natural);
 		break;
 	case POINT_BOOLEAN:

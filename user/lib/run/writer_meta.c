@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Writes the facts of the meta line: system, limits, container, variables, revision. */
+/* Writes the meta line: system, limits, container, variables, revision. */
 #include "run/writer.h"
 
 #include <stdio.h>
 
-/* What was not reported is not there. */
+/* Writes a text unless it is empty, which means not reported. */
 static void meta_write_text(struct jsonw *j, const char *key, const char *text)
 {
 	if (*text)
@@ -138,7 +138,7 @@ static void capabilities_write(struct jsonw *j, const struct run *run)
 		capability_write(j, metric_get((enum metric_id)i)->key,
 				 metric_has(&run->usable, (enum metric_id)i), run->unusable[i]);
 	}
-	/* what the summary would have besides metrics */
+	/* values of the summary other than metrics */
 	if (run->no_oom_kills)
 		capability_write(j, "oom_kills", false, run->no_oom_kills);
 	if (run->no_exact_peak)
