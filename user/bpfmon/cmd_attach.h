@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of an attachment. */
+/* Options of `bpfmon attach`. */
 #ifndef BPFMON_CMD_ATTACH_H
 #define BPFMON_CMD_ATTACH_H
 
@@ -13,10 +13,10 @@ struct attach_options {
 	struct recording_options recording;
 	pid_t pids[MAX_TARGETS];
 	size_t nr_pids;
-	const char *cgroup;    /* as named; NULL: none */
-	const char *container; /* the same */
+	const char *cgroup;    /* as given; NULL if not given */
+	const char *container; /* as given; NULL if not given */
 	bool wait_start;
-	uint64_t duration_ns; /* 0: until it has ended */
+	uint64_t duration_ns; /* 0: until the target has ended */
 };
 
 #endif

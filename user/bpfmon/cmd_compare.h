@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of compare. */
+/* Options of `bpfmon compare`, and how it reads runs. */
 #ifndef BPFMON_CMD_COMPARE_H
 #define BPFMON_CMD_COMPARE_H
 
@@ -9,26 +9,26 @@
 #define MAX_FAIL_IF 32
 
 struct compare_options {
-	struct common_options common; /* its words: runs */
+	struct common_options common; /* common.words: the runs */
 	bool force;
 	struct filter_options filter;
 	struct store_options store;
-	const char *by, *baseline, *html; /* NULL: not given */
+	const char *by, *baseline, *html; /* NULL if not given */
 	const char *fail_if[MAX_FAIL_IF];
 	size_t nr_fail_if;
 	bool by_step, significant, all;
-	enum step_kind steps; /* with by_step */
+	enum step_kind steps; /* if by_step */
 	enum print_format as;
 };
 
-/* Parsers of --fail-if and --by, of struct compare_options. */
+/* Parsers of --fail-if and --by; @options is a struct compare_options. */
 int fail_if_parse(void *options, const char *text);
 int compare_by_parse(void *options, const char *text);
 
 /*
- * Read the runs to compare: those that are named, else those of the store that pass the filters;
- * with only a tag to group by, all of them. With --by span read their steps, too. A negative errno
- * after one line to the user.
+ * Reads the runs to compare: the named ones, else those of the store that match the filters, or all
+ * runs if only a tag to group by is given. With --by span also reads their steps. Returns 0, or a
+ * negative errno after a message to the user.
  */
 int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o);
 

@@ -6,10 +6,10 @@
 #include "store/named_run.h"
 
 /*
- * Does @act to each run that the @words name, with its store open to be written to. Refused, before
- * the first one: a file, a run that is being recorded, and the store of the node's agent. *@nr: how
- * many it was done to. A negative errno after one line to the user, in which @verb is "change" or
- * "remove".
+ * Calls @act for each run that @words name, with its store open for writing. Refuses, before the
+ * first call, files, runs that are being recorded and the store of the node's agent. Stores the
+ * number of changed runs in *@nr. Returns 0, or a negative errno after a message to the user with
+ * @verb ("change" or "remove").
  */
 int changed_runs_each(const struct store_options *store, char *const *words, const char *verb,
 		      int (*act)(struct database *d, int64_t id, const void *context),

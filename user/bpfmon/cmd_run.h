@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of a run. */
+/* Options of `bpfmon run`. */
 #ifndef BPFMON_CMD_RUN_H
 #define BPFMON_CMD_RUN_H
 
@@ -7,7 +7,7 @@
 #include "bpfmon/roles/intake.h"
 #include "run/limit.h"
 
-/* Limits as they are written: [process.|span.]KEY<VALUE, as in rss<2GiB, process.cpu<1h. */
+/* Limits as typed: [process.|span.]KEY<VALUE, as in rss<2GiB or process.cpu<1h. */
 struct limit_texts {
 	const char *text[MAX_LIMITS]; /* not owned */
 	bool is_soft[MAX_LIMITS];
@@ -15,18 +15,18 @@ struct limit_texts {
 };
 
 struct run_options {
-	struct common_options common; /* its words: the command */
+	struct common_options common; /* common.words: the command */
 	struct recording_options recording;
 	bool wait_tree, own_cgroup;
-	bool span_samples;          /* what each span has used, at each sample */
+	bool span_samples;          /* record the usage of each span at each sample */
 	struct intake_options push; /* what programs may push */
 	bool switch_user;
 	struct limit_texts limits;
-	struct limit limit[MAX_LIMITS]; /* what these mean */
+	struct limit limit[MAX_LIMITS]; /* the parsed limits */
 	uint64_t limit_grace_ns;
 	bool has_limit_grace;
-	const char *on_limit; /* NULL: nothing is executed */
-	const char *user;     /* NULL with switch_user: the one that called sudo */
+	const char *on_limit; /* NULL: no command */
+	const char *user;     /* NULL if switch_user: the user who called sudo */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The live feed of a run that a user names. */
+/* Finds the live feed of a run that the user names. */
 #ifndef BPFMON_NAMED_FEED_H
 #define BPFMON_NAMED_FEED_H
 
@@ -10,10 +10,11 @@
 struct source;
 
 /*
- * Finds what @word means, as named_runs_find() does, and gives the name of the socket of its feed.
- * Unlike that it keeps the rights of this process, also under sudo: the run is looked up by a child
- * with those of the user. 0; -ENOENT, silently, where @word is a number that no run has; or another
- * negative errno after one line to the user: the run has ended, or there is none.
+ * Resolves @word as named_runs_find() does and stores the name of the feed's socket in @name.
+ * Unlike named_runs_find(), it keeps the privileges of this process under sudo: a child with the
+ * caller's rights looks up the run. Returns 0; -ENOENT without a message if @word is a number that
+ * no run has; or another negative errno after a message to the user (the run has ended or does not
+ * exist).
  */
 int named_feed_find(const struct store_options *store, const char *word,
 		    char name[FEED_NAME_BYTES]);

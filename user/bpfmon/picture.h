@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* An SVG as PNG or PDF, by a program that draws it: rsvg-convert, else a Chromium. */
+/* Converts an SVG to PNG or PDF with an external program: rsvg-convert, else a Chromium. */
 #ifndef BPFMON_PICTURE_H
 #define BPFMON_PICTURE_H
 
@@ -7,14 +7,15 @@
 
 struct picture {
 	const char *format;   /* "png" or "pdf" */
-	double width, height; /* of the SVG in pixels, 1/96 inch */
-	double scale;         /* pixels of the PNG for one of these */
+	double width, height; /* of the SVG, in pixels of 1/96 inch */
+	double scale;         /* pixels of the PNG per pixel of the SVG */
 };
 
 /*
- * Draws @svg. The result is *@out, to be freed, of *@out_length bytes. -ENOENT where there is none
- * of the programs, or another negative errno, after one line to the user, which names @path. Waits
- * a minute for the program, and leaves no files.
+ * Draws @svg. Stores the result in *@out, which the caller frees, and its length in *@out_length.
+ * Returns 0, or after a message to the user that names @path, -ENOENT if no such program is
+ * installed or another negative errno. Waits up to a minute for the program and leaves no files
+ * behind.
  */
 int picture_draw(const struct picture *p, const char *path, const char *svg, size_t length,
 		 char **out, size_t *out_length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options that a run and an attachment have in common. */
+/* The options that `run` and `attach` have in common. */
 #ifndef BPFMON_RECORDING_OPTIONS_H
 #define BPFMON_RECORDING_OPTIONS_H
 
@@ -12,17 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The tags of a run: of --tag, and of the environment. */
+/* The tags of a run, from --tag and the environment. */
 struct run_tags {
-	const char *list[MAX_TAGS]; /* key=value, the keys are unique; not owned */
+	const char *list[MAX_TAGS]; /* key=value with unique keys; not owned */
 	size_t nr;
 };
 
-/* Of a row, for struct run_tags: key=value; takes the place of one with the same key. -EINVAL;
- * -ENAMETOOLONG: it has RUN_WORD_BYTES; -E2BIG: there are MAX_TAGS. */
+/*
+ * Parses key=value for a struct run_tags; replaces a tag with the same key. Returns 0, -EINVAL,
+ * -ENAMETOOLONG if it has RUN_WORD_BYTES or more, or -E2BIG if there are MAX_TAGS already.
+ */
 int run_tags_parse(void *tags, const char *text);
 
-/* What a run or attachment does where neither BPF nor an agent is available. */
+/* What `run` and `attach` do if neither BPF nor an agent is available. */
 enum if_unavailable { USE_PROCFS, RUN_BARE, FAIL_TO_RUN };
 
 #define PSS_PPM_DEFAULT 20000 /* 2 % */
@@ -30,27 +32,28 @@ enum if_unavailable { USE_PROCFS, RUN_BARE, FAIL_TO_RUN };
 struct recording_options {
 	uint64_t interval_ns;
 	struct recorder_output outputs[MAX_OUTPUTS];
-	const char *output_text[MAX_OUTPUTS]; /* as given, resolved when all options are known */
+	const char *output_text[MAX_OUTPUTS]; /* as given; resolved when all options are known */
 	size_t nr_outputs;
-	bool outputs_are_defaults; /* of the environment */
-	const char *format;        /* of outputs that name none */
+	bool outputs_are_defaults; /* from the environment */
+	const char *format;        /* of outputs without a format of their own */
 	const char *default_format;
-	const char *template, *default_template; /* what the summary is to be; NULL: as usual */
+	const char *template,
+		*default_template; /* template of the summary; NULL: the standard summary */
 	struct metric_set wanted;
-	bool chooses_metrics; /* --metrics */
+	bool chooses_metrics; /* --metrics is given */
 	bool quiet, verbose, live, force, no_args, exact_peak, net, io_kinds, block_io,
 		record_as_root;
 	unsigned max_tasks, inject_misses, inject_free_misses, slow_pss_ms;
 	enum if_unavailable if_unavailable;
 	struct refusals refusals;   /* for tests */
-	unsigned stalled_below_ppm; /* millionths of a CPU: less is no work */
+	unsigned stalled_below_ppm; /* in millionths of a CPU: a run that uses less does no work */
 	uint64_t stalled_after_ns;  /* 0: never */
-	const char *on_stall;       /* NULL: not given */
-	unsigned process_samples;   /* at each sample; 0: none */
-	unsigned net_peers;         /* at each sample; 0: none */
-	unsigned pss_ppm;           /* millionths of the time for reading PSS; 0: not asked for */
-	const char *name, *job, *note; /* NULL: not given */
-	const char *agent;             /* the socket of the agent to go through; NULL: not given */
+	const char *on_stall;       /* NULL if not given */
+	unsigned process_samples;   /* rows per sample; 0: none */
+	unsigned net_peers;         /* rows per sample; 0: none */
+	unsigned pss_ppm; /* share of the time for reading PSS, in millionths; 0: do not read it */
+	const char *name, *job, *note; /* NULL if not given */
+	const char *agent;             /* socket of the agent to use; NULL if not given */
 	struct run_tags tags;
 	struct store_options store;
 };
@@ -59,7 +62,8 @@ struct recording_options {
 extern const struct option_row sampling_rows[], naming_rows[], showing_rows[], rights_rows[],
 	tracking_rows[];
 
-/* The first groups of a subcommand with a member `recording` in its struct @of. */
+/* The first option groups of a subcommand whose options, a struct @of, have a member `recording`.
+ */
 /* clang-format off */
 #define RECORDING_GROUPS(of) \
 	{ sampling_rows, offsetof(of, recording), true }, \
@@ -71,31 +75,33 @@ extern const struct option_row sampling_rows[], naming_rows[], showing_rows[], r
 /* clang-format on */
 
 /*
- * Fills in @options of the subcommand, of which @r is a part: defaults, environment, command line,
- * tags of both. -EINVAL after one line to the user.
+ * Fills in @options of the subcommand, of which @r is a part, from defaults, environment and
+ * command line; tags come from both. Returns 0, or -EINVAL after a message to the user.
  */
 int recording_parse(const struct subcommand *sub, void *options, struct recording_options *r,
 		    int argc, char **argv);
 /*
- * What follows from all options together: formats of outputs; metrics, with those of a cgroup if
- * there is to be one. -EINVAL after one line to the user.
+ * Resolves what depends on all options together: formats of outputs, and metrics, including those
+ * of a cgroup if
+ * @has_cgroup. Returns 0, or -EINVAL after a message to the user.
  */
 int recording_resolve(struct recording_options *r, bool has_cgroup);
-/* Prints the paragraph on variables of the environment. */
+/* Prints the help paragraph on environment variables. */
 void recording_print_variables(void);
 
-/*
- * Parsers of rows for recording: the pointer is to struct recording_options where nothing else is
- * said. Return 0 or -EINVAL.
- */
+/* Parsers of rows for recording; unless noted, the pointer is to a struct recording_options. Return
+ * 0 or -EINVAL. */
 int interval_parse(void *interval_ns, const char *text);
-/* Of a name or a job: const char *, not empty; -ENAMETOOLONG: it has RUN_WORD_BYTES. */
+/*
+ * Parses a name or job into a const char *; it must not be empty. Returns -ENAMETOOLONG if it has
+ * RUN_WORD_BYTES or more.
+ */
 int run_word_parse(void *value, const char *text);
 int output_parse(void *recording, const char *text);
-/* The name of a format of outputs, or a template of the summary. */
+/* Parses the name of an output format, or a template of the summary. */
 int format_parse(void *recording, const char *text);
 int metrics_parse(void *recording, const char *text);
-/* NAME, which is refused when it is loaded, NAME:attach, or a type of programs. */
+/* Parses NAME (its load is refused), NAME:attach, or a type of programs. */
 int inject_no_program_parse(void *refusals, const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* bpfmon show --by span. */
+/* `bpfmon show --by span` and `--by phase`. */
 #ifndef BPFMON_SHOW_SPANS_H
 #define BPFMON_SHOW_SPANS_H
 
@@ -7,26 +7,29 @@
 #include "run/phase.h"
 #include "store/source_phases.h"
 
-/* The spans of a run by their paths, and what they used. */
+/* The spans of a run by path, with their usage. */
 struct spans_shown {
 	struct span_paths paths;
 	struct span_sums sums;
 };
 
-/* To be given to spans_shown_done(), also after an error. Errors of source_each(), and -ENOMEM. */
-int spans_shown_read(struct spans_shown *shown, struct source *s, bool is_each);
-/* As members of an object: the paths with their sums, and what @run used outside of them. */
-void spans_json(struct jsonw *j, const struct spans_shown *shown, const struct summary *run);
-/* As a member: the lines of the spans as they were written, in their order. As spans_shown_read().
+/*
+ * Reads the spans. Returns 0, an error of source_each(), or -ENOMEM. The caller calls
+ * spans_shown_done() in any case.
  */
+int spans_shown_read(struct spans_shown *shown, struct source *s, bool is_each);
+/* Writes, as members of an object, the paths with their sums, and the usage of @run outside of
+ * them. */
+void spans_json(struct jsonw *j, const struct spans_shown *shown, const struct summary *run);
+/* Writes, as a member, the lines of all spans as recorded, in their order. Returns what
+ * spans_shown_read() does. */
 int spans_json_each(struct jsonw *j, struct source *s);
 void spans_shown_done(struct spans_shown *shown);
 
-/* bpfmon show --by phase. */
-
-/* The phases as a list in JSON, with the keys of metrics. */
+/* Writes the phases as a JSON list, with the keys of metrics. */
 void phases_json(struct jsonw *j, const struct phases *p);
-/* What those of each name used together, and what cannot be told apart. -ENOMEM. */
+/* Writes the sums of phases of the same name, and what cannot be told apart. Returns 0 or -ENOMEM.
+ */
 int phase_sums_json(struct jsonw *j, const struct phases *p);
 
 #endif

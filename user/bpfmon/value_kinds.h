@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Values of options: what was meant by a mistyped one, and what a shell may offer for one. */
+/* Kinds of option values: corrections for mistyped values, and completions for a shell. */
 #ifndef BPFMON_VALUE_KINDS_H
 #define BPFMON_VALUE_KINDS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files that get their names when all of their text is written. */
+/* Writes files that get their final name only when complete. */
 #ifndef BPFMON_WHOLE_FILE_H
 #define BPFMON_WHOLE_FILE_H
 
@@ -7,30 +7,30 @@
 #include <stddef.h>
 
 /*
- * Writes @text to @path ("-": stdout), whole or not at all; replaces a file only with @force. A
- * negative errno after one line to the user, in which @what names the text.
+ * Writes @text to @path ("-": stdout), completely or not at all; replaces a file only with @force.
+ * Returns 0, or a negative errno after a message to the user, in which @what names the text.
  */
 int whole_file_write(const char *what, const char *path, bool force, const char *text,
 		     size_t length);
 
 /*
- * Whether that is possible, before work that takes long; nothing is written. A negative errno after
- * the same line.
+ * Checks, before work that takes long, whether writing would succeed; writes nothing. Returns 0, or
+ * a negative errno after the same message.
  */
 int whole_file_check(const char *what, const char *path, bool force);
 
-/* Says on stderr where the @what is, if that is a file ("-" is none); @also: a second one, or NULL.
- */
+/* Prints on stderr where the @what is, if @path is a file ("-" is none). @also: a second path, or
+ * NULL. */
 void whole_file_announce(const char *what, const char *path, const char *also);
 
 /*
- * Signals that end the process: while a file is written they wait until what was begun is removed.
- * From now on they are only noted; ignored ones stay ignored.
+ * Defers signals that would end the process while a file is written, so that incomplete files are
+ * removed. From now on they are only noted; ignored ones stay ignored.
  */
 void stop_signals_catch(void);
-/* Whether one of them came. */
+/* Returns true if a deferred signal came. */
 bool stop_signals_came(void);
-/* From now on they end the process again; one that came does so here. */
+/* Restores the default action of these signals; one that came ends the process here. */
 void stop_signals_release(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where what programs push comes in: sockets that are there before the command is. */
+/* The sockets on which programs push marks, metrics and spans. They exist before the command runs.
+ */
 #ifndef ROLES_INTAKE_H
 #define ROLES_INTAKE_H
 
@@ -11,13 +12,13 @@
 #include <sys/un.h>
 
 /*
- * The socket for the command's marks: in a folder that only the command's user may enter, made and
- * removed by a process that has that user's rights and no more. So no path is followed with more
+ * The socket for the command's marks, in a folder that only the command's user may enter. A process
+ * with just that user's rights makes and removes the folder, so no path is resolved with more
  * rights than the users have that can change it.
  */
 struct mark_socket {
-	int fd;        /* marks come out of it */
-	int keeper_fd; /* while it is open the folder stays */
+	int fd;        /* receives marks */
+	int keeper_fd; /* the folder stays while this is open */
 	pid_t keeper;  /* removes the folder */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* for the command's environment */
 };
@@ -25,29 +26,30 @@ struct mark_socket {
 struct intake_options {
 	bool marks;       /* --marks */
 	bool metrics_udp; /* --metrics-udp */
-	unsigned port;    /* of it; 0: any that is free */
+	unsigned port;    /* of --metrics-udp; 0: any free port */
 };
 
 struct intake_sockets {
 	struct intake intake; /* sent to the collector */
 	bool is_on;
 	struct mark_socket marks;
-	int span_fd;        /* spans begin there; negative: they cannot */
-	char span_name[64]; /* or there, where an agent listens */
+	int span_fd;        /* listens for new spans; negative: spans are not possible */
+	char span_name[64]; /* name of that socket if an agent listens */
 };
 
 /*
- * Opens what @o has, marks as the user @as (NULL: the own one), and puts the variable for them into
- * the environment, which the command inherits; and the socket for spans, which is always there, or
- * @by_agent only its name. A negative errno after one line to the user.
+ * Opens the sockets that @o requests, the one for marks as user @as (NULL: the current user), and
+ * puts its path into the environment, which the command inherits. Also opens the socket for spans,
+ * which always exists; @by_agent: only chooses its name. Returns 0, or a negative errno after a
+ * message to the user.
  */
 int intake_open(struct intake_sockets *in, const struct intake_options *o, const struct user *as,
 		bool by_agent);
-/* In the roles, which do not inherit them; */
+/* Closes the sockets in the roles, which do not use the inherited ones. */
 void intake_close(struct intake_sockets *in);
-/* and in the launcher, which has sent them to the collector and only keeps the folder. */
+/* Closes the sockets in the launcher after they were sent to the collector; keeps the folder. */
 void intake_hand_over(struct intake_sockets *in);
-/* The end: nothing is left of them in the file system. */
+/* Closes the sockets and removes everything from the file system. */
 void intake_remove(struct intake_sockets *in);
 
 #endif

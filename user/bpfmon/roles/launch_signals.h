@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Signals to bpfmon are the command's. */
+/* Forwarding of signals from bpfmon to the command. */
 #ifndef ROLES_LAUNCH_SIGNALS_H
 #define ROLES_LAUNCH_SIGNALS_H
 
@@ -8,29 +8,33 @@
 #include <sys/types.h>
 
 /*
- * Blocks what is to be forwarded; @old: the mask before. Returns a descriptor, or -1, that reads
- * only what may request the end: all else waits until signals_read_all().
+ * Blocks the signals to forward and stores the previous mask in @old. Returns a descriptor, or -1,
+ * that reads only signals that may request the end: all others stay pending until
+ * signals_read_all().
  */
 int signals_open(sigset_t *old);
 /*
- * From now on @fd reads all of them. Returns how long poll() may wait for one, in ms: -1, without
- * end; less if that failed, as then the ends of children are not seen there.
+ * Makes @fd read all signals. Returns the timeout for poll() in ms: -1, or less time if this
+ * failed, because @fd then does not report exits of children.
  */
 int signals_read_all(int fd);
 /*
- * Whether the command has not got it yet: what the terminal sends goes to the whole group, and
- * what a process of the command sends is meant for itself and its group.
+ * Returns true if the command has not received the signal yet. A signal of the terminal goes to the
+ * whole process group, and one sent by a process of the command is meant for bpfmon and its group.
  */
 bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command);
 /*
- * Stops this process, as the command has been stopped by @sig, for the shell to see. Returns when
- * it was continued, by a SIGCONT that can then be read; or false, not stopped where no shell looks.
+ * Stops this process, as the command has been stopped by @sig, so that the shell sees it. Returns
+ * true when continued, by a SIGCONT that can then be read; or false, without stopping, if no shell
+ * is waiting.
  */
 bool signals_stop_too(int sig);
-/* Whether this process or a descendant has the terminal of stderr: none of it is in the background,
- * where a shell's prompt or another job is in front. */
+/*
+ * Returns true if this process or a descendant is in the foreground of stderr's terminal; false if
+ * a shell's prompt or another job is.
+ */
 bool signals_have_terminal(void);
-/* Ends this process by @sig, without a core. Returns only when that is not possible. */
+/* Ends this process by @sig, without a core dump. Returns only if that is not possible. */
 void signals_die(int sig);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Starts the command and the two roles, stands in for the command, and ends as it ends. */
+/* Starts the command and the two roles, forwards signals to the command, and exits as the command
+ * does. */
 #ifndef ROLES_LAUNCHER_H
 #define ROLES_LAUNCHER_H
 
@@ -12,40 +13,41 @@
 #include "run/request.h"
 #include "run/run.h"
 
-/* How a command has ended. */
+/* How a command ended. */
 struct launch_outcome {
-	bool has_ended; /* it has run, and: */
-	int status;     /* as wait(2) gives it */
+	bool has_ended; /* the command ran; status is valid */
+	int status;     /* from wait(2) */
 };
 
 struct launch_options {
 	char *const *argv;
-	const int *streams;             /* the command's 0 to 2; NULL: bpfmon's own */
-	struct launch_outcome *outcome; /* filled in; NULL: not needed */
-	const struct user *run_as;      /* the command's user; NULL: bpfmon's */
-	const struct user *record_as;   /* the recorder's; NULL: bpfmon's */
-	const struct user *caller;      /* the user who called sudo; NULL: no sudo */
+	const int *streams; /* the command's descriptors 0 to 2; NULL: those of bpfmon */
+	struct launch_outcome *outcome; /* filled in; may be NULL */
+	const struct user *run_as;      /* user of the command; NULL: that of bpfmon */
+	const struct user *record_as;   /* user of the recorder; NULL: that of bpfmon */
+	const struct user *caller;      /* user who called sudo; NULL: no sudo */
 	struct intake_options push;     /* what programs may push */
-	bool own_cgroup;                /* the command gets one, which is removed at the end */
-	int cgroup_keeper_fd;           /* filled in with that; what has it delays the removal */
-	struct intake_sockets *intake;  /* filled in; NULL: there are none */
-	const struct cgroup *cgroup;    /* filled in with the command's own; NULL: it has none */
-	const struct cgroup_target *target; /* attached to; or: */
-	const pid_t *targets;               /* processes */
+	bool own_cgroup;                /* the command gets a cgroup, removed at the end */
+	int cgroup_keeper_fd; /* filled in if own_cgroup; an open copy delays the removal */
+	struct intake_sockets *intake; /* filled in; NULL: none */
+	const struct cgroup *cgroup;   /* filled in with the command's own cgroup; NULL: none */
+	const struct cgroup_target *target; /* cgroup to attach to */
+	const pid_t *targets;               /* processes to attach to */
 	size_t nr_targets;
-	const char *target_job;  /* or a job of the node, which its agent knows */
-	bool is_bare;            /* nothing is measured */
-	int agent_fd;            /* connected to it, owned; -1: without one */
+	const char *target_job;  /* job of the node to attach to, known to its agent */
+	bool is_bare;            /* measure nothing */
+	int agent_fd;            /* connected to the agent, owned; -1: no agent */
 	uint64_t limit_grace_ns; /* from SIGTERM to SIGKILL, beyond a limit */
-	/* of request.limits; NULL: no file sets any */
+	/* of request.limits; NULL if no file sets any */
 	const struct limit_origin *limit_origins;
-	struct run *run;                    /* what its caller knows of it; the rest is filled in */
+	struct run *run;                    /* the caller fills in what it knows */
 	struct request request;             /* for the collector; descriptors are filled in */
-	struct collector_options collector; /* descriptors and pids are filled in, in both */
+	struct collector_options collector; /* descriptors and PIDs are filled in */
 	struct recorder_options recorder;
 };
 
-/* Runs it all. Returns the exit status; ends by the command's signal when it was killed by one. */
+/* Executes the run. Returns the exit status; if a signal killed the command, ends this process by
+ * the same signal. */
 int launcher_run(struct launch_options *o);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Ends a run that has gone beyond a limit: SIGTERM to each of its processes, and after a grace
- * SIGKILL, until there is none. The collector says which there are, again and again. A number may
- * be given to another process at any time; so each is opened, and gets its signal only when a drain
- * that has begun after that has found it again as the same process. From the first SIGKILL on
- * nothing of the run makes a process any more: the collector has the kernel see to that, the
- * cgroup's keeper ends all in it at once, and without BPF all are stopped first (sweep_run()).
+ * Ends a run that has gone beyond a limit: sends SIGTERM to each of its processes and, after a
+ * grace period, SIGKILL, until none is left. The collector reports the living processes repeatedly.
+ * As a PID may be reused at any time, each process is opened first and gets its signal only when a
+ * later drain has found the same process again. From the first SIGKILL on no process of the run can
+ * fork: the collector has the kernel prevent it, the cgroup's keeper kills the whole cgroup at
+ * once, and without BPF all processes are stopped first (sweep_run()).
  */
 #ifndef ROLES_LIMIT_END_H
 #define ROLES_LIMIT_END_H
@@ -20,53 +20,54 @@
 #include <sys/signalfd.h>
 #include <sys/types.h>
 
-/* The file of options that a limit is of. */
+/* The options file that sets a limit. */
 struct limit_origin {
-	const char *path; /* NULL: of none */
+	const char *path; /* NULL: none */
 	unsigned line;
 };
 
 struct limit_target {
 	pid_t pid;
-	uint64_t serial;    /* the collector's, never the same for another process */
-	int fd;             /* a pidfd */
+	uint64_t serial;    /* from the collector, unique for each process */
+	int fd;             /* pidfd */
 	uint64_t opened_ns; /* CLOCK_BOOTTIME */
-	bool is_named;      /* in this round */
-	bool is_asked;      /* it has got SIGTERM */
-	bool is_refused;    /* it is of another user */
+	bool is_named;      /* reported in this round */
+	bool is_asked;      /* SIGTERM was sent */
+	bool is_refused;    /* belongs to another user */
 };
 
 struct limit_end {
 	uint64_t grace_ns;
-	const struct limit *limits;         /* MAX_LIMITS, not owned, as: */
-	const struct limit_origin *origins; /* of them; NULL: no file sets any */
-	pid_t command;                     /* a child that is not waited for yet keeps its number */
-	const struct own_children *spared; /* without BPF: of the launcher's children; else NULL */
-	int collector_fd;                  /* it is sent there that SIGKILL has begun */
-	int keeper_fd;                     /* of the command's own cgroup; -1: it has none */
+	const struct limit *limits;         /* MAX_LIMITS of them, not owned */
+	const struct limit_origin *origins; /* origin of each limit; NULL if no file sets any */
+	pid_t command; /* its PID cannot be reused while this child is not reaped */
+	const struct own_children *spared; /* children of the launcher to spare; NULL with BPF */
+	int collector_fd;                  /* receives CONTROL_KILL at the first SIGKILL */
+	int keeper_fd;                     /* of the command's own cgroup; -1: none */
 	struct limit_target *targets;      /* owned */
 	size_t nr, room;
-	uint64_t since_ns;  /* CLOCK_MONOTONIC; 0: it has not begun */
-	uint64_t killed_ns; /* the same, of the first SIGKILL; 0: there was none */
-	uint64_t nr_ended;  /* processes, since then; as the collector has counted them */
+	uint64_t since_ns;  /* when the end began, CLOCK_MONOTONIC; 0: not yet */
+	uint64_t killed_ns; /* first SIGKILL, CLOCK_MONOTONIC; 0: none yet */
+	uint64_t nr_ended;  /* processes that have ended since then, counted by the collector */
 	bool is_urgent;     /* the grace was cut short */
-	bool is_over;       /* no process of it is left, or it was given up, which was said */
-	bool has_told;      /* the collector, that SIGKILL has begun */
-	bool was_refused;   /* a process may not be ended by the caller: said once */
-	bool has_refused, may_end_more; /* in this round one was named that is, or is not refused */
-	bool has_given_up;              /* SIGKILL did not end all in time, or may not */
+	bool is_over;       /* no process is left, or it was given up; reported */
+	bool has_told;      /* CONTROL_KILL was sent */
+	bool was_refused;   /* the caller may not signal some process; reported once */
+	bool has_refused, may_end_more; /* a process named in this round is, or is not refused */
+	bool has_given_up;              /* SIGKILL did not end all in time, or is not permitted */
 };
 
-/* Acts on a message of the collector; others are ignored. */
+/* Handles a message of the collector; ignores unrelated ones. */
 void limit_end_take(struct limit_end *e, const struct control *c);
 bool limit_end_has_begun(const struct limit_end *e);
-/* To be called in between: what needs no collector to name processes, which may be gone. */
+/* Does what needs no collector to report processes, which may be gone. Call it between messages. */
 void limit_end_advance(struct limit_end *e, bool has_collector);
-/* The longest wait until then, no more than @wait_ms (-1: no limit). */
+/* Returns the time until the next limit_end_advance(), no more than @wait_ms (-1: no limit). */
 int limit_end_wait(const struct limit_end *e, int wait_ms);
-/* The user asks again for the end: SIGKILL without waiting. False: it does not go on. */
+/* Handles another request of the user to end: SIGKILL without delay. Returns false if no end is in
+ * progress. */
 bool limit_end_hurry(struct limit_end *e);
-/* The run is over: makes sure of it, and reports once how many processes were ended, in what time,
+/* Completes the end of the run, and reports once how many processes were ended, how long it took,
  * and what is left. */
 void limit_end_finish(struct limit_end *e);
 void limit_end_done(struct limit_end *e);
@@ -76,20 +77,23 @@ void limit_end_done(struct limit_end *e);
 
 struct end_requests {
 	unsigned nr;
-	int signal; /* the last one */
+	int signal; /* last one */
 	pid_t by;   /* its sender; 0: the kernel */
 	uint64_t at_ns;
 };
 
 /*
- * Whether @si is SIGINT, SIGTERM, SIGHUP or SIGQUIT, and not one that this process was started to
- * ignore: SIGHUP as nohup(1) does, SIGINT and SIGQUIT of the terminal as a shell does for a job in
- * the background.
+ * Returns true if @si is SIGINT, SIGTERM, SIGHUP or SIGQUIT, and not one that this process was
+ * started to ignore: SIGHUP by nohup(1), SIGINT and SIGQUIT of the terminal by a shell for a
+ * background job.
  */
 bool end_request_is_one(const struct signalfd_siginfo *si);
-/* Counts it. False: it is the echo of the last one, and is not counted. */
+/* Counts the request. Returns false, without counting, if it echoes the last one. */
 bool end_request_count(struct end_requests *r, const struct signalfd_siginfo *si);
-/* Reads what is in @signal_fd until there is one. Its signal, or 0; what is read is dropped. */
+/*
+ * Reads @signal_fd up to the first request to end and drops what it reads. Returns that signal, or
+ * 0 if there is none.
+ */
 int end_request_read(int signal_fd);
 
 #endif

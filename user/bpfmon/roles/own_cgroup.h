@@ -8,9 +8,8 @@
 #include <sys/types.h>
 
 /*
- * The folder of a root cgroup is not writable, not even for its owner. Its keeper alone has the
- * right to remove it: on request, or by itself when launcher and collector, which have @keeper_fd,
- * are gone.
+ * The folder of a root cgroup is not writable, not even for its owner. Only its keeper has the
+ * right to remove it: on request, or when launcher and collector, which hold @keeper_fd, are gone.
  */
 struct own_cgroup {
 	struct cgroup cg;
@@ -18,18 +17,23 @@ struct own_cgroup {
 	int keeper_fd;
 };
 
-/* A negative errno, after one line to the user; then it has no path. */
+/*
+ * Makes the cgroup and starts its keeper. Returns 0, or a negative errno after a message to the
+ * user; cg.path is empty then.
+ */
 int own_cgroup_make(struct own_cgroup *own);
-/* Has its keeper end all in it at once; with cgroups of version 1 nothing happens. */
+/* Requests the keeper to kill all processes of the cgroup at once. Does nothing for cgroups of
+ * version 1. */
 void own_cgroup_kill(int keeper_fd);
-/* Has it removed; a warning if it cannot be, with its path. */
+/* Requests the removal of the cgroup. Warns with its path if that fails. */
 void own_cgroup_remove(struct own_cgroup *own);
 
-/* A keeper: a child that only waits for the end of the others, to remove what they leave. */
-
-/* In the child: no signal that can be ignored ends it, nor does the end of its session. */
+/*
+ * In a keeper, a child that waits for the end of the others to remove what they leave: ignores all
+ * signals that can be ignored, and begins a session of its own.
+ */
 void keeper_detach(void);
-/* Closes all descriptors but these two (-1: none) and those below @from. */
+/* Closes all descriptors from @from on, except @one and @other (-1: none). */
 void keeper_close_others(int from, int one, int other);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The role with the user's own rights: reads the stream, writes the outputs. */
+/* The role with the user's own rights: reads the stream and writes the outputs. */
 #ifndef ROLES_RECORDER_H
 #define ROLES_RECORDER_H
 
@@ -8,21 +8,20 @@
 #include <stdbool.h>
 
 /*
- * The commands of --on-stall and --on-limit. The recorder, which cannot execute anything once it
- * has its filter of system calls, makes a process for each before: that one waits for the event,
- * and does nothing else.
+ * The command of --on-stall or --on-limit. The recorder cannot execute anything once its system
+ * call filter is installed, so it forks a process for each before that only waits for the event.
  */
 
 struct event_command {
-	const char *option;   /* without its dashes */
-	const char *variable; /* of the environment: what has happened */
-	const char *command;  /* NULL: none, and there is no process */
-	int fd;               /* to the process; filled in; -1: there is none */
+	const char *option;   /* without dashes */
+	const char *variable; /* environment variable with the text of the event */
+	const char *command;  /* NULL: none, and no process */
+	int fd;               /* to the process; filled in; -1: none */
 };
 
 /*
- * Makes that process, with the rights that the caller has now; it ends when c->fd, the caller's, is
- * closed by all and what has been asked for is done. A failure is one warning.
+ * Forks that process with the present rights of the caller. It ends when all copies of c->fd are
+ * closed and the requested commands have run. Warns on failure.
  */
 void event_command_start(struct event_command *c);
 
@@ -39,19 +38,19 @@ struct recorder_options {
 	bool outputs_are_defaults; /* from the environment: one that is in use is skipped */
 	bool force;
 	const char *store;     /* path; NULL: none */
-	int lines_fd;          /* where the lines go, too; 0: nowhere */
+	int lines_fd;          /* receives the lines, too; 0: none */
 	bool quiet;            /* no summary on stderr */
 	bool live;             /* the launcher can show a status line */
-	bool is_of_agent;      /* the collector: it is elsewhere */
+	bool is_of_agent;      /* the agent is the collector */
 	bool stdout_is_closed; /* descriptor 1 is a placeholder */
-	const char *template;  /* what stands for the text summary; NULL: it is as usual */
+	const char *template;  /* replaces the text summary; NULL: none */
 	const char *as_user;   /* for messages; NULL: the role kept its rights */
 	struct event_command on_stall, on_limit;
 	int control_fd; /* to the launcher */
 	int stream_fd;  /* from the collector */
 };
 
-/* Runs the role to its end. 0, or a negative errno that was reported to the launcher. */
+/* Runs the role to its end. Returns 0, or a negative errno that was reported to the launcher. */
 int recorder_run(const struct recorder_options *o);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Collector and recorder as the launcher sees them: two children with a socket each. */
+/* Collector and recorder from the launcher's view: two children with a control socket each. */
 #ifndef ROLES_ROLES_H
 #define ROLES_ROLES_H
 
@@ -13,118 +13,119 @@
 
 #include <signal.h>
 
-/* The command's process: made early, executed only when it is followed. */
+/* The command's process: forked early, executed when it is tracked. */
 
 struct spawn {
-	const int *streams; /* what are its descriptors 0 to 2; NULL: those of its parent */
+	const int *streams; /* its descriptors 0 to 2; NULL: inherited */
 	pid_t pid;
 	int go_fd;     /* writing a byte lets it exec; closing it ends the child */
-	int status_fd; /* the result of the exec comes out of it */
-	bool has_gone; /* the byte was taken */
-	bool is_ready; /* what failed was the exec itself, nothing before */
+	int status_fd; /* brings the result of the exec */
+	bool has_gone; /* the byte was sent */
+	bool is_ready; /* the exec itself failed, nothing before it */
 };
 
 /*
- * Forks the child. It enters the cgroup @in and becomes @as where those are not NULL, takes @mask
- * as its signal mask and @children as what it does on SIGCHLD, and s->streams, which are none of 0
- * to 2 themselves unless each is in its place. What is inherited beside that is the caller's own.
+ * Forks the child. It enters cgroup @in and becomes user @as unless these are NULL, sets its signal
+ * mask to @mask, its action on SIGCHLD to @children, and its descriptors 0 to 2 to s->streams, none
+ * of which is itself 0 to 2 unless it is in its place. All else is inherited.
  */
 int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 	       const struct sigaction *children, const struct cgroup *in, const struct user *as);
-/* Waits until the process has nothing more to do before its exec: what it uses from then on counts.
- * Where programs have to be loaded, that is long before they are. */
+/*
+ * Waits until the process is ready to exec: its usage counts from then on. Not needed where
+ * programs are loaded, which takes far longer.
+ */
 void spawn_wait_until_prepared(const struct spawn *s);
 /* Lets the child exec. */
 void spawn_go(struct spawn *s);
 /*
- * Waits until it has. 0: the command runs, or was killed on the way; else a negative errno, and in
- * *@step what failed ("become user ...", "execute").
+ * Waits for the result of the exec. Returns 0 if the command runs or was killed on the way; else a
+ * negative errno, and in *@step what failed ("become user ...", "execute").
  */
 int spawn_result(struct spawn *s, const char **step);
 /* Ends a child that is not to exec. */
 void spawn_cancel(struct spawn *s);
-/* Waits for the end of a child that was cancelled, or could not exec. */
+/* Reaps a child that was cancelled or could not exec. */
 void spawn_wait(struct spawn *s);
 
 struct role {
 	const char *name;
-	pid_t pid;      /* not above 0: has ended, or there is none */
-	bool is_remote; /* it is the agent, no child */
+	pid_t pid;      /* 0 or negative: has ended, or does not exist */
+	bool is_remote; /* the agent, no child */
 	int control_fd;
 };
 
 struct roles {
-	bool wants_reaped;       /* the collector: it has no BPF */
-	struct own_children own; /* where it is wanted */
+	bool wants_reaped; /* the collector has no BPF and needs the usage of reaped children */
+	struct own_children own; /* if wants_reaped */
 	struct role collector, recorder;
-	int stream_fd; /* of the two, the collector's end, until it is sent; -1 */
+	int stream_fd; /* collector's end of the stream, until it is sent; -1 */
 	struct last_summary summary;
 	struct status_line line;
 	struct {
 		uint64_t nr_heard, looked_ns, quiet_ns;
-		bool is_asked; /* whether it is there, and has not answered yet */
+		bool is_asked; /* CONTROL_PING was sent and not answered yet */
 		bool hangs;
-	} agent; /* where it is the collector */
+	} agent; /* if the agent is the collector */
 };
 
 #define AGENT_LOOK_MS 100 /* between calls of roles_watch_agent() */
 
 /*
- * Forks both, but for a collector that the agent is in place of, which run as @o has it and then
- * exit; the collector waits for its request. They close
- * @signal_fd and the pipes of
- * @command, which are the launcher's. A negative errno: roles_stop() ends those that there are.
+ * Forks both roles (only the recorder if the agent is the collector), which run as @o specifies and
+ * exit; the collector waits for its request. They close @signal_fd and the pipes of @command, which
+ * belong to the launcher. Returns 0 or a negative errno; then roles_stop() ends those that exist.
  */
 int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,
 	       int signal_fd, const sigset_t *mask);
-/* Sends it a message. If that fails, warns and ends the role, which would wait for ever. */
+/* Sends a message to a role. On failure, warns and shuts down its socket, because the role would
+ * wait for ever. */
 void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns);
-/* The same with a text. */
+/* Same with a text. */
 void role_send_text(const struct role *role, enum control_type type, int value, uint64_t when_ns,
 		    const char *text);
-/* Asks an agent that is the collector, and silent, whether it is there. If it does not answer, says
- * so, and sets agent.hangs: then the recorder will not get to the end of its stream. */
+/*
+ * Pings an agent that is the collector and silent. If it does not answer, reports that and sets
+ * agent.hangs: the recorder will not reach the end of its stream.
+ */
 void roles_watch_agent(struct roles *roles);
-/* Records that the child @pid has been waited for, if it is a role; warns if it was killed. */
+/* Notes that the child @pid was reaped, if it is a role; warns if it was killed. */
 void roles_note_end(struct roles *roles, pid_t pid, int status);
 
-/* The time before the command runs, which any request to end cuts short. */
-
 /*
- * Makes stdout and stderr of this process, and of the roles after it, ones that never block where
- * that is possible: nothing ends a process that blocks in write(2), with its signals blocked. Those
- * of the command, forked before, stay.
+ * Makes stdout and stderr of this process, and of roles forked later, non-blocking where possible:
+ * nothing ends a process that blocks in write(2) with its signals blocked. The command, forked
+ * before, keeps its own.
  */
 void streams_unblock(void);
 
 /*
- * Waits until both roles may begin. 0; else a negative errno: after one line to the user, or, with
- * a signal in *@sig that is not 0, -EINTR and no line. Without BPF orphans become children of this
- * process, and it finds those that are its own, without @command.
+ * Waits until both roles are ready. Returns 0, or a negative errno after a message to the user; or
+ * -EINTR without a message, with the signal in *@sig, if one requests the end. Without BPF, makes
+ * this process the subreaper of orphans, and reads its own children except @command.
  */
 int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, int *sig);
 /*
- * The same until the command's process has executed, or could not: spawn_result() then does not
- * block. When that takes longer than a second, as on a file system that does not answer, a
- * request is passed on to the process, and the second kills it.
+ * Waits until the command has executed or failed to: spawn_result() does not block then. If that
+ * takes more than a second, as on a file system that does not answer, forwards the first request to
+ * end to the process and kills it on the second.
  */
 void command_wait_for_exec(const struct spawn *command, int signal_fd);
 
 /*
- * Keeps the right to signal what the command becomes, and roles that hang, which have other users;
- * of the system calls, those to wait and to signal.
+ * Keeps only the capability to signal the command and roles that hang, which have other users, and
+ * the system calls to wait and to signal.
  */
 void rights_of_launcher(void);
 #define ROLES_GRACE_MS 1000          /* after the last request */
-#define ROLES_UNNEEDED_GRACE_MS 3000 /* where there is no run: programs may be being loaded */
+#define ROLES_UNNEEDED_GRACE_MS 3000 /* if there is no run: programs may still be loading */
 
-/* One line to the user: which role is waited for, and how to end that. */
+/* Prints which role bpfmon waits for, and how to end that. */
 void roles_say_awaited(const struct roles *roles);
 /*
- * Lets go of both, and waits for their ends; what has not ended after @grace_ms is killed, the
- * recorder first, so that the collector may still send the summary, which is shown here. Each that
- * is killed is one warning. Takes no more than a few seconds longer, whatever the roles and the
- * kernel do.
+ * Closes the control sockets and reaps both roles. Kills what has not ended after @grace_ms, with a
+ * warning each: the recorder first, so that the collector may still send the summary, which is
+ * shown here. Takes no more than a few seconds longer, whatever the roles and the kernel do.
  */
 void roles_stop(struct roles *roles, int grace_ms);
 
