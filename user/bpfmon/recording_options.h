@@ -37,8 +37,7 @@ struct recording_options {
 	bool outputs_are_defaults; /* from the environment */
 	const char *format;        /* of outputs without a format of their own */
 	const char *default_format;
-	const char *template,
-		*default_template; /* template of the summary; NULL: the standard summary */
+	const char *template, *default_template; /* template of the summary; NULL: standard */
 	struct metric_set wanted;
 	bool chooses_metrics; /* --metrics is given */
 	bool quiet, verbose, live, force, no_args, exact_peak, net, io_kinds, block_io,

@@ -23,7 +23,7 @@
 #define MAX_ERRORS (64UL << 10)
 
 struct pipe_reader {
-	int fd; /* does not block; -1: at its end */
+	int fd; /* non-blocking; -1: at its end */
 	char *text;
 	size_t used, room;
 	bool has_overflowed;
@@ -35,10 +35,10 @@ struct client_process {
 	struct pipe_reader out, err;
 };
 
-/* The pipes of one program. [0] is bpfmon's end. */
+/* The pipes of one program. bpfmon's end is [0]. */
 struct pipes {
 	int out[2], err[2];
-	int failed[2]; /* brings a negative errno if it cannot be executed */
+	int failed[2]; /* brings a negative errno if the program cannot be executed */
 };
 
 static int environment_take(const struct user *as)
@@ -55,8 +55,8 @@ static int environment_take(const struct user *as)
 }
 
 /*
- * A program that runs with rights that bpfmon's caller lacks is found in fixed folders, and gets no
- * variable of the caller's: not PATH, LD_..., DOCKER_HOST, CONTAINER_HOST, nor the path of its
+ * A program that runs with rights that bpfmon's caller lacks is searched in fixed folders, and gets
+ * no variable of the caller: not PATH, LD_..., DOCKER_HOST, CONTAINER_HOST, nor the path of its
  * configuration.
  */
 static int environment_take_fixed(void)
@@ -73,7 +73,7 @@ static int environment_take_fixed(void)
 	return user_set_environment(&self);
 }
 
-/* Both may be equal, where bpfmon has no stdio: then dup2() does not clear FD_CLOEXEC. */
+/* If both are equal, because bpfmon has no stdio, dup2() does not clear FD_CLOEXEC. */
 static int fd_move(int from, int to)
 {
 	return dup2(from, to) < 0 || fcntl(to, F_SETFD, 0) ? -errno : 0;
@@ -113,7 +113,7 @@ static void program_execute(const char *const *argv, const struct user *as, cons
 		err = environment_take(as);
 	if (!err && !as && user_rights_are_lent())
 		err = environment_take_fixed();
-	/* the user may not be allowed into the present folder, and podman fails in such a one */
+	/* the user may lack access to the present folder, and podman fails in such a one */
 	if (!err && !chdir("/")) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which clears it */
 		stack_restore_limit();
@@ -160,7 +160,10 @@ static int program_start(const char *const *argv, const struct user *as, struct 
 	return err;
 }
 
-/* One read takes all that is in a pipe now; what exceeds @room is dropped. Closed at its end. */
+/*
+ * Takes all that is in the pipe with one read; drops what exceeds @room. Closes the pipe at its
+ * end.
+ */
 static void pipe_read(struct pipe_reader *r)
 {
 	char beyond[4096];
@@ -179,7 +182,7 @@ static void pipe_read(struct pipe_reader *r)
 	}
 }
 
-/* Until it has ended, even if a process that it left behind holds its pipes open. */
+/* Waits for the program itself, even if a process that it left behind holds its pipes open. */
 static int program_wait(struct client_process *g, uint64_t limit_ns)
 {
 	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + limit_ns;
@@ -206,7 +209,7 @@ static int program_wait(struct client_process *g, uint64_t limit_ns)
 	return 0;
 }
 
-/* Its stderr is untrusted: no control character of it may reach a terminal. */
+/* stderr is untrusted: no control character of it may reach a terminal. */
 static void capture_keep_error(const struct pipe_reader *r, struct captured *c)
 {
 	size_t end = r->used, begin;

@@ -22,13 +22,13 @@
 #include <unistd.h>
 
 /*
- * The smaps_rollup of a process may be read with CAP_SYS_PTRACE alone, unless it is the collector's
- * own user's, and so may the path of a program that is moved into the cgroup. The BPF capabilities
- * are kept only where the kernel asks for them again (before 5.19, with
+ * Reading the smaps_rollup of a process takes CAP_SYS_PTRACE, unless it has the collector's user;
+ * so does reading the path of a program that is moved into the cgroup. The BPF capabilities are
+ * kept only where the kernel checks them again (before 5.19, with
  * kernel.unprivileged_bpf_disabled).
  *
- * Without BPF the collector reads such files of each process: with CAP_SYS_PTRACE, or where there
- * is none, as in a container, with the user and the capabilities of the command.
+ * Without BPF the collector reads such files of each process: with CAP_SYS_PTRACE, or if it lacks
+ * that, as in a container, with the user and the capabilities of the command.
  */
 static void privilege_drop(struct collector *c)
 {
@@ -46,7 +46,7 @@ static void privilege_drop(struct collector *c)
 	seccomp_install(SECCOMP_COLLECTOR);
 }
 
-/* What the books report: all of it is of the one job. */
+/* Reports of the books all belong to the only job. */
 static void collector_drain_begin(void *context)
 {
 	job_drain_begin(&((struct collector *)context)->tenant.job);
@@ -103,7 +103,7 @@ static void log_what_is_there(const struct collector *c, uint64_t took_ns)
 				 c->books.tracker.optional.missing[i]);
 }
 
-/* The last sample has its PSS, or has waited for it long enough. */
+/* Waits until the last sample has its PSS, or the time for it is over. */
 static void collector_finish_pss(struct collector *c)
 {
 	struct pollfd p = { .fd = job_pss_fd(&c->tenant.job), .events = POLLIN };
@@ -115,7 +115,7 @@ static void collector_finish_pss(struct collector *c)
 	}
 }
 
-/* There is nothing else to do any more than to wait for the recorder. */
+/* From here on the collector only waits for the recorder. */
 static void collector_close_job(struct collector *c)
 {
 	uint64_t lost;
@@ -132,7 +132,10 @@ static void collector_close_job(struct collector *c)
 	feed_flush_whole(&c->tenant.feed, &c->with_recorder);
 }
 
-/* Waits for a packet that is a message of its own or the last part of one; as message_receive(). */
+/*
+ * Waits for a packet that is a message of its own or the last part of one. Returns what
+ * message_receive() does.
+ */
 static int packet_next(struct collector *c, struct control *packet)
 {
 	struct pollfd p = { .fd = c->tenant.assignment.spec.control_fd, .events = POLLIN };
@@ -172,7 +175,7 @@ bool collector_wait_for_start(struct collector *c, uint64_t *when_ns)
 	return true;
 }
 
-/* Sends the summary to the launcher, in place of the recorder that is gone. */
+/* Sends the summary to the launcher if the recorder is gone. */
 static int collector_send_summary(int control_fd, const struct summary *s)
 {
 	struct jsonw j = { 0 };
@@ -182,11 +185,12 @@ static int collector_send_summary(int control_fd, const struct summary *s)
 }
 
 #define BIRTHS_NS                                                                                  \
-	(2 * NSEC_PER_MSEC) /* after the first: a child has executed its program by then */
+	(2 * NSEC_PER_MSEC) /* delay after the first birth: a child has executed its program by    \
+			       then */
 #define FIRST_LOOK_MS 20    /* if the kernel does not report moves into a cgroup */
 
 /*
- * Wait until the cgroup has its first process, or the launcher ends the run. Checks after each
+ * Waits until the cgroup has its first process, or the launcher ends the run. Checks after each
  * event, and every FIRST_LOOK_MS if the kernel does not report all moves.
  */
 static void collector_wait_for_first(struct collector *c)
@@ -205,7 +209,7 @@ static void collector_wait_for_first(struct collector *c)
 	}
 }
 
-/* Ticks at start + k * interval: a late one does not shift the next. */
+/* Ticks at start + k * interval: a late tick does not shift the next. */
 static int ticks_start(uint64_t start_ns, uint64_t interval_ns)
 {
 	uint64_t first = start_ns + interval_ns;
@@ -243,14 +247,14 @@ static void looks_set(struct collector *c, uint64_t pause_ns)
 	timerfd_settime(c->sources[LOOKS].fd, 0, &at, NULL);
 }
 
-/* The kernel reports births: what comes within a moment is taken at once, by a look. */
+/* Delays the look, so that it covers further births of the next moment. */
 static void handle_births(void *context, uint32_t events)
 {
 	(void)events;
 	looks_set(context, BIRTHS_NS);
 }
 
-/* Without BPF: what begins and ends between two samples is looked for. */
+/* Without BPF: looks for processes that begin and end between two samples. */
 static void handle_looks(void *context, uint32_t events)
 {
 	struct collector *c = context;
@@ -277,7 +281,9 @@ static int source_add(struct collector *c, enum loop_source_id id, int fd,
 	return fd < 0 ? 0 : loop_add(&c->loop, &c->sources[id], EPOLLIN);
 }
 
-/* Milliseconds until the next check whether the run is over; 0: it is; -1: an event will end it.
+/*
+ * Returns the time until the next check whether the run is over, in ms; 0 if it is over; -1 if an
+ * event will end it.
  */
 static int collector_wait_ms(struct collector *c, uint64_t end_ns)
 {
@@ -344,7 +350,10 @@ static void collector_follow(struct collector *c)
 	collector_send_summary(c->spec->control_fd, &c->tenant.job.view.tally.summary);
 }
 
-/* Without BPF: from /proc, if that may stand in for it, and shows what is to be followed. */
+/*
+ * Opens the books of the permitted source: BPF, or /proc if it may replace BPF and can show what is
+ * to be tracked.
+ */
 static int books_open_any(struct collector *c, enum collector_source source, char *why, size_t size)
 {
 	struct tracker_options *o = &c->tenant.assignment.spec.tracker;
@@ -354,7 +363,7 @@ static int books_open_any(struct collector *c, enum collector_source source, cha
 	if (source != FROM_PROC)
 		err = books_open(&c->books, o, &reports, c, why, size);
 	if (!err || source == FROM_BPF || o->cgroup || memory_has_failed() || err == -EMFILE)
-		return err; /* or what is lacking is not BPF */
+		return err; /* or the reason is not that BPF is unavailable */
 	snprintf(refused, sizeof(refused), "%s", why);
 	books_close(&c->books);
 	o->proc_launcher = getppid();
@@ -367,7 +376,7 @@ static int books_open_any(struct collector *c, enum collector_source source, cha
 
 static const char gone[] = "the launcher is gone";
 
-/* What does not come from the request. */
+/* Copies the options that do not come from the request. */
 static void options_take(struct assignment *a, const struct collector_options *o)
 {
 	struct tracker_options *t = &a->spec.tracker;
@@ -430,7 +439,7 @@ static void handle_records(void *context, uint32_t events)
 	books_consume(&((struct collector *)context)->books);
 }
 
-/* Adds all sources except for the ticks to the loop. 0 or a negative errno. */
+/* Adds all sources but the ticks to the loop. Returns 0 or a negative errno. */
 static int collector_open_sources(struct collector *c)
 {
 	int err = source_add(c, CONTROL, c->spec->control_fd, handle_control);
@@ -481,7 +490,7 @@ static void collector_close(struct collector *c)
 
 int collector_run(const struct collector_options *o)
 {
-	static struct collector c; /* one in a process, and 100 KiB */
+	static struct collector c; /* 100 KiB, too large for the stack */
 	char why[512] = "";
 	int err = collector_open(&c, o, why, sizeof(why));
 

@@ -19,14 +19,13 @@ enum collector_source {
 
 /* Settings of the machine; those of a job come in its request. */
 struct collector_options {
-	int control_fd;         /* to the launcher */
-	pid_t recorder;         /* its cost is reported with the run */
-	bool verbose;           /* report on stderr why a program does not load */
-	unsigned max_tasks;     /* entries of the maps; 0: the default */
-	unsigned inject_misses; /* per mille of events to ignore, for tests */
-	unsigned
-		inject_free_misses; /* per mille of the last events of tasks to ignore, for tests */
-	unsigned slow_pss_ms;       /* delay of each read of PSS, for tests */
+	int control_fd;              /* to the launcher */
+	pid_t recorder;              /* its cost is reported with the run */
+	bool verbose;                /* report on stderr why a program does not load */
+	unsigned max_tasks;          /* entries of the maps; 0: the default */
+	unsigned inject_misses;      /* per mille of events to ignore, for tests */
+	unsigned inject_free_misses; /* per mille of last events of tasks to ignore, for tests */
+	unsigned slow_pss_ms;        /* delay of each read of PSS, for tests */
 	struct refusals refusals;
 	enum collector_source source;
 };

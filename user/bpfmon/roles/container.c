@@ -24,31 +24,31 @@
 /* The answer of an engine about a container. */
 struct engine_answer {
 	char id[128];
-	pid_t pid;      /* of its first process, in bpfmon's namespace; 0: it is not running */
+	pid_t pid;      /* of its first process, in bpfmon's namespace; 0: not running */
 	char state[32]; /* in the engine's words: "running", "exited" */
-	char why[320];  /* why it could not be asked, without a full stop */
+	char why[320];  /* why the query failed, without a full stop */
 };
 
-/* Container engines: each is asked through its own client, if that is installed. */
+/* Container engines are queried through their own clients, if installed. */
 
 struct question {
 	const char *name;
 	const struct user *as;
 	uint64_t limit_ns;
 	struct engine_answer *answer;
-	unsigned nr_whole, nr_partial; /* containers with this id, and with an id that begins so */
+	unsigned nr_whole,
+		nr_partial; /* containers with this ID, and with an ID that begins with it */
 };
 
 struct engine {
 	const char *name;
 	int (*ask)(const struct engine *e, struct question *q);
 	const char *client[5]; /* with its arguments */
-	/* exists in /run/user/UID if that user may have containers of it; "": any may, NULL: none
-	 */
+	/* a user has containers only if this is in /run/user/UID; "": any user, NULL: none */
 	const char *user_entry;
 };
 
-/* 0: the client has ended with success, and @output is what it wrote. */
+/* Returns 0 if the client succeeded; @output is what it wrote. */
 static int client_call(const char *const *argv, struct question *q, struct captured *output)
 {
 	char *why = q->answer->why;
@@ -75,7 +75,10 @@ static int answer_reject(struct question *q)
 	return -EBADMSG;
 }
 
-/* Takes one container of a list into account: a whole id precedes the beginning of one. */
+/*
+ * Counts a container of a list as a match; a complete ID takes precedence over the beginning of
+ * one.
+ */
 static void question_consider(struct question *q, const char *id, json_int_t pid, const char *state)
 {
 	struct engine_answer *a = q->answer;
@@ -101,7 +104,8 @@ static int question_conclude(const struct question *q)
 	return nr ? 0 : -ENOENT;
 }
 
-/* [{"Id": ..., "State": {"Pid": ..., "Status": ...}}]: the client itself decides between matches.
+/*
+ * Reads [{"Id": ..., "State": {"Pid": ..., "Status": ...}}]; the client itself selects the match.
  */
 static int answer_read_container(struct question *q, const char *text)
 {
@@ -138,7 +142,7 @@ static int engine_inspect(const struct engine *e, struct question *q)
 	return err;
 }
 
-/* [{"id": ..., "pid": ..., "status": ...}, ...], or null */
+/* Reads [{"id": ..., "pid": ..., "status": ...}, ...], or null. */
 static int answer_read_list(struct question *q, const char *text)
 {
 	json_t *root = jansson_loads(text, JSON_DECODE_ANY, NULL);
@@ -171,7 +175,7 @@ static int engine_list(const struct engine *e, struct question *q)
 	return err;
 }
 
-/* "TASK PID STATUS" and the tasks of one namespace below it */
+/* Reads the table "TASK PID STATUS" of one namespace. */
 static int namespace_list(const char *ns, struct question *q)
 {
 	const char *const argv[] = { "ctr", "-n", ns, "tasks", "ls", NULL };
@@ -209,13 +213,13 @@ static const struct engine engines[NR_ENGINES] = {
 	{ "crun", engine_list, { "crun", "list", "--format=json" }, "crun" },
 };
 
-/* By index in the order in which they are asked: each before those that it may be built on. */
+/* Index in query order: each engine before those that it may be built on. */
 static const char *engine_name(size_t i)
 {
 	return engines[i].name;
 }
 
-/* If not, the client would fail, and its error would only distract. */
+/* Without containers the client would fail with a misleading error. */
 static bool engine_may_have(const struct engine *e, const struct user *user)
 {
 	char path[128];
@@ -227,10 +231,11 @@ static bool engine_may_have(const struct engine *e, const struct user *user)
 }
 
 /*
- * Asks engine @i for the container with that name, id, or beginning of an id, as the user @as
- * (NULL: the effective one), with @limit_ns for each call of its client. 0; -ENOENT: it has none;
- * -ENOTUNIQ: several; -ENOPKG: it is not installed, or @as has no containers of it; any other
- * negative errno: @answer->why. @name must not begin with a hyphen.
+ * Queries engine @i for the container with that name, ID, or beginning of an ID, as user @as (NULL:
+ * the effective one), with @limit_ns for each call of its client. @name must not begin with a
+ * hyphen. Returns 0, -ENOENT if there is none, -ENOTUNIQ if there are several, -ENOPKG if the
+ * engine is not installed or @as has no containers of it, or another negative errno with the reason
+ * in @answer->why.
  */
 static int engine_ask(size_t i, const char *name, const struct user *as, uint64_t limit_ns,
 		      struct engine_answer *answer)
@@ -254,9 +259,9 @@ struct query {
 };
 
 struct container_search {
-	const char *name; /* without the engine before it */
+	const char *name; /* without "ENGINE:" */
 	size_t nr;
-	struct query queries[2 * NR_ENGINES]; /* of the engines that are installed */
+	struct query queries[2 * NR_ENGINES]; /* of installed engines */
 	FILE *why;
 };
 
@@ -266,7 +271,9 @@ static void query_put_name(const struct container_search *s, const struct query 
 		a->as ? a->as->name : "");
 }
 
-/* A container of docker is one of containerd and runc, too: the first query that finds it counts.
+/*
+ * A container of docker is also one of containerd and runc: only the first query that finds it
+ * counts.
  */
 static bool search_has(const struct container_search *s, const struct engine_answer *a)
 {
@@ -299,7 +306,7 @@ static size_t search_count(const struct container_search *s, int err)
 	return nr;
 }
 
-/* "podman, podman of alice or runc": the engines that answered @err. */
+/* Prints the engines with the result @err, as in "podman, podman of alice or runc". */
 static void search_put_queries(const struct container_search *s, int err, const char *last)
 {
 	size_t left = search_count(s, err);
@@ -389,7 +396,7 @@ static int search_conclude(const struct container_search *s, struct container *c
 	return 0;
 }
 
-/* Takes "ENGINE:" off the name; its index, or NR_ENGINES. */
+/* Removes "ENGINE:" from the name. Returns the index of the engine, or NR_ENGINES. */
 static size_t search_take_engine(struct container_search *s)
 {
 	size_t i;
@@ -405,7 +412,7 @@ static size_t search_take_engine(struct container_search *s)
 	return i;
 }
 
-/* Where clients are searched for, as a message names it. */
+/* The search path of clients, for messages. */
 static const char *search_folders(void)
 {
 	return user_rights_are_lent() ? CAPTURE_PATH : "PATH";
@@ -453,7 +460,10 @@ int container_find(const char *name, const struct user *caller, struct container
 	return err;
 }
 
-/* The one with limits and most of the numbers comes first; NULL: the unified hierarchy. */
+/*
+ * In order of preference: first the one with limits and most of the values. NULL: the unified
+ * hierarchy.
+ */
 static const char *const hierarchies[] = {
 	"memory", NULL, "cpuacct", "pids", "freezer", "devices"
 };
@@ -471,7 +481,7 @@ static bool name_has_id(const char *part, size_t n, const char *id)
 	return false;
 }
 
-/* Cuts @path after the component that has @id in its name. False: none has. */
+/* Truncates @path after the component with @id in its name. Returns false if there is none. */
 static bool path_cut_after_id(char *path, const char *id)
 {
 	for (char *part = path; *part;) {

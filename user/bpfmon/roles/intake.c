@@ -29,9 +29,8 @@
 #include <unistd.h>
 
 /*
- * The folder of the socket for marks. Its keeper holds a lock on it for as long as it lives, so
- * that the next keeper of the same user knows one that was left by a keeper that was killed, and
- * removes it.
+ * The folder of the socket for marks. Its keeper holds a lock on it while it lives, so that the
+ * next keeper of the same user recognizes and removes a folder whose keeper was killed.
  */
 #define MARK_FOLDER_BYTES 40
 
@@ -42,7 +41,7 @@ struct mark_folder {
 };
 
 #define PORT_TRIES 16
-#define UDP_BYTES (1 << 20) /* of what comes in a burst; the kernel may grant less */
+#define UDP_BYTES (1 << 20) /* for bursts; the kernel may grant less */
 
 static int udp_bind(int family, unsigned port)
 {
@@ -88,7 +87,10 @@ static bool family_is_absent(int err)
 	return err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL || err == -EPROTONOSUPPORT;
 }
 
-/* Both on one port. A negative errno; *@where is the address that it could not have. */
+/*
+ * Opens both sockets on one port. Returns 0, or a negative errno with the address that failed in
+ * *@where.
+ */
 static int udp_open(int fds[UDP_SOCKETS], unsigned port, const char **where)
 {
 	*where = "127.0.0.1";
@@ -123,7 +125,7 @@ static int intake_open_udp(struct intake_sockets *in, unsigned port)
 	return err;
 }
 
-/* The keeper's report when it has made the folder, or could not. */
+/* Sent by the keeper when it has made the folder, or failed to. */
 struct report {
 	int err;
 	char path[sizeof(((struct mark_folder *)0)->path)];
@@ -148,7 +150,7 @@ static int marks_socket_open(void)
 #define PREFIX "bpfmon-marks-"
 #define TRIES 16
 
-/* A folder in which only its owner, @uid or root can move what is made there. */
+/* Opens a folder in which only its owner, @uid or root can rename what is made there. */
 static int base_folder_open(const char *path, bool is_own, uid_t uid)
 {
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -164,8 +166,8 @@ static int base_folder_open(const char *path, bool is_own, uid_t uid)
 }
 
 /*
- * The folder @name, which has just been made, open and marked as in use by a lock. -EAGAIN: another
- * keeper took it for one that was left, before it was locked.
+ * Opens the folder @name, which was just made, and marks it as in use by a lock. Returns -EAGAIN if
+ * another keeper took it for an abandoned one before it was locked.
  */
 static int own_folder_open(int base, const char *name)
 {
@@ -188,7 +190,7 @@ static int own_folder_open(int base, const char *name)
 	return err;
 }
 
-/* A private folder in @base, with a random name. */
+/* Makes a private folder with a random name in @base. */
 static int own_folder_make(int base, char name[MARK_FOLDER_BYTES])
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -210,7 +212,7 @@ static int own_folder_make(int base, char name[MARK_FOLDER_BYTES])
 	return -EEXIST;
 }
 
-/* By its name in the current folder: no other name is looked up. */
+/* Binds by name in the current folder, so that no other name is looked up. */
 static int own_folder_bind(int folder, int fd)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = SOCKET_NAME };
@@ -224,8 +226,8 @@ static int own_folder_bind(int folder, int fd)
 }
 
 /*
- * Makes it in the folder @path, makes it the current one, and binds the socket @fd in it.
- * @is_own: only in a folder of the same owner. A negative errno; then nothing is left.
+ * Makes the folder in @path and changes into it, and binds the socket @fd there. @is_own: @path
+ * must have the same owner. Returns 0, or a negative errno after removing everything.
  */
 static int mark_folder_make(struct mark_folder *f, const char *path, bool is_own, int fd)
 {
@@ -249,7 +251,7 @@ static int mark_folder_make(struct mark_folder *f, const char *path, bool is_own
 	return err;
 }
 
-/* While it is the current folder. */
+/* It must be the current folder. */
 static void mark_folder_remove(const struct mark_folder *f)
 {
 	unlink(SOCKET_NAME);
@@ -257,7 +259,7 @@ static void mark_folder_remove(const struct mark_folder *f)
 		rmdir(f->name);
 }
 
-/* A folder of this user's that no keeper has locked: its keeper was killed. */
+/* Removes a folder of this user that no keeper has locked: its keeper was killed. */
 static void left_folder_remove(int base, const char *name)
 {
 	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -272,7 +274,7 @@ static void left_folder_remove(int base, const char *name)
 	close(fd);
 }
 
-/* Those of other keepers, where it is. */
+/* Removes abandoned folders beside this one. */
 static void mark_folder_remove_left(const struct mark_folder *f)
 {
 	DIR *d = memory_opendir("..");
@@ -314,7 +316,9 @@ static void marks_keeper_run(const struct user *as, int fd, int report_fd, int k
 		r.err = mark_folder_make(&f, "/tmp", false, fd);
 	memcpy(r.path, f.path, sizeof(r.path));
 	if (write(report_fd, &r, sizeof(r)) == sizeof(r) && !r.err) {
-		keeper_close_others(0, f.fd, keep_fd); /* which others wait for the end of */
+		keeper_close_others(
+			0, f.fd,
+			keep_fd); /* other processes wait for the end of these descriptors */
 		mark_folder_remove_left(&f);
 		seccomp_install(SECCOMP_KEEPER);
 		marks_keeper_wait(keep_fd);
@@ -354,7 +358,7 @@ static int marks_keeper_start(struct mark_socket *m, const struct user *as, stru
 
 #define PATIENCE_MS 1000 /* with the keeper, at the end */
 
-/* Closes it and waits until the folder is gone, but not for ever. */
+/* Closes the socket and waits up to PATIENCE_MS until the folder is removed. */
 static void mark_socket_remove(struct mark_socket *m)
 {
 	cleanup_closep(&m->fd);
@@ -367,8 +371,8 @@ static void mark_socket_remove(struct mark_socket *m)
 }
 
 /*
- * Makes it as the user @as (NULL: ourselves) in XDG_RUNTIME_DIR, if that is the user's, else in
- * /tmp. A negative errno; @why then is what could not be made, in a sentence without a full stop.
+ * Makes the socket as user @as (NULL: the current user) in XDG_RUNTIME_DIR, if that belongs to the
+ * user, else in /tmp. Returns 0, or a negative errno with a sentence without a full stop in @why.
  */
 static int mark_socket_make(struct mark_socket *m, const struct user *as, char *why, size_t size)
 {
@@ -438,12 +442,12 @@ static int name_publish(const char *name)
 	return setenv(SPAN_VARIABLE, variable, 1) ? -ENOMEM : 0;
 }
 
-/* A name that no other run has. */
+/* Generates a unique name. */
 static int name_choose(char *name, size_t size)
 {
 	uint64_t number;
 
-	unsetenv(SPAN_VARIABLE); /* it may be of a run around this one */
+	unsetenv(SPAN_VARIABLE); /* it may belong to a run around this one */
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -EIO;
 	snprintf(name, size, SPAN_SOCKET_FORMAT, number);
@@ -451,8 +455,8 @@ static int name_choose(char *name, size_t size)
 }
 
 /*
- * Only chooses its name, at which an agent will listen, and puts it into the environment; @name is
- * without the "@". 0 or a negative errno.
+ * Chooses the name at which an agent will listen and puts it into the environment; @name is without
+ * the "@". Returns 0 or a negative errno.
  */
 static int span_socket_choose(char *name, size_t size)
 {
@@ -468,15 +472,15 @@ static int socket_bind(int fd, const char *name)
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 
-	memcpy(at.sun_path + 1, name, strlen(name)); /* it begins with a NUL: it is in no folder */
+	memcpy(at.sun_path + 1, name, strlen(name)); /* after a NUL: an abstract socket */
 	return bind(fd, (struct sockaddr *)&at, bytes) ? -errno : 0;
 }
 
 /*
- * Open the socket on which processes of the run begin spans, and put its name into the environment
- * for the command. It is an abstract socket: nothing is left in the file system, and no process
- * needs a right to reach it from bpfmon's network namespace. Returns the descriptor, or a negative
- * errno; the variable is unset then, and there are no spans.
+ * Opens the socket on which processes of the run begin spans, and puts its name into the
+ * environment for the command. It is an abstract socket: nothing is left in the file system, and no
+ * process needs a right to reach it from bpfmon's network namespace. Returns the descriptor, or a
+ * negative errno; then the variable is unset, and there are no spans.
  */
 static int span_socket_open(void)
 {
@@ -517,7 +521,7 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 	if (o->metrics_udp)
 		err = intake_open_udp(in, o->port);
 	privilege_set_effective(UINT64_MAX);
-	unsetenv(MARK_VARIABLE); /* it may be of a run around this one */
+	unsetenv(MARK_VARIABLE); /* it may belong to a run around this one */
 	if (!err && o->marks)
 		err = intake_open_marks(in, as);
 	if (err) {
@@ -528,7 +532,7 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 		err = span_socket_choose(in->span_name, sizeof(in->span_name));
 	else
 		in->span_fd = err = span_socket_open();
-	if (err == -ENOMEM) { /* nothing is run without memory, and that is reported once */
+	if (err == -ENOMEM) { /* without memory nothing is run, which is reported once */
 		log_error("cannot open the socket for spans: %s", strerror(-err));
 		intake_remove(in);
 		return err;

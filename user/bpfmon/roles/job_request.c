@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REQUEST_PATIENCE_MS 5000 /* with a collector that takes nothing */
+#define REQUEST_PATIENCE_MS 5000 /* with a collector that does not read */
 
 static int request_open_process(struct request *r, pid_t pid)
 {
@@ -36,7 +36,7 @@ static int request_open_process(struct request *r, pid_t pid)
 	return 0;
 }
 
-/* One that has ended since it was named is left out, unless it is the last one. */
+/* Skips processes that have ended since they were named, unless all have. */
 static int request_open_targets(struct request *r, const struct launch_options *o)
 {
 	int err = 0;
@@ -99,7 +99,7 @@ static int request_send(const struct role *collector, const struct request *r)
 	request_write(&j, r);
 	err = message_send_json(collector->control_fd, CONTROL_REQUEST, &j, fds, nr,
 				REQUEST_PATIENCE_MS);
-	/* a collector that has ended is seen where it is waited for */
+	/* the end of a collector is seen where it is awaited */
 	if (err && err != -EPIPE && err != -ECONNRESET)
 		log_error("cannot send the collector its request: %s", strerror(-err));
 	return err == -EPIPE || err == -ECONNRESET ? 0 : err;
@@ -130,10 +130,10 @@ int job_request_send(struct roles *roles, struct launch_options *o, pid_t comman
 	return err;
 }
 
-#define NO_MEMORY 1      /* so many bytes come instead of a revision */
+#define NO_MEMORY 1      /* bytes that come instead of a revision */
 #define PATIENCE_MS 1000 /* with a file system that does not answer */
 
-/* The one process that was attached to; 0: several, or a cgroup. */
+/* Returns the PID if a single process was attached to, else 0. */
 static pid_t target_pid(const struct launch_options *o)
 {
 	return o->nr_targets == 1 ? o->targets[0] : 0;
@@ -141,12 +141,11 @@ static pid_t target_pid(const struct launch_options *o)
 
 /*
  * The facts about machine and run are read while the launcher would only wait for the other
- * processes, so that the start takes no longer: opening /proc/cpuinfo takes 10 ms on some
- * kernels. The git revision is read by a child with the rights of the calling user, which is
- * waited for up to a second when the command already runs.
+ * processes, so that the start takes no longer: opening /proc/cpuinfo takes 10 ms on some kernels.
+ * A child reads the git revision; once the command runs, it is waited for up to a second.
  */
 
-/* Whatever it meets, it holds no descriptor of the launcher open, and ends by itself. */
+/* Holds no descriptor of the launcher open, and ends by itself in any case. */
 static void revision_read(const struct user *as, const char *folder, int out)
 {
 	struct git g = { 0 };
@@ -161,7 +160,8 @@ static void revision_read(const struct user *as, const char *folder, int out)
 		_exit(1);
 	if (as && user_become(as))
 		_exit(1);
-	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC); /* without any right, not another's */
+	fd = open(folder, O_PATH | O_DIRECTORY |
+				  O_CLOEXEC); /* without capabilities or another user's rights */
 	if (fd < 0 || privilege_keep(0) || git_read(fd, &g))
 		_exit(memory_has_failed() ? write(STDIN_FILENO, "", NO_MEMORY) != NO_MEMORY : 0);
 	_exit(write(STDIN_FILENO, &g, sizeof(g)) == sizeof(g) ? 0 : 1);
@@ -193,7 +193,7 @@ static bool target_is_visible(const struct launch_options *o)
 	char path[64];
 	struct stat st;
 
-	/* root's, if the process is not dumpable */
+	/* belongs to root if the process is not dumpable */
 	snprintf(path, sizeof(path), "/proc/%d/status", target_pid(o));
 	return !o->request.hides_others || (!stat(path, &st) && st.st_uid == o->request.shown_to);
 }
@@ -250,7 +250,7 @@ static void revision_take(struct description *d)
 
 	if (!d->reader)
 		return;
-	/* its end is seen with those of all children: it may be stopped before it */
+	/* reaped with all other children: it may be stopped before its end */
 	if (poll(&p, 1, PATIENCE_MS) == 1)
 		n = read(d->reader_fd, &g, sizeof(g));
 	if (n == sizeof(g) && git_is_valid(&g))
@@ -270,7 +270,7 @@ void description_send(struct description *d, const struct roles *roles, struct r
 	description_write(&j, run);
 	err = message_send_json(roles->collector.control_fd, CONTROL_DESCRIPTION, &j, NULL, 0,
 				PATIENCE_MS);
-	/* a collector that has ended is seen where it is waited for */
+	/* the end of a collector is seen where it is awaited */
 	if (err && err != -EPIPE && err != -ECONNRESET)
 		log_warn("the description of the run is not recorded: %s",
 			 err == -ENOMEM ? "out of memory" : strerror(-err));

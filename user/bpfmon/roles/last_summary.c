@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SUMMARY_BYTES (64UL << 20) /* of 4096 programs with long paths and all metrics */
-#define STEP_MS 100                /* between looks at a reader that takes nothing */
+#define SUMMARY_BYTES (64UL << 20) /* 4096 programs with long paths and all metrics */
+#define STEP_MS 100                /* between attempts to write to a reader that blocks */
 
 void last_summary_init(struct last_summary *l, int fd, bool is_quiet)
 {
@@ -23,7 +23,7 @@ void last_summary_init(struct last_summary *l, int fd, bool is_quiet)
 				    .is_quiet = is_quiet };
 }
 
-/* NULL: it is none, or there is no memory. */
+/* Returns NULL if it is no summary, or out of memory. */
 static char *last_summary_format(const struct message *m)
 {
 	static const struct summary_view view = { .has_styles = true };
@@ -80,7 +80,7 @@ static void last_summary_write(struct last_summary *l)
 		return;
 	err = patience_write(&none, STDERR_FILENO, l->text + l->done, l->length - l->done, &done);
 	l->done += done;
-	/* should it fail, there is nothing left to report that to */
+	/* a failure cannot be reported: stderr is what fails */
 	if (err && (err != -ETIMEDOUT || clock_ns(CLOCK_MONOTONIC) >= l->until_ns))
 		l->done = l->length;
 }

@@ -38,10 +38,10 @@ int signals_read_all(int fd)
 
 bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command)
 {
-	/* the kernel sends a hangup to the leader of the session alone */
+	/* the kernel sends a hangup to the session leader only */
 	if (si->ssi_code > 0 && si->ssi_signo == SIGHUP && getsid(0) == getpid())
 		return true;
-	if (si->ssi_code > 0) /* the kernel: terminal, timer, child */
+	if (si->ssi_code > 0) /* from the kernel: terminal, timer, child */
 		return false;
 	return !process_descends_from((pid_t)si->ssi_pid, command);
 }

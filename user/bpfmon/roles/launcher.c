@@ -26,24 +26,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The launcher while the command runs, and until the roles have ended. */
+/* State of the launcher from the start of the command until the roles have ended. */
 
 struct attendance {
 	pid_t command;
 	struct roles *roles; /* not owned */
 	int signal_fd;
 	struct end_requests
-		requests;        /* SIGTERM; when the command has ended or is left, all of them */
-	struct limit_end limits; /* what it is ended with, and whether it is */
+		requests; /* SIGTERM only; all requests when the command has ended or is left */
+	struct limit_end limits; /* state of the end beyond a limit */
 	bool command_ended;
-	int command_status;   /* of wait(2) */
-	bool is_detached;     /* the run is closed, whatever goes on still */
-	struct reaped reaped; /* where the collector wants it */
+	int command_status;   /* from wait(2) */
+	bool is_detached;     /* the run is closed; the command may still run */
+	struct reaped reaped; /* usage of reaped children, if the collector needs it */
 	bool has_untold;      /* some of it has not been sent */
-	bool has_stopped_too; /* with the command; a SIGCONT to the launcher is for both */
+	bool has_stopped_too; /* with the command; the next SIGCONT of the launcher is for both */
 };
 
-/* Best effort but for the end of the command, which has all so far, too. */
+/* Best effort: the message that the command has ended carries all totals, too. */
 static void attendance_tell_reaped(struct attendance *a)
 {
 	const struct role *collector = &a->roles->collector;
@@ -78,7 +78,7 @@ static bool child_is_of_the_run(const struct attendance *a, pid_t pid)
 	return a->roles->wants_reaped && !own_children_has(&a->roles->own, pid);
 }
 
-/* What a zombie has used is read before it is waited for. */
+/* Reads the usage of a zombie before reaping it. */
 static bool attendance_reap_one(struct attendance *a)
 {
 	siginfo_t news = { 0 };
@@ -111,7 +111,7 @@ static bool attendance_reap_one(struct attendance *a)
 	return true;
 }
 
-/* The command has stopped or has been continued; or some child has ended. */
+/* Handles stops and continues of the command, and exits of children. */
 static void attendance_reap(struct attendance *a)
 {
 	while (attendance_reap_one(a))
@@ -120,8 +120,10 @@ static void attendance_reap(struct attendance *a)
 		attendance_tell_reaped(a);
 }
 
-/* Since its last stop that was seen: a shell continues the whole job, and a key may have stopped it
- * again before this process runs. */
+/*
+ * Since its last observed stop: a shell continues the whole job, and a key may have stopped the
+ * command again before this process runs.
+ */
 static bool command_has_moved(const struct attendance *a)
 {
 	siginfo_t news = { 0 };
@@ -137,7 +139,7 @@ static void attendance_detach(struct attendance *a)
 	role_send(&a->roles->collector, CONTROL_STOP, 0, 0);
 }
 
-/* Only descendants of the command, or the roles, are waited for. */
+/* What is still awaited is descendants of the command, or the roles. */
 static void attendance_handle_request(struct attendance *a, const struct signalfd_siginfo *si)
 {
 	if (!end_request_count(&a->requests, si))
@@ -154,7 +156,7 @@ static void attendance_handle_signal(struct attendance *a, const struct signalfd
 
 	if (sig == SIGCHLD)
 		return;
-	/* a run that is ended is not left: to ask again only cuts the grace short */
+	/* a run that is being ended is not left: a repeated request only cuts the grace short */
 	if (end_request_is_one(si) && limit_end_hurry(&a->limits))
 		return;
 	if ((a->command_ended || a->is_detached) && end_request_is_one(si)) {
@@ -180,7 +182,7 @@ static void attendance_handle_signal(struct attendance *a, const struct signalfd
 	kill(a->command, sig);
 }
 
-/* While the command runs it may say nothing for as long as it likes. */
+/* While the command runs, an agent may be silent. */
 static bool agent_is_awaited(const struct attendance *a)
 {
 	return a->roles->collector.is_remote && (a->command_ended || a->is_detached);
@@ -195,8 +197,8 @@ static bool attendance_is_over(const struct attendance *a)
 }
 
 /*
- * Stands in for the command: forwards signals, stops and goes on with it; until it has ended, or is
- * to be left running, and the roles have ended. A third request ends it, and them, in any case.
+ * Forwards signals to the command, and stops and continues with it, until it has ended or is left
+ * running and the roles have ended. A third request ends all in any case.
  */
 static void attendance_run(struct attendance *a)
 {
@@ -213,13 +215,13 @@ static void attendance_run(struct attendance *a)
 		last_summary_wait(
 			&a->roles->summary, a->signal_fd, a->roles->line.fd,
 			limit_end_wait(&a->limits, agent_is_awaited(a) ? AGENT_LOOK_MS : wait_ms));
-		/* first: stopping this process takes the SIGCONT before it off the queue */
+		/* first: stopping this process removes an earlier SIGCONT from the queue */
 		attendance_reap(a);
 		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {
 			attendance_handle_signal(a, &si);
 			attendance_reap(a);
 		}
-		/* the collector may have sent it as its last act */
+		/* the collector may have sent it just before its end */
 		last_summary_advance(&a->roles->summary);
 		status_line_advance(&a->roles->line);
 		if (agent_is_awaited(a))
@@ -239,16 +241,19 @@ static void attendance_run(struct attendance *a)
 struct launcher {
 	struct launch_options *options;
 	struct spawn command;
-	struct own_cgroup cgroup; /* of the command; only where it has its own */
+	struct own_cgroup cgroup; /* of the command, if own_cgroup */
 	struct intake_sockets intake;
 	struct roles roles;
 	struct description description;
 	struct attendance attendance;
 	int signal_fd;
-	int cancelled_by; /* a signal, before the command ran; 0: none */
+	int cancelled_by; /* signal that came before the command ran; 0: none */
 };
 
-/* Descriptors of bpfmon are never 0 to 2, which the command would take for its own. */
+/*
+ * Occupies descriptors 0 to 2, which the command would take for its own if bpfmon's were among
+ * them.
+ */
 static int standard_descriptors_plug(bool *stdout_is_closed)
 {
 	int fd;
@@ -318,7 +323,7 @@ static int command_fork(struct launcher *l, sigset_t *mask)
 	struct launch_options *o = l->options;
 	int err;
 
-	/* ignored, the kernel would reap the children before their status is read */
+	/* if SIGCHLD is ignored, the kernel reaps children before their status is read */
 	sigaction(SIGCHLD, &children, &inherited);
 	l->signal_fd = signals_open(mask);
 	if (o->own_cgroup && own_cgroup_make(&l->cgroup))
@@ -333,8 +338,8 @@ static int command_fork(struct launcher *l, sigset_t *mask)
 }
 
 /*
- * There is no run. In a PID namespace that begins with the command's process that one cannot end
- * before all others there have been waited for.
+ * Ends everything if there is no run. The command's process is reaped last: as the first process of
+ * a PID namespace it cannot end before all others there have been reaped.
  */
 static void launcher_cancel(struct launcher *l)
 {
@@ -344,7 +349,7 @@ static void launcher_cancel(struct launcher *l)
 	spawn_wait(&l->command);
 }
 
-/* Until the command runs. 0, or the exit status. */
+/* Does all that precedes the command. Returns 0 or the exit status. */
 static int launcher_prepare(struct launcher *l)
 {
 	sigset_t mask;
@@ -363,7 +368,7 @@ static int launcher_prepare(struct launcher *l)
 	if (!err && l->options->agent_fd >= 0)
 		spawn_wait_until_prepared(&l->command);
 	if (!err) {
-		/* first its reader: what the launcher forks is known to the collector by then */
+		/* the reader first: the collector then knows what the launcher forks */
 		description_begin(&l->description, l->options);
 		err = job_request_send(&l->roles, l->options, l->command.pid);
 	}

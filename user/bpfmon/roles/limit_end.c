@@ -25,17 +25,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define KILLS_TAKE_NS (10 * NSEC_PER_SEC) /* what SIGKILL has not ended then, nothing will */
+#define KILLS_TAKE_NS (10 * NSEC_PER_SEC) /* limit for SIGKILL to take effect */
 #define STEP_MS 2
 #define LOOK_MS 50
-#define NAMED 8 /* of those that are left */
+#define NAMED 8 /* processes named in the message about the rest */
 
 bool limit_end_has_begun(const struct limit_end *e)
 {
 	return e->since_ns;
 }
 
-/* The file that has set the limit, which the user may not have in mind; "" if there is none. */
+/* Formats the file that sets the limit, which the user may not have in mind; "" if none does. */
 static void limit_say_origin(const struct limit_end *e, const struct limit_hit *hit, bool is_soft,
 			     char *out, size_t size)
 {
@@ -76,7 +76,9 @@ static struct limit_target *target_find(struct limit_end *e, pid_t pid, uint64_t
 	return NULL;
 }
 
-/* NULL: it has ended, or is to be opened in a later round, when others have ended. */
+/*
+ * Returns NULL if the process has ended, or has to wait for a later round when others have ended.
+ */
 static struct limit_target *target_add(struct limit_end *e, pid_t pid, uint64_t serial)
 {
 	struct limit_target *all = e->targets;
@@ -115,17 +117,17 @@ static void target_end(struct limit_end *e, struct limit_target *t, uint64_t dra
 {
 	t->is_named = true;
 	if (drain_ns <= t->opened_ns && t->pid != e->command)
-		return; /* it may have ended in between, and its number be another's */
+		return; /* it may have ended in between, and its PID been reused */
 	if (is_hard) {
 		target_signal(e, t, SIGKILL);
 	} else if (!t->is_asked) {
 		t->is_asked = true;
 		target_signal(e, t, SIGTERM);
-		target_signal(e, t, SIGCONT); /* what is stopped could not act on it */
+		target_signal(e, t, SIGCONT); /* a stopped process could not handle SIGTERM */
 	}
 }
 
-/* What forks faster than it is found is ended by others: see limit_end.h. */
+/* Processes that fork faster than they are found: see limit_end.h. */
 static void limit_kill_all(struct limit_end *e, bool may_tell)
 {
 	if (e->keeper_fd >= 0)
@@ -180,7 +182,7 @@ static bool limit_end_is_hard(struct limit_end *e)
 	return e->killed_ns;
 }
 
-/* Names those that the last round has named and that are there still; some of them. */
+/* Prints some of the processes of the last round that still exist. */
 static void limit_end_say_left(const struct limit_end *e)
 {
 	char text[NAMED * 64] = "";
@@ -199,7 +201,9 @@ static void limit_end_say_left(const struct limit_end *e)
 			 nr > NAMED ? " and more" : "");
 }
 
-#define STOPPING_NS (500 * NSEC_PER_MSEC) /* what does not stop is killed as it runs */
+#define STOPPING_NS                                                                                \
+	(500 *                                                                                     \
+	 NSEC_PER_MSEC) /* processes that do not stop in that time are killed while they run */
 
 struct swept {
 	pid_t pid;
@@ -209,14 +213,14 @@ struct swept {
 struct sweep {
 	const struct own_children *own;
 	int signal;
-	struct swept *all; /* owned; each process that was found, and the launcher before them */
+	struct swept *all; /* owned; the launcher, then each process that was found */
 	size_t nr, room;
-	size_t at;      /* of them: the one whose children are looked at */
-	size_t running; /* of those found: neither stopped nor dead */
+	size_t at;      /* index of the process whose children are visited */
+	size_t running; /* found processes that are neither stopped nor dead */
 	size_t alive;
 };
 
-/* False: there is no memory; what descends from it is found when it has ended. */
+/* Returns false if out of memory; its descendants are then found when it has ended. */
 static bool sweep_put(struct sweep *s, pid_t pid, unsigned threads)
 {
 	size_t room = s->room ? s->room * 2 : 256;
@@ -234,8 +238,8 @@ static bool sweep_put(struct sweep *s, pid_t pid, unsigned threads)
 }
 
 /*
- * It is opened before it is looked at: if it has ended since, and its PID is another's, the signal
- * reaches nothing. Its parent may have ended in between, which makes it the launcher's.
+ * @fd was opened before this check: if the process has ended since and its PID is reused, the
+ * signal reaches nothing. If its parent has ended in between, the launcher is its new parent.
  */
 static void swept_signal(struct sweep *s, pid_t pid, int fd)
 {
@@ -267,7 +271,7 @@ static void sweep_visit(void *context, pid_t pid)
 	close(fd);
 }
 
-/* Signals each descendant before its children are looked at. */
+/* Signals each descendant before visiting its children. */
 static void sweep_pass(struct sweep *s, int sig)
 {
 	s->signal = sig;
@@ -282,11 +286,11 @@ static void sweep_pass(struct sweep *s, int sig)
 }
 
 /*
- * Kill all descendants of the launcher in a run without BPF, where the launcher is their subreaper
- * and /proc shows their lineage. Stop them pass by pass until no running one is found, because a
- * stopped process cannot fork; then send SIGKILL. @own: children of the launcher that are spared
- * with their descendants. Returns the number of processes that were alive in the last pass, 0 if
- * none is left. Takes up to half a second and the time of two passes.
+ * Kills all descendants of the launcher in a run without BPF, where the launcher is their subreaper
+ * and /proc shows their lineage. Stops them pass by pass until no running one is found, because a
+ * stopped process cannot fork; then sends SIGKILL. @own are children of the launcher that are
+ * spared with their descendants. Returns the number of processes alive in the last pass. Takes up
+ * to half a second and the time of two passes.
  */
 static size_t sweep_run(const struct own_children *own)
 {
@@ -310,14 +314,14 @@ void limit_end_finish(struct limit_end *e)
 	if (!e->since_ns || e->is_over)
 		return;
 	e->is_over = true;
-	/* the collector, which looks at /proc from time to time, may have missed what moves fast */
+	/* the collector, which polls /proc, may have missed short-lived processes */
 	while (e->spared && sweep_run(e->spared) &&
 	       clock_ns(CLOCK_MONOTONIC) - now_ns < KILLS_TAKE_NS)
 		poll(NULL, 0, STEP_MS);
 	format_seconds(took, clock_ns(CLOCK_MONOTONIC) - e->since_ns);
 	log_warn("the run was ended in %s: %" PRIu64 " process%s%s", took, e->nr_ended,
 		 e->nr_ended == 1 ? "" : "es", e->killed_ns ? ", the last of them by SIGKILL" : "");
-	if (e->has_given_up) /* else what is there still has passed its last event */
+	if (e->has_given_up) /* else what still exists has passed its last event */
 		limit_end_say_left(e);
 }
 
@@ -335,8 +339,7 @@ static void limit_end_take_living(struct limit_end *e, const struct control *c)
 		return;
 	}
 	if (is_hard)
-		limit_kill_all(e,
-			       *c->text); /* an agent of an earlier version has no number there */
+		limit_kill_all(e, *c->text); /* an agent of an earlier version sends no number */
 	e->has_given_up |= is_hard && e->has_refused && !e->may_end_more;
 	e->has_refused = e->may_end_more = false;
 	limit_forget_unnamed(e);
@@ -344,7 +347,7 @@ static void limit_end_take_living(struct limit_end *e, const struct control *c)
 
 static void limit_end_begin(struct limit_end *e)
 {
-	struct rlimit files; /* of which each process that is ended takes one */
+	struct rlimit files; /* one is used per process to end */
 
 	e->since_ns = clock_ns(CLOCK_MONOTONIC);
 	if (getrlimit(RLIMIT_NOFILE, &files))
@@ -415,14 +418,14 @@ bool end_request_is_one(const struct signalfd_siginfo *si)
 	case SIGHUP:
 		return !signal_is_ignored(SIGHUP);
 	case SIGINT:
-	case SIGQUIT: /* what a person sends with kill(1) is meant */
+	case SIGQUIT: /* kill(1) by a person is intended */
 		return si->ssi_code <= 0 || !signal_is_ignored((int)si->ssi_signo);
 	default:
 		return false;
 	}
 }
 
-/* timeout(1) and others signal their child and at once the whole group: that is one request. */
+/* timeout(1) and others signal their child and then its whole group: that is one request. */
 static bool end_request_is_echo(const struct end_requests *r, const struct signalfd_siginfo *si,
 				uint64_t now_ns)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Text: the summary for people, or what a template makes of it, in a file or on the terminal. */
+/*
+ * The text output: the summary for people, or the expansion of a template, in a file or on the
+ * terminal.
+ */
 #include "base/log.h"
 #include "bpfmon/roles/observer.h"
 #include "bpfmon/roles/recorder.h"
@@ -13,11 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the summary's first lines, or a template, have beside the summary. */
+/* Data beside the summary for its first lines or a template. */
 struct text {
-	struct output out;    /* the first, for the shared hooks */
-	const char *template; /* NULL: the summary as usual; not owned */
-	json_t *meta;         /* owned; NULL: there was none */
+	struct output out;    /* first, for the shared hooks */
+	const char *template; /* not owned; NULL: the standard summary */
+	json_t *meta;         /* owned; NULL: none yet */
 	struct phase_times times;
 };
 
@@ -40,7 +43,7 @@ static int text_line(struct observer *o, const struct line *l, const char *text,
 	return 0;
 }
 
-/* @f: of the terminal; NULL: for a file, with all bounds. */
+/* @f is the terminal, or NULL for a file: with all bounds. */
 static int text_put_summary(struct text *t, const struct summary *total, FILE *f)
 {
 	char *what = t->meta ? meta_made(t->meta, meta_what) : NULL, *text;
@@ -113,7 +116,7 @@ static int terminal_open(struct observer *o, const struct recorder_options *opti
 	return 0;
 }
 
-/* What the summary would warn of: a template does not say it. */
+/* Prints the warnings of the summary that a template does not have. */
 static void terminal_warn(const struct summary *total)
 {
 	if (!total->complete)

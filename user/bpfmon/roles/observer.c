@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_EXTENSION 8 /* letters; names by chance have more */
+#define MOST_EXTENSION 8 /* characters; longer extensions of names are accidental */
 
-/* All there are. Those with a target hook are opened in this order, after those of --output. */
+/* All observers. Those with a target hook are opened in this order, after those of --output. */
 /* clang-format off */
 static const struct observer_ops *const observers[] = {
 	&text_observer,
@@ -71,7 +71,7 @@ const char *path_extension(const char *path)
 	return n <= MOST_EXTENSION && !dot[1 + n] ? dot : NULL;
 }
 
-/* The most that @options can ask for. */
+/* Returns the largest number of observers that @options can request. */
 static size_t observers_count(const struct recorder_options *options)
 {
 	size_t nr = options->nr_outputs;
@@ -195,7 +195,7 @@ void observers_close(struct observers *s)
 }
 
 #define NO_READER_MS 20 /* between two attempts to open a pipe without a reader */
-#define SILENCE_MS 1000 /* before a warning that a reader is missing */
+#define SILENCE_MS 1000 /* until a warning that a reader is missing */
 
 static void output_refuse(const struct recorder_options *options, const struct output *out,
 			  const char *path, int err)
@@ -222,7 +222,7 @@ static void output_refuse(const struct recorder_options *options, const struct o
 	control_send(options->control_fd, CONTROL_FAILED, err, 0, why);
 }
 
-/* -ECANCELED: the launcher has ended, or has cancelled the run. */
+/* Returns -ECANCELED if the launcher has ended, or has cancelled the run. */
 static int output_open_waiting(struct output *out, const char *path,
 			       const struct recorder_options *options)
 {
@@ -279,8 +279,7 @@ int file_observer_close(struct observer *o)
 	return output_close(file_observer_output(o));
 }
 
-/* The lines as they come, for a caller that has opened a file for them: a benchmark, which keeps
- * many runs at once. */
+/* Copies the lines to a file that the caller has opened for many runs: a benchmark. */
 
 struct lines_out {
 	int fd; /* not owned */
@@ -313,11 +312,11 @@ const struct observer_ops lines_observer = {
 	.line = lines_put,
 };
 
-/* CSV: a row as each sample comes. */
+/* CSV: a row per sample. */
 
 struct csv {
 	struct output out;
-	struct metric_set columns; /* those of the header */
+	struct metric_set columns; /* of the header */
 	bool has_header;
 };
 
@@ -353,7 +352,7 @@ const struct observer_ops csv_observer = {
 	.close = file_observer_close,
 };
 
-/* JSON Lines: the stream as it is. */
+/* JSON Lines: the unchanged stream. */
 
 static int jsonl_line(struct observer *o, const struct line *l, const char *text, size_t length)
 {
@@ -406,7 +405,7 @@ static int store_observer_open(struct observer *o, const struct recorder_options
 static int store_observer_line(struct observer *o, const struct line *l, const char *text,
 			       size_t length)
 {
-	(void)l; /* queued lines are text: parsed ones would take several times the memory */
+	(void)l; /* queues text: parsed lines would take several times the memory */
 	store_put(observer_store(o), text, length);
 	return 0;
 }

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Closes the file that is replaced. */
 static void output_close_old(struct output *o)
 {
 	if (o->old_fd >= 0)
@@ -22,7 +21,7 @@ static void output_close_old(struct output *o)
 	o->old_fd = -1;
 }
 
-/* Frees and closes everything; a file that was never committed is removed. */
+/* Frees and closes everything; removes a file that was never committed. */
 static void output_drop(struct output *o)
 {
 	if (o->is_ours)
@@ -39,7 +38,7 @@ void output_open_fd(struct output *o, int fd)
 	*o = (struct output){ .fd = fd, .old_fd = -1, .path = "-" };
 }
 
-/* Fails if the name is in use; in two steps where the file system cannot rename exclusively. */
+/* Fails if the name is in use. Takes two steps where the file system cannot rename exclusively. */
 static int output_take_new_name(int folder, const char *temporary, const char *name)
 {
 	int fd, err;
@@ -125,7 +124,7 @@ int output_flush(struct output *o)
 	if (o->error || !n)
 		return 0;
 	err = patience_write(o->patience, o->fd, o->buffer, n, &done);
-	/* a full disk may take half a line: keep the whole ones */
+	/* a full disk may take part of a line: keep the whole ones */
 	end = memrchr(o->buffer, '\n', done);
 	o->whole += end ? end + 1 - o->buffer : 0;
 	if (!err)
@@ -145,8 +144,6 @@ int output_close(struct output *o)
 	output_drop(o);
 	return err;
 }
-
-/* Opens an output: a new file, the replacement of another, a device, a pipe. */
 
 #define NR_LETTERS 6
 #define MOST_TRIES 100 /* to find a free name */
@@ -182,7 +179,7 @@ static void name_set_letters(char *name)
 		at[i] = letters[chance[i] % (sizeof(letters) - 1)];
 }
 
-/* A new file beside the final one, with a name that is not too long. */
+/* Creates a file beside the final one, with a name that is not too long. */
 static int output_open_temporary(struct output *o)
 {
 	const size_t more = 1 + NR_LETTERS;
@@ -208,7 +205,7 @@ static int output_open_temporary(struct output *o)
 	return err;
 }
 
-/* Before this no other user may open the new file. */
+/* Until then no other user may open the new file. */
 static int output_copy_rights(struct output *o)
 {
 	int err = rights_copy(&o->at, o->fd);
@@ -253,7 +250,9 @@ static int output_open_replacement(struct output *o)
 	return err;
 }
 
-/* The file that was found; -1: it cannot be read, or has been replaced meanwhile. */
+/*
+ * Opens the file that was found. Returns -1 if it cannot be read, or has been replaced meanwhile.
+ */
 static int output_open_old(const struct output *o)
 {
 	int fd = openat(o->at.folder, o->at.name,
@@ -267,7 +266,7 @@ static int output_open_old(const struct output *o)
 	return -1;
 }
 
-/* Marks the old file, too: until the new one has its name, that is the one others open. */
+/* Marks the old file, too: others open that one until the new one has its name. */
 static int output_replace(struct output *o, bool force)
 {
 	o->old_fd = output_open_old(o);
@@ -279,7 +278,7 @@ static int output_replace(struct output *o, bool force)
 	return output_open_replacement(o);
 }
 
-/* Creates the file. -ESTALE: the name has been taken meanwhile. */
+/* Returns -ESTALE if the name has been taken meanwhile. */
 static int output_create(struct output *o, bool is_whole)
 {
 	if (is_whole)
@@ -294,8 +293,8 @@ static int output_create(struct output *o, bool is_whole)
 }
 
 /*
- * A role must not block in open(2); a subcommand, which writes its output when that is whole, may:
- * any signal ends it.
+ * A role must not block in open(2). A subcommand, which writes its output when complete, may: any
+ * signal ends it.
  */
 static int output_open_device(struct output *o, bool is_whole)
 {
@@ -321,12 +320,12 @@ static int output_open_found(struct output *o, bool force, bool is_whole)
 		return output_open_device(o, is_whole);
 	if (o->at.fd >= 0)
 		return output_replace(o, force);
-	if (o->at.by_link) /* a link to nothing: no file is created there */
+	if (o->at.by_link) /* a dangling link: no file is created there */
 		return force ? -ENOENT : -EEXIST;
 	return output_create(o, is_whole);
 }
 
-/* -ESTALE: the name has been taken meanwhile. */
+/* Returns -ESTALE if the name has been taken meanwhile. */
 static int output_try_path(struct output *o, const char *path, bool force, bool is_whole)
 {
 	const char *why;

@@ -21,7 +21,7 @@
 
 #define PATIENCE_MS 5000 /* with the keeper, which waits for processes that are just ending */
 
-#define KEEPER_KILLS 'k' /* sent to the keeper; any other byte: it removes the cgroup and ends */
+#define KEEPER_KILLS 'k' /* any other byte: remove the cgroup and end */
 
 static void cgroup_report_left(const struct cgroup *cg, int err, const char *when)
 {
@@ -33,7 +33,7 @@ static void cgroup_report_left(const struct cgroup *cg, int err, const char *whe
 		log_warn("%scannot remove the cgroup '%s': %s", when, cg->path, strerror(-err));
 }
 
-/* Of version 2: also what forks faster than it is found. */
+/* Version 2 only. Also kills processes that fork faster than they are found. */
 static void cgroup_kill(const struct cgroup *cg)
 {
 	char path[sizeof(cg->path) + 16];

@@ -30,13 +30,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Why a run is stalled: what its processes wait for, looked at when the event comes. */
+/* The reason of a stall is what its processes wait for when the event comes. */
 
 #define MAX_PIDS 64 /* as many as a collector names */
 
 static const struct timespec second_look = { .tv_nsec = 100000000 };
 
-/* Whether it is the event of a run that has stalled; and the reason that it has, or "". */
 static bool line_is_stall(const struct line *l)
 {
 	const char *event = json_string_value(json_object_get(l->tree, "event"));
@@ -62,14 +61,14 @@ static bool pids_are_idle(const json_t *list)
 			pids[nr++] = (int32_t)json_integer_value(pid);
 	if (processes_are_idle(pids, nr))
 		return true;
-	nanosleep(&second_look, NULL); /* a single look may meet a server at a page fault */
+	nanosleep(&second_look, NULL); /* a first look may hit a server at a page fault */
 	return processes_are_idle(pids, nr);
 }
 
 /*
- * Whether the event of a stall or of its end is to be recorded; true of all other lines. Not of a
- * server that is idle, nor of a stall a second time: a collector repeats it, for the case that
- * something hangs by now. *@is_known: such an event was recorded, and not its end.
+ * Returns whether a line is to be recorded: false for a stall of an idle server, for a repeated
+ * stall event (a collector repeats it in case something hangs by now), and for the end of a stall
+ * that was not recorded. *@is_known: a stall was recorded, but not its end.
  */
 static bool stall_is_news(const struct line *l, bool *is_known)
 {
@@ -100,14 +99,13 @@ static bool reason_find(struct waits *w, const json_t *pids, char *out, size_t s
 	if (!waits_number(w) || waits_read(w, true))
 		return false;
 	waits_reason(w, &reason);
-	if (!reason.is_found ||
-	    waits_get(w, reason.cause)->kind <= WAIT_IDLE) /* or it is not known */
+	if (!reason.is_found || waits_get(w, reason.cause)->kind <= WAIT_IDLE) /* or unknown */
 		return false;
 	waits_reason_text(w, &reason, out, size);
 	return *out;
 }
 
-/* Up to the brace that ends the object. */
+/* Length of @text up to the brace that ends the object. */
 static size_t line_members(const char *text, size_t length)
 {
 	while (length && text[length - 1] != '}')
@@ -116,8 +114,8 @@ static size_t line_members(const char *text, size_t length)
 }
 
 /*
- * Writes into @j the line @text, which was read as @l, with "reason" as far as the rights of this
- * process show it. False: it is no event of a run that has stalled, or nothing can be said.
+ * Writes into @j the line @text, parsed as @l, with the "reason" that the rights of this process
+ * permit to find. Returns false if it is not a stall event, or no reason is found.
  */
 static bool stall_reason_write(struct jsonw *j, const struct line *l, const char *text,
 			       size_t length)
@@ -147,16 +145,20 @@ struct recorder {
 	struct observers observers;
 	const struct event_command *on_stall, *on_limit; /* not owned */
 	struct line line;
-	struct summary folded; /* of the lines so far, in case no summary arrives */
+	struct summary folded; /* from the lines so far, in case no summary arrives */
 	bool has_begun, has_summary, is_of_agent;
-	bool is_stalled; /* as was recorded */
+	bool is_stalled; /* a stall was recorded, but not its end */
 	uint64_t lost;   /* lines that were not parsed for lack of memory */
 	char *text;      /* owned; received, not yet parsed */
 	size_t used, room;
-	struct patience with_readers, with_collector; /* limits that run from the launcher's end */
+	struct patience with_readers,
+		with_collector; /* limits that begin with the launcher's end */
 };
 
-/* Adds the lost lines to the collector's summary. False: without memory it is lost as well. */
+/*
+ * Marks the collector's summary as incomplete because lines were lost. Returns false, losing it as
+ * well, if out of memory.
+ */
 static bool recorder_add_lost(struct recorder *r, struct jsonw *j)
 {
 	struct summary *s = &r->line.summary;
@@ -169,13 +171,15 @@ static bool recorder_add_lost(struct recorder *r, struct jsonw *j)
 
 static void recorder_end_observers(struct recorder *r)
 {
-	observers_flush(&r->observers); /* before the store's end, which may take seconds */
+	observers_flush(&r->observers); /* before the end of the store, which may take seconds */
 	observers_end(&r->observers, &r->line.summary);
 }
 
 #define TEXT_BYTES 1024
 
-/* Has the command executed once, with @text in its variable; never waits. */
+/*
+ * Requests the process of the command to execute it once, with @text in its variable; never waits.
+ */
 static void event_command_execute(const struct event_command *c, const char *text)
 {
 	char message[TEXT_BYTES];
@@ -188,7 +192,7 @@ static void event_command_execute(const struct event_command *c, const char *tex
 	send(c->fd, message, n + 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* Without memory for the whole text it gets that of the limit. */
+/* Without memory for the whole text, passes that of the limit. */
 static void recorder_note_limit(struct recorder *r)
 {
 	const char *event = line_get_event(&r->line);
@@ -223,7 +227,7 @@ static void recorder_give_line(struct recorder *r, const char *text, size_t leng
 	}
 }
 
-/* Adds to the event of a stall why the run is stalled, if that is found, and reads the new line. */
+/* Adds the reason to the event of a stall, if found, and parses the new line. */
 static bool recorder_add_reason(struct recorder *r, struct jsonw *j, const char *text,
 				size_t length)
 {
@@ -283,7 +287,7 @@ static int recorder_make_room(struct recorder *r)
 	return 0;
 }
 
-/* 1: text was received; 0: the end of the stream; else a negative errno. */
+/* Returns 1 if text was received, 0 at the end of the stream, or a negative errno. */
 static int recorder_read(struct recorder *r, int fd)
 {
 	int err = recorder_make_room(r);
@@ -300,7 +304,7 @@ static int recorder_read(struct recorder *r, int fd)
 	return n > 0;
 }
 
-/* Makes the summary that the collector did not write, from the lines received. */
+/* Makes the summary that the collector did not write from the received lines. */
 static void recorder_make_summary(struct recorder *r)
 {
 	struct summary *s = &r->line.summary;
@@ -357,8 +361,10 @@ static int recorder_open(struct recorder *r, const struct recorder_options *o)
 	return observers_open(&r->observers, o, &r->with_readers);
 }
 
-/* Until the end of the stream. An error is reported here: the collector, which may have sent all of
- * it, does not notice. */
+/*
+ * Records until the end of the stream. Reports errors itself, as the collector, which may have sent
+ * everything, does not notice them.
+ */
 static void recorder_record(struct recorder *r, int stream_fd)
 {
 	int got;
@@ -397,7 +403,10 @@ int recorder_run(const struct recorder_options *o)
 	return err;
 }
 
-/* As for any command: of the recorder it has the rights, not what that ignores or blocks. */
+/*
+ * Runs in a normal environment: with the rights of the recorder, but not its ignored and blocked
+ * signals.
+ */
 static void command_become(const struct event_command *c, const char *text)
 {
 	sigset_t none;
@@ -422,7 +431,7 @@ static void command_run(const struct event_command *c, const char *text)
 		;
 }
 
-/* Keeps nothing open by which others would wait for it: only where it writes. */
+/* Closes all but @fd and the descriptors for output, so that no process waits for their end. */
 static void descriptors_reduce(int fd)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -443,7 +452,8 @@ static void events_wait(int fd, const struct event_command *c)
 	while ((n = recv(fd, text, sizeof(text) - 1, 0)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n < 0)
 			continue;
-		text[n - 1] = '\0'; /* a blank, so that no text is no message of 0 bytes */
+		text[n - 1] = '\0'; /* a blank, which keeps the message of an empty text from having
+				       0 bytes */
 		command_run(c, text);
 	}
 	_exit(0);

@@ -25,10 +25,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_MOST_NS (2ULL * AGENT_LOOK_MS * NSEC_PER_MSEC) /* that one look counts */
-#define QUIET_NS (2 * NSEC_PER_SEC) /* until an agent is asked whether it is there */
+#define LOOK_MOST_NS                                                                               \
+	(2ULL * AGENT_LOOK_MS *                                                                    \
+	 NSEC_PER_MSEC) /* limit of the time that one call of roles_watch_agent() counts */
+#define QUIET_NS (2 * NSEC_PER_SEC) /* of silence until an agent is pinged */
 
-/* A role has a session of its own: what the terminal sends is for the command. */
+/* A role has a session of its own, so that signals of the terminal reach only the command. */
 static void role_become(const sigset_t *mask)
 {
 	static const int ignored[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
@@ -63,14 +65,14 @@ static void recorder_role_run(struct launch_options *options, int control_fd, in
 		privilege_bound(0);
 		err = user_become(options->record_as);
 	}
-	if (!err) /* root's files are root's to write, nothing else */
+	if (!err) /* root may write the files of all users, and do nothing else */
 		err = privilege_keep(options->record_as ? 0 : files);
 	if (err) {
 		control_send(control_fd, CONTROL_FAILED, err, 0,
 			     "the recorder could not give up its privileges");
 		_exit(1);
 	}
-	oom_score_unprotect(score_fd); /* what these execute is the user's */
+	oom_score_unprotect(score_fd); /* the commands of events are the user's */
 	event_command_start(&o->on_stall);
 	event_command_start(&o->on_limit);
 	oom_score_protect_again(score_fd);
@@ -87,7 +89,7 @@ static void collector_role_run(struct launch_options *options, pid_t recorder, i
 	struct collector_options *o = &options->collector;
 
 	if (options->intake)
-		intake_close(options->intake); /* it gets its sockets with the request */
+		intake_close(options->intake); /* it gets the sockets with the request */
 	o->control_fd = control_fd;
 	o->recorder = recorder;
 	_exit(collector_run(o) ? 1 : 0);
@@ -115,7 +117,7 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream))
 		return -errno;
 	oom_count_begin();
-	oom_score_protect(); /* the command's process is there already, and keeps what it has */
+	oom_score_protect(); /* the command's process exists already, and keeps its score */
 	roles->recorder.pid = fork();
 	if (!roles->recorder.pid) {
 		role_become(mask);
@@ -162,11 +164,11 @@ void role_send_text(const struct role *role, enum control_type type, int value, 
 			  ? control_send(role->control_fd, type, value, when_ns, text)
 			  : 0;
 
-	if (!err || err == -EPIPE || err == -ECONNRESET) /* it has ended */
+	if (!err || err == -EPIPE || err == -ECONNRESET) /* the role has ended */
 		return;
 	log_warn("cannot reach the %s: %s; the account is incomplete, the command goes on",
 		 role->name, strerror(-err));
-	shutdown(role->control_fd, SHUT_RDWR); /* which ends it */
+	shutdown(role->control_fd, SHUT_RDWR); /* which ends the role */
 }
 
 static void role_note_end(struct role *role, int status)
@@ -187,14 +189,15 @@ void roles_note_end(struct roles *roles, pid_t pid, int status)
 		role_note_end(&roles->recorder, status);
 }
 
-/* While this process does not run either, no time passes. */
+/* While this process is stopped, no time counts. */
 void roles_watch_agent(struct roles *roles)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC),
 		       since_ns = now_ns - roles->agent.looked_ns;
 
 	roles->agent.looked_ns = now_ns;
-	if (!roles->collector.is_remote || roles->summary.fd < 0) /* the stream ends with it */
+	if (!roles->collector.is_remote ||
+	    roles->summary.fd < 0) /* the stream ends with the agent */
 		return;
 	if (roles->agent.nr_heard != roles->summary.nr_received) {
 		roles->agent.nr_heard = roles->summary.nr_received;
@@ -229,7 +232,7 @@ static void spawn_report(int fd, enum step step, int err)
 	_exit(n == sizeof(f) ? EXIT_BPFMON : EXIT_BPFMON + 1);
 }
 
-/* Those that are in their places already stay. */
+/* Keeps those that are in their places already. */
 static int streams_move(const int *streams)
 {
 	for (int i = STDIN_FILENO; streams && i <= STDERR_FILENO; i++)
@@ -242,7 +245,7 @@ static void spawn_run_child(const int *streams, char *const *argv, const sigset_
 			    const struct sigaction *children, const struct cgroup *in,
 			    const struct user *as, int go, int status)
 {
-	/* now, while the programs are loaded: what is used from the waiting on is the command's */
+	/* now, while the programs load: what is used from waiting for @go on is the command's */
 	enum step step = STEP_CGROUP;
 	int err = in ? cgroup_join(in) : 0;
 	ssize_t n;
@@ -256,7 +259,8 @@ static void spawn_run_child(const int *streams, char *const *argv, const sigset_
 	}
 	send(go, "", 1, MSG_NOSIGNAL);
 	do
-		n = recv(go, &byte, 1, MSG_PEEK); /* which is in no count of reads, or of sockets */
+		n = recv(go, &byte, 1,
+			 MSG_PEEK); /* counted neither as a read nor as socket traffic */
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(EXIT_BPFMON);
@@ -353,7 +357,7 @@ int spawn_result(struct spawn *s, const char **step)
 void spawn_cancel(struct spawn *s)
 {
 	spawn_close_pipes(s);
-	kill(s->pid, SIGKILL); /* it may have been stopped */
+	kill(s->pid, SIGKILL); /* the child may be stopped */
 }
 
 void spawn_wait(struct spawn *s)
@@ -362,7 +366,7 @@ void spawn_wait(struct spawn *s)
 		;
 }
 
-#define EXEC_MS 1000 /* that an execution may take before signals are looked at */
+#define EXEC_MS 1000 /* for the exec, before signals are read */
 
 void streams_unblock(void)
 {
@@ -371,7 +375,10 @@ void streams_unblock(void)
 	log_limit_waits();
 }
 
-/* 0: it may begin. @value: what it says with that. */
+/*
+ * Receives the message that the role is ready, and its value. Returns 0, or a negative errno after
+ * a message to the user.
+ */
 static int role_is_ready(const struct role *role, int *value)
 {
 	struct control m;
@@ -387,7 +394,10 @@ static int role_is_ready(const struct role *role, int *value)
 	return m.value ? m.value : -EIO;
 }
 
-/* A collector of this run's own may take its time to load the programs: it is seen when it ends. */
+/*
+ * There is no timeout for a collector of this run's own, which may take long to load programs: its
+ * end is seen.
+ */
 static int role_poll(struct pollfd p[3], bool has_agent)
 {
 	int n = has_agent ? agent_socket_poll(p, 3) : poll(p, 3, -1);
@@ -418,14 +428,14 @@ int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, in
 			if (!p[i].revents)
 				continue;
 			err = role_is_ready(of[i], &value);
-			/* an agent's value is the version of requests that it takes */
+			/* the value of an agent is the version of requests that it supports */
 			roles->wants_reaped |= !err && value && !roles->collector.is_remote;
-			p[i].fd = -1; /* and its revents will be 0 */
+			p[i].fd = -1; /* then poll() sets its revents to 0 */
 		}
 		if (!err && p[2].revents && (*sig = end_request_read(signal_fd)))
 			err = -EINTR;
 	}
-	/* orphans of the command become children of this process, which waits for them */
+	/* makes orphans of the command children of this process, which reaps them */
 	if (!err && roles->wants_reaped && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		err = -errno;
 	if (!err && roles->wants_reaped)
@@ -442,7 +452,7 @@ void command_wait_for_exec(const struct spawn *command, int signal_fd)
 	int sig, nr = 0;
 
 	if (!command->has_gone ||
-	    poll(p, 1, EXEC_MS) > 0) /* what comes meanwhile is for the command, later */
+	    poll(p, 1, EXEC_MS) > 0) /* signals that come meanwhile are forwarded later */
 		return;
 	for (;;) {
 		if (poll(p, 2, -1) < 0)
@@ -462,15 +472,8 @@ void rights_of_launcher(void)
 }
 
 #define STEP_MS 2
-#define SUMMARY_MS 500 /* for the collector to send it in place of the recorder */
-#define DEATH_MS 1000  /* for the kernel; a process that it cannot end is left to it */
-
-/*
- * The end of a run. The launcher never hangs: before the command runs it polls the control sockets
- * and the signals that request the end, afterwards only signals. The third request closes the
- * control sockets, and a process that has not ended a second later is killed: the recorder first,
- * so that the collector can still show the summary.
- */
+#define SUMMARY_MS 500 /* for the collector to send the summary in place of the recorder */
+#define DEATH_MS 1000  /* for the kernel; a process that it cannot kill is left to it */
 
 static bool role_is_there(const struct role *r)
 {
@@ -496,7 +499,7 @@ static void role_let_go(struct role *r)
 	r->control_fd = -1;
 }
 
-/* It sees the end of its launcher, but can still send the summary. */
+/* The collector sees that its launcher ends, but can still send the summary. */
 static void collector_let_go(struct roles *roles)
 {
 	if (roles->collector.control_fd >= 0)
@@ -505,7 +508,7 @@ static void collector_let_go(struct roles *roles)
 
 static bool role_has_ended(struct role *r)
 {
-	if (role_is_there(r) && waitpid(r->pid, NULL, WNOHANG)) /* or it was waited for elsewhere */
+	if (role_is_there(r) && waitpid(r->pid, NULL, WNOHANG)) /* or it was reaped elsewhere */
 		r->pid = 0;
 	return !role_is_there(r);
 }
@@ -548,7 +551,7 @@ static void roles_end_both(struct roles *roles, int grace_ms)
 
 void roles_stop(struct roles *roles, int grace_ms)
 {
-	if (roles->agent.hangs) /* for which the recorder waits, too */
+	if (roles->agent.hangs) /* the recorder waits for the agent, too */
 		grace_ms += (int)(PATIENCE_WITH_COLLECTOR_NS / NSEC_PER_MSEC);
 	status_line_release(&roles->line);
 	collector_let_go(roles);

@@ -24,11 +24,11 @@
 #include <unistd.h>
 
 #define LEAST_COLUMNS 20
-#define LONGEST_TEXT 1024             /* bytes */
-#define REST_NS (200 * NSEC_PER_MSEC) /* for the rest of a line that was written in part */
+#define LONGEST_TEXT 1024             /* in bytes */
+#define REST_NS (200 * NSEC_PER_MSEC) /* to complete a partially written line */
 #define LINE_CLEAR "\r\x1b[0m\x1b[2K"
 
-/* Write to the terminal of stderr, all or nothing. Returns false if it takes nothing now. */
+/* Writes to the terminal of stderr, all or nothing. Returns false if it would block. */
 static bool terminal_write(const char *text, size_t n)
 {
 	struct patience p = { .watched_fd = -1, .limit_ns = REST_NS };
@@ -36,7 +36,7 @@ static bool terminal_write(const char *text, size_t n)
 	size_t done;
 
 	if (poll(&f, 1, 0) != 1 || !(f.revents & POLLOUT))
-		return false; /* stopped by Ctrl-S, or it is not read */
+		return false; /* stopped by Ctrl-S, or not read */
 	return !patience_write(&p, STDERR_FILENO, text, n, &done);
 }
 
@@ -84,8 +84,7 @@ bool status_line_open(struct status_line *s)
 	return !why;
 }
 
-/* Record whether the line is drawn, and notify the recorder, which clears it for a killed launcher.
- */
+/* Notifies the recorder, which clears the line if the launcher is killed. */
 static void status_line_set_drawn(struct status_line *s, bool is_drawn)
 {
 	if (s->is_drawn != is_drawn && s->fd >= 0)
@@ -117,7 +116,7 @@ static void status_line_draw(struct status_line *s)
 		status_line_set_drawn(s, true);
 }
 
-/* Whether a text has come; the last one is kept. */
+/* Returns true if a text has come; keeps the last one. */
 static bool status_line_receive(struct status_line *s)
 {
 	struct pollfd f = { .fd = s->fd, .events = POLLIN };
@@ -143,15 +142,15 @@ void status_line_advance(struct status_line *s)
 		status_line_draw(s);
 }
 
-/* The status line of --live: made here, drawn by the launcher, whose terminal it is. */
+/* State of the status line in the recorder. */
 
 struct live {
 	int control_fd;     /* to the launcher, not owned */
 	bool is_utf8;       /* the terminal */
 	char *phase;        /* owned; the last mark */
-	bool has_last;      /* there was a line, with these values: */
-	uint64_t last_s;    /* the whole seconds that it had */
-	struct sample last; /* without instances */
+	bool has_last;      /* last_s and last are valid */
+	uint64_t last_s;    /* whole seconds at the last line */
+	struct sample last; /* sample of the last line, without instances */
 	struct live_view view;
 };
 
@@ -176,7 +175,7 @@ static uint64_t live_grown(const struct live *l, const struct sample *now, enum 
 	return now->value[id] > before ? now->value[id] - before : 0;
 }
 
-/* Since the last line, as a sample may be of a hundredth of a second. */
+/* Rates are since the last line, because a sample may be of 10 ms. */
 static void live_set_rates(struct live *l, const struct sample *now)
 {
 	uint64_t since_ns = l->has_last ? l->last.elapsed_ns : 0;
@@ -193,7 +192,7 @@ static void live_set_rates(struct live *l, const struct sample *now)
 			   seconds);
 }
 
-/* A launcher that is stopped takes none, and misses none of them. */
+/* A stopped launcher receives none, and needs none. */
 static void live_send(const struct live *l)
 {
 	size_t columns = terminal_limit(stderr);
@@ -260,7 +259,7 @@ static int status_line_take(struct observer *o, const struct line *line, const c
 	return 0;
 }
 
-/* The summary comes next, on a terminal as it was. */
+/* Clears the line for the summary, which comes next. */
 static int status_end(struct observer *o, struct summary *total)
 {
 	struct live *l = o->own;
@@ -270,7 +269,7 @@ static int status_end(struct observer *o, struct summary *total)
 	return 0;
 }
 
-/* Returns whether the launcher is gone and has left a line. */
+/* Returns true if the launcher is gone and has left a line. */
 static bool live_is_orphaned(int control_fd)
 {
 	struct pollfd f = { .fd = control_fd, .events = POLLIN };
