@@ -197,7 +197,7 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	if (t->proc) /* scans miss nothing that they could find */
+	if (t->proc) /* a scan of /proc needs no second pass */
 		return 0;
 	err = tracker_pass(t, row, context);
 	tracker_note_drain(t, since_ns);

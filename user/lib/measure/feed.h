@@ -28,16 +28,16 @@ struct feed {
 	const struct feed_budget *budget; /* not owned; may be NULL */
 	int fd;                           /* not owned */
 	char *queue;                      /* owned */
-	size_t start, used, room;         /* @room shrinks to FEED_OWN_BYTES when all is sent */
-	size_t most;                      /* limit of queued bytes; 0: FEED_QUARTER * 4 */
-	bool is_bound;        /* the budget refused more memory; reset when all is sent */
-	bool is_broken;       /* its reader is gone */
-	bool is_ended;        /* no more lines will come: its job is over */
-	bool is_live;         /* its reader is never waited for; takes no spare lines */
-	bool wants_processes; /* all live processes at each sample */
-	bool shows_all;       /* with their executables, of all users */
-	uint64_t dropped;     /* lines that did not fit */
-	uint64_t spared;      /* lines of feeds_put_spare() that were not queued */
+	size_t start, used, room; /* a queue above FEED_OWN_BYTES is freed when all is sent */
+	size_t most;              /* limit of queued bytes; 0: FEED_QUARTER * 4 */
+	bool is_bound;            /* the budget refused more memory; reset when all is sent */
+	bool is_broken;           /* its reader is gone */
+	bool is_ended;            /* no more lines will come: its job is over */
+	bool is_live;             /* its reader is never waited for; takes no spare lines */
+	bool wants_processes;     /* all live processes at each sample */
+	bool shows_all;           /* with their executables, of all users */
+	uint64_t dropped;         /* lines that did not fit */
+	uint64_t spared;          /* lines of feeds_put_spare() that were not queued */
 };
 
 struct feeds {

@@ -186,8 +186,7 @@ int image_of_running(pid_t pid, bool want_args, struct exec_event *e)
 		path[n - (ssize_t)sizeof(deleted) + 1] = '\0';
 	put_path(e, path);
 	/*
-	 * The folder has the effective user's id; other files are root's if the process is not
-	 * dumpable.
+	 * not the folder: its owner is always the effective user; status is root's if not dumpable
 	 */
 	snprintf(name, sizeof(name), "/proc/%d/status", pid);
 	e->uid = stat(name, &st) ? 0 : st.st_uid;

@@ -18,7 +18,7 @@ struct image {
 	const char *args;
 	size_t args_length;
 	bool args_cut, has_args;
-	bool has_mixed_ids; /* set-user-ID: effective and real user differed */
+	bool has_mixed_ids; /* real, effective or saved user ids differed */
 	uint32_t uid;       /* of the first process that ran it */
 	char text[];        /* storage of exe and args */
 };

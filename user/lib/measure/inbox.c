@@ -34,8 +34,8 @@ struct envelope {
 };
 
 /*
- * Passed descriptors fit only if the client has not enabled the control data. Closing one may
- * block, so the function that stops the thread does it.
+ * The control buffer has room for passed descriptors only if the client did not enable credentials
+ * and timestamps. Closing one may block, so the function that stops the thread does it.
  */
 static void inbox_keep_rights(struct inbox *box, const struct cmsghdr *c)
 {

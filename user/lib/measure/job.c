@@ -464,7 +464,7 @@ void job_report_early(struct job *job)
 	job->nr_early = 0;
 }
 
-/* Each run also includes the runs that began in it. */
+/* Events of a run are also events of each run that encloses it. */
 
 void report_total(void *owner, const struct account_key *key, const struct account *total)
 {

@@ -147,7 +147,7 @@ void job_hold_sample(struct job *job)
 		job_release_sample(job);
 }
 
-/* Limits of PSS are checked now. */
+/* Also checks the limits, which may be of PSS. */
 void job_release_held(struct job *job)
 {
 	if (!job->view.is_held)

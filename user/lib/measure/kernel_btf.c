@@ -269,7 +269,6 @@ static int type_copy_plain(struct copying *c, uint32_t id, int depth)
 	return t ? -ELOOP : 0;
 }
 
-/* Adds @t, whose member types have the new @ids. */
 static int composite_add(struct copying *c, const struct btf_type *t, const int *ids)
 {
 	const struct btf_member *m = btf_members(t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The kernel's types (BTF) as mapped from /sys, indexed by type id. */
+/* The kernel's types (/sys/kernel/btf/vmlinux), indexed by type id. */
 #ifndef MEASURE_KERNEL_BTF_H
 #define MEASURE_KERNEL_BTF_H
 

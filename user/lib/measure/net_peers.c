@@ -15,10 +15,7 @@
 
 #define PEERS_AT_ONCE 256
 
-/*
- * Calls @fn for each peer of --net-peers. Returns -ENODATA if they are not counted, or another
- * negative errno.
- */
+/* Calls @fn for each peer. Returns -ENODATA if peers are not counted, or another negative errno. */
 static int tracker_each_peer(const struct tracker *t,
 			     void (*fn)(void *context, const struct peer_key *key,
 					const struct peer_count *count),

@@ -64,7 +64,7 @@ static void holdings_begin_with_carried(struct memory_bound *b)
 	b->carried.nr = 0;
 }
 
-/* It holds memory until that is known to be freed, which is later than its exit. */
+/* A process holds memory until its release is reported, which is after its exit. */
 static uint64_t end_of(uint64_t released_ns)
 {
 	return released_ns ? released_ns : UINT64_MAX;

@@ -150,7 +150,7 @@ static void born_inherit(const struct proc_source *p, struct born *child, pid_t 
 
 static bool is_of_tree(const struct proc_source *p, pid_t parent, pid_t child)
 {
-	if (parent == p->launcher) /* a sibling or orphan that the command has created */
+	if (parent == p->launcher) /* an orphan, or a sibling that the command has created */
 		return p->command && !own_children_had(&p->own, child);
 	return born_find(&p->births.live, parent);
 }

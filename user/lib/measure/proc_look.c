@@ -210,7 +210,7 @@ void proc_state_look_at_born(struct proc_source *p, const struct born *b, proc_r
 
 	if (!proc_stat_read(b->pid, &s) && s.start_ns <= b->start_boot_ns)
 		proc_state_look_at(p, b->pid, row, context);
-	p->nr_stack = 0; /* its children were reported, too */
+	p->nr_stack = 0; /* events report its children, too */
 }
 
 void proc_state_take_born(struct proc_member *m, const struct born *b)

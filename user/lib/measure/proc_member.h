@@ -38,6 +38,7 @@ void proc_used_publish(const struct proc_used *u, struct account *a);
 #define PROC_STAT_BYTES 512
 #define PROC_SCHED_BYTES 80
 
+/* A look is a scan of /proc. */
 enum proc_look {
 	LOOK_QUICK, /* only processes that have run since; children of the first thread only */
 	LOOK_FULL,  /* the same, with children of all threads */

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 /* Returns why a metric is unknown without BPF, or NULL. */
-
 static const char *why_unusable(enum metric_id id)
 {
 	static const char needs_bpf[] = "only known with BPF; the source is /proc";

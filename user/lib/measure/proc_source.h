@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The source without BPF: measures the processes below the launcher, or those attached to, from
- * /proc and from what the launcher has reaped. It fills the rows, accounts and records that the BPF
- * programs fill otherwise. Totals are exact for all that was waited for. A process that ends
- * between two scans has no record, or one without usage where the kernel reports births and ends
- * (base/proc_connector.h).
+ * The source without BPF: measures the processes below the launcher, or those attached to, by scans
+ * of /proc ("looks") and from what the launcher has reaped. It fills the rows, accounts and records
+ * that BPF programs fill otherwise. Totals are exact for all that was waited for. A process that
+ * ends between two scans has no record, or one without usage where the kernel reports births and
+ * ends (base/proc_connector.h).
  */
 #ifndef MEASURE_PROC_SOURCE_H
 #define MEASURE_PROC_SOURCE_H

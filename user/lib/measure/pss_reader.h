@@ -43,8 +43,8 @@ void pss_list_done(struct pss_list *l);
 /* Returns true if the budget suffices for @item. */
 bool pss_list_affords(const struct pss_list *l, const struct pss_item *item);
 /*
- * Returns the budget that the read of @item uses up: for one that was saved for at least the
- * expected time, as unused savings would be spent on later reads in a burst.
+ * Returns the cost of the read of @item: the time it took. If budget was saved up for it, at least
+ * the expected time, or later reads would spend the rest in a burst.
  */
 int64_t pss_item_charge(const struct pss_item *item);
 /* Subtracts the cost of @item from the budget. */

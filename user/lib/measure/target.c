@@ -14,7 +14,7 @@
 /* The kernel updates CPU time at ticks, at least 100 a second. */
 #define TICK_NS (10 * NSEC_PER_MSEC)
 
-/* Marks block I/O as unusable. */
+/* Block I/O of a job. The programs count only the one cgroup that it uses. */
 
 static void block_io_refuse(struct job *job, const char *why)
 {

@@ -38,7 +38,10 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
  * than the difference to the cgroup's own CPU time.
  */
 uint64_t target_unsure_ns(const struct job *job);
-/* Returns when the run ends because its cgroup was removed, or UINT64_MAX if it exists. */
+/*
+ * Returns when the run ends because its cgroup was removed (CLOCK_MONOTONIC), or UINT64_MAX if it
+ * exists.
+ */
 uint64_t target_end_ns(const struct job *job);
 
 #endif

@@ -110,7 +110,7 @@ void tracker_note_reaped(struct tracker *t, const struct reaped *r);
 uint64_t tracker_unsplit(const struct tracker *t);
 /* Returns true if seeding found a running task. */
 bool tracker_has_found(const struct tracker *t);
-/* Returns true outside the initial PID namespace: task iterators see only the own one. */
+/* Returns true outside the initial PID namespace, where task iterators see only bpfmon's own. */
 bool tracker_is_in_a_pid_namespace(const struct tracker *t);
 
 typedef void (*drain_fn)(void *context, const struct drain_row *row);
