@@ -72,7 +72,7 @@ void feeds_put(struct feeds *all, struct jsonw *j);
  * Empties @j. Returns false if no feed took them; the caller counts the loss.
  */
 bool feeds_offer(struct feeds *all, struct jsonw *j, size_t most_bytes);
-/* The same with the limit FEED_QUARTER; each feed counts the @lines lines that it refuses. */
+/* Like feeds_offer() with FEED_QUARTER. Each feed counts the @lines lines that it refuses. */
 void feeds_put_spare(struct feeds *all, struct jsonw *j, uint64_t lines);
 /* Returns true if a feed wants all processes and has this value of @shows_all. */
 bool feeds_want_processes(const struct feeds *all, bool shows_all);

@@ -145,15 +145,15 @@ void job_hold_sample(struct job *job);
 void job_release_held(struct job *job);
 /* Returns the number of samples made, including one that is held. */
 uint64_t job_samples_made(const struct job *job);
-/* Does job_release_held() if the sample has waited too long. */
+/* Releases the held sample if it has waited too long. */
 void job_release_overdue(struct job *job);
 /* Returns the time in ms until job_release_overdue() is due, at most @wait_ms (-1: no limit). */
 int job_pss_wait(const struct job *job, int wait_ms);
 /* Returns what reading PSS has cost so far. */
 struct pss_cost job_pss_cost(const struct job *job);
 /*
- * Writes the record of a process. @row is its row of the last drain or NULL; @is_left: it has not
- * been freed.
+ * Writes the record of a process. @row is its row of the last drain or NULL. @is_left is true if it
+ * has not been freed.
  */
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
 	      bool is_left);
@@ -179,8 +179,8 @@ void job_take_pushed(struct job *job);
 /* Returns the time in ms until job_take_pushed() is due, at most @wait_ms (-1: no limit). */
 int job_pushed_wait(const struct job *job, int wait_ms);
 /*
- * The same at the end, when all processes are known. Returns false if the feeds are full: call
- * again.
+ * Handles the remaining datagrams at the end, when all processes are known. Returns false if the
+ * feeds are full: call again.
  */
 bool job_close_pushed(struct job *job);
 

@@ -21,7 +21,7 @@ struct limit_watch {
 	uint64_t next_ns;      /* CLOCK_MONOTONIC of the next round or poll of the cgroup */
 	uint64_t pause_ns;     /* between rounds */
 	bool has_cgroup;       /* own cgroup whose memory is polled */
-	bool has_spans;        /* there is a limit of spans */
+	bool has_spans;
 	/* The smallest limits of memory (bytes) and time (ns) not hit yet; 0: none. */
 	uint64_t memory_at, wall_at;
 	bool is_reported;        /* the kernel reported more than memory_at */

@@ -16,7 +16,6 @@
  * that of a container or batch step. Its charge, less what the kernel can drop, is what the run
  * needs.
  */
-
 struct run_cgroup {
 	struct cgroup_target target; /* empty path: none */
 	/* true unless it is the run's own: processes may be moved in */

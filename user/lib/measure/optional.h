@@ -55,9 +55,9 @@ enum optional_group {
 
 /* Refusals to simulate, for tests. */
 struct refusals {
-	unsigned loading;   /* bits of optional programs */
-	unsigned attaching; /* bits of optional programs */
-	unsigned types;     /* bits of program_type_bits() */
+	unsigned loading; /* bits of optional programs */
+	unsigned attaching;
+	unsigned types; /* bits of program_type_bits() */
 };
 
 static inline bool refusals_any(const struct refusals *r)
@@ -66,7 +66,7 @@ static inline bool refusals_any(const struct refusals *r)
 }
 
 struct optional_row {
-	const char *name;          /* of the program */
+	const char *name;
 	enum metric_source source; /* load only for its metrics; NR_METRIC_SOURCES: always */
 	enum optional_when when;   /* and only under this condition */
 	enum optional_attachment attachment;

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 /* Usage from /proc. All fields are uint64_t, so that sums can be handled as arrays. */
-
 struct proc_used {
 	uint64_t user_ns, system_ns, minflt, majflt;
 	uint64_t nvcsw, nivcsw; /* of the first thread only */
@@ -70,7 +69,7 @@ struct proc_member {
 	struct proc_used debt;
 	struct proc_used paid; /* the part of it that was inherited after the process was read */
 	uint64_t gone_ns;      /* CLOCK_MONOTONIC when a scan missed it; 0: never */
-	bool end_is_reported;  /* its end was reported; it may still be a zombie */
+	bool end_is_reported;  /* it may still be a zombie */
 	struct process_record rec;
 	struct drain_row row;
 };

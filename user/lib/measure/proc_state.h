@@ -95,7 +95,7 @@ void proc_births_open(struct proc_source *p, unsigned inject_misses);
 void proc_births_begin(struct proc_source *p, pid_t command);
 /* Receives the events reported since the last call. */
 void proc_births_receive(struct proc_source *p);
-/* The same, and waits briefly for the ends of processes that are gone. */
+/* Receives events and waits briefly for the ends of processes that are gone. */
 void proc_births_settle(struct proc_source *p);
 /* Reports the records that have waited for longer than @ns. */
 void proc_births_expire(struct proc_source *p, uint64_t ns);

@@ -26,8 +26,8 @@ struct pss_space {
 	uint64_t read_at, read_pages, cost_ns;
 	bool is_shared; /* by several processes, so that it outlives one */
 	bool has_value;
-	bool is_saving;        /* budget is being saved up for it */
-	bool skip_is_reported; /* reported as skipped */
+	bool is_saving; /* budget is being saved up for it */
+	bool skip_is_reported;
 	bool is_refused, is_gone;
 };
 
@@ -60,8 +60,8 @@ int pss_begin(struct pss *p, const struct drain_row *const *rows, size_t nr_rows
  */
 int pss_plan(struct pss *p, struct pss_list *list);
 /*
- * The same for all address spaces, largest first. Returns false with an empty list if one was
- * refused before, or if the budget does not suffice and not @is_urgent.
+ * Sets @list to all address spaces, those unread for longest first. Returns false with an empty
+ * list if one was refused before, or if the budget does not suffice and not @is_urgent.
  */
 bool pss_plan_all(struct pss *p, struct pss_list *list, bool is_urgent);
 /* Takes the results of items from @nr_taken to @nr_done. */

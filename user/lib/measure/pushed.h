@@ -21,7 +21,6 @@
 
 #define LIVES_KEPT 16384 /* most recently ended ones */
 
-/* The lifetime of one process. */
 struct life {
 	uint32_t pid;
 	uint64_t older; /* index + 1 of the previous one in the same slot; 0: none */
@@ -99,7 +98,7 @@ int pushed_start(struct pushed *p, const struct intake *intake);
  * @samples is the run's number of samples.
  */
 void pushed_put(struct pushed *p, struct datagram *first, uint64_t samples);
-/* The same with the datagrams in the inbox. */
+/* Does that for the datagrams in the inbox. */
 void pushed_receive(struct pushed *p, uint64_t samples);
 /* Frees the waiting datagram *@at and sets *@at to its successor. */
 void pushed_remove(struct pushed *p, struct datagram **at);

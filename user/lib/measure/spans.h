@@ -74,7 +74,7 @@ void spans_slice(struct spans *all, const struct slice *slice);
 void spans_drain_end(struct spans *all, uint64_t elapsed_ns);
 /* Ends an interval of the upper bounds of memory peaks at the last drain. */
 void spans_bound_interval(struct spans *all);
-/* Takes the record of a process, and sets p->span. @is_left: it has not been freed. */
+/* Takes the record of a process, and sets p->span. @is_left is true if it has not been freed. */
 void spans_process(struct spans *all, const struct process_record *r, struct process *p,
 		   bool is_left);
 void spans_oom(struct spans *all, const struct account_key *key, const struct oom_kill *k);

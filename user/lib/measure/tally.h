@@ -44,7 +44,7 @@ void tally_end_interval(struct tally *t, const struct rows *drain, uint64_t drai
 void tally_put_totals(const struct tally *t, struct sample *smp, const struct account *totals);
 /* Sets the memory of the rows of the last drain. */
 void tally_put_memory(const struct tally *t, struct sample *smp);
-/* Takes the record of a process; @is_left: it has not been freed. */
+/* Takes the record of a process. @is_left is true if it has not been freed. */
 void tally_record(struct tally *t, const struct process_record *r, bool is_left);
 
 /*

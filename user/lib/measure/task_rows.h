@@ -64,7 +64,6 @@ bool rows_met_before(const struct rows *r, uint64_t serial);
 const struct drain_row *rows_find(const struct rows *r, uint64_t serial);
 
 /* Rows of one drain from the slices of one or more accounts. */
-
 struct row_list {
 	const struct drain_row **all; /* owned array; the rows are not owned */
 	size_t nr, room;

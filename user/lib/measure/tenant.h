@@ -16,11 +16,9 @@
 #include "run/request.h"
 
 /*
- * A job as requested: result of the client's messages, the request and the description. Both are
- * validated as untrusted input.
+ * A job as requested by the client's messages, the request and the description, which are validated
+ * as untrusted input. Members of @spec point to the others.
  */
-
-/* Members of @spec point to the others. */
 struct assignment {
 	struct job_spec spec;
 	struct run run;
@@ -39,7 +37,7 @@ struct assignment {
  * assignment_done() in either case.
  */
 int assignment_take_request(struct assignment *a, struct message *m, char *why, size_t size);
-/* The same with a request that was read before. Takes its sockets and closes nothing. */
+/* Takes a request that was read before: takes its sockets and closes nothing. Returns as above. */
 int assignment_take(struct assignment *a, struct request *r, char *why, size_t size);
 /* Sets the name of the socket at which clients can follow the run, if there is one. */
 void assignment_name_socket(struct assignment *a);
@@ -77,7 +75,10 @@ int tenant_open_desk(struct tenant *t);
 /* Handles a message of the client during the run. @c is NULL if the client is gone. */
 void tenant_handle_control(struct tenant *t, const struct control *c);
 void tenant_set_incomplete(struct tenant *t, const char *reason);
-/* The same, because a process of bpfmon was killed. @effect is appended to the reason. */
+/*
+ * Marks the run as incomplete because a process of bpfmon was killed. @effect is appended to the
+ * reason.
+ */
 void tenant_set_killed(struct tenant *t, const char *role, const char *effect);
 /* Counts @passed - 1 late ticks in the summary and writes an event, if there were any. */
 void tenant_note_ticks(struct tenant *t, uint64_t passed);

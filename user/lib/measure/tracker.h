@@ -93,8 +93,8 @@ int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr);
 /* With whole_node: adopts all running tasks, excluding prior usage. */
 int tracker_seed_node(struct tracker *t);
 /*
- * The same for the processes in the cgroup @id, which is that of the options or its successor,
- * except bpfmon's own PIDs in @own (ends with 0). @depth: 1 is the root cgroup, 0 unknown.
+ * Adopts the processes in the cgroup @id, which is that of the options or its successor, except
+ * bpfmon's own PIDs in @own (ends with 0). @depth: 1 is the root cgroup, 0 unknown.
  */
 int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own);
 /* Adopts new processes in that cgroup, excluding prior usage. */
@@ -119,9 +119,9 @@ typedef void (*drain_fn)(void *context, const struct drain_row *row);
  * events before: births always, others once a second. Returns 0 or a negative errno.
  */
 int tracker_drain(struct tracker *t, drain_fn row, void *context);
-/* Returns true for /proc: births and ends between two drains must be scanned for. */
+/* Returns true for /proc: births and ends between two drains must be looked for. */
 bool tracker_needs_looks(const struct tracker *t);
-/* Scans for them. Returns the time until the next scan in ns. */
+/* Looks for births and ends in /proc. Returns the time until the next look in ns. */
 uint64_t tracker_look(struct tracker *t);
 /* For /proc: see measure/proc_source.h. */
 int tracker_births_fd(const struct tracker *t);
@@ -175,8 +175,8 @@ int tracker_find(struct tracker *t, pid_t pid, struct process_record *r);
  */
 int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to);
 /*
- * The same for a process that is launched or attached to, according to @flags (enum process_flag):
- * its record starts anew.
+ * Moves a process that is launched or attached to, according to @flags (enum process_flag). Its
+ * record begins anew. Returns as tracker_move().
  */
 int tracker_move_anew(struct tracker *t, pid_t pid, const struct account_key *to, uint32_t flags);
 /*
@@ -185,7 +185,7 @@ int tracker_move_anew(struct tracker *t, pid_t pid, const struct account_key *to
  * repeated. Returns -EOPNOTSUPP if source or kernel lack the program, or another negative errno.
  */
 int tracker_kill_start(struct tracker *t, uint64_t tree, uint32_t uid);
-/* Stops that. May be called for any tree. */
+/* Stops killing processes of @tree. May be called for any tree. */
 void tracker_kill_stop(struct tracker *t, uint64_t tree);
 /*
  * Closes the account @from: moves each live process to @to and calls @record for it. Afterwards the
