@@ -47,7 +47,7 @@ static int csv_export_put_row(void *context, struct line *l)
 	return export_flush_full(e);
 }
 
-/* A column for each metric that any of the runs has. */
+/* Adds a column for each metric of any run. */
 static int csv_export_survey(struct exporter *e)
 {
 	metric_set_join(&e->batch->have, &e->wanted);
@@ -110,7 +110,7 @@ json_t *span_make_tags(const struct span_label *label)
 	return tags;
 }
 
-/* CSV of spans: a row a span, a column for each value that any of them has. */
+/* CSV of spans: a row per span, a column for each value that any span has. */
 
 static int spans_csv_find_columns(void *context, struct line *l)
 {
@@ -125,7 +125,7 @@ static int spans_csv_find_columns(void *context, struct line *l)
 	return 0;
 }
 
-/* As JSON in one cell: which keys there are differs from span to span. */
+/* Appends the tags as JSON in one cell, since their keys differ from span to span. */
 static void spans_csv_put_tags(struct exporter *e, const struct span_label *label)
 {
 	json_t *tags = span_make_tags(label);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CSV (RFC 4180): the samples, a column a metric. An empty cell means "not read". */
+/* CSV (RFC 4180) of samples, with a column per metric. An empty cell means "not read". */
 #ifndef EXPORT_CSV_H
 #define EXPORT_CSV_H
 
@@ -14,11 +14,14 @@ void csv_header(struct buffer *t, const struct metric_set *columns);
 void csv_row(struct buffer *t, const struct metric_set *columns, uint64_t start_epoch_ns,
 	     const struct sample *s);
 
-/* The values of a span, for formats with a row for each: those of its summary, one by one. */
+/* Values of a span's summary, for formats with a row per span. */
 
-/* Whether @f is a single value (no object, list or counter, which are metrics) and @s has it. */
+/* Returns true if @f is a single value (no object, list or counter) and @s has it. */
 bool span_has_field(const struct span *s, const struct member *f);
-/* The tags as an object, to be released with json_decref(); NULL without memory. */
+/*
+ * Returns the tags as an object, which the caller releases with json_decref(); NULL if memory runs
+ * out.
+ */
 json_t *span_make_tags(const struct span_label *label);
 
 #endif

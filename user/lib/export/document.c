@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The lines of a run as JSON: JSON Lines, and one document with the same objects, grouped by kind.
+/*
+ * Exports the lines of a run as JSON Lines, or as one JSON document with the same objects grouped
+ * by kind.
  */
 #include "export/export.h"
 
 #include "run/rewriter.h"
 #include "run/writer.h"
 
-/* Puts the object of e->json without its newline; the caller puts what separates it. */
+/* Appends the object of e->json without its newline; the caller adds separators. */
 static void document_put_object(struct exporter *e)
 {
 	if (e->json.used)
@@ -50,7 +52,9 @@ static int document_put_only(void *context, struct line *l)
 	return 0;
 }
 
-/* bpfmon writes one summary; of several in a foreign file the last one counts, as in all readers.
+/*
+ * Keeps the last summary: bpfmon writes one, but another program's file may have several, of which
+ * all readers use the last.
  */
 static int document_put_last(void *context, struct line *l)
 {
@@ -76,7 +80,7 @@ static int document_put_summary(struct exporter *e)
 	return 0;
 }
 
-/* Several runs are a list of such documents. */
+/* Writes a run; several runs become a list of documents. */
 static int document_write(struct exporter *e)
 {
 	const struct export_batch *b = e->batch;
@@ -123,7 +127,7 @@ static int jsonl_export_put_line(void *context, struct line *l)
 	return export_flush_full(e);
 }
 
-/* A run that was cut off gets a summary, the one that readers compute from its lines. */
+/* Writes all lines. A truncated run gets the summary that readers compute from its lines. */
 static int jsonl_export_write(struct exporter *e)
 {
 	int err = source_each(e->source, PARTS_ALL, jsonl_export_put_line, e);

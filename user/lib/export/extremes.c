@@ -46,7 +46,7 @@ static int extremes_add_sample(void *context, struct line *l)
 	return 0;
 }
 
-/* Without any time it is the only value, or the largest of several at one moment. */
+/* If no time has passed, the maximum is the only value, or the largest of several at one moment. */
 double extremes_mean(const struct extremes *x, enum metric_id id)
 {
 	return x->known_ns[id] ? x->product[id] / (double)x->known_ns[id] : (double)x->max[id];
@@ -85,7 +85,7 @@ struct search {
 	uint64_t start_epoch_ns; /* of the run */
 };
 
-/* Processes that entered a followed cgroup after the start of the run do not count. */
+/* Ignores processes that entered a tracked cgroup after the start of the run. */
 static int baseline_take_age(void *context, struct line *l)
 {
 	const struct search *s = context;
@@ -104,7 +104,7 @@ void baseline_read_counters(struct baseline *b, const struct exporter *e)
 
 	*b = (struct baseline){ 0 };
 	metrics_read(json_object_get(e->meta, "baseline"), b->value, &have);
-	for (int i = 0; i < NR_METRICS; i++) /* only counters have a value before the run */
+	for (int i = 0; i < NR_METRICS; i++) /* only counters have a baseline */
 		if (metric_get((enum metric_id)i)->kind != KIND_COUNTER)
 			b->value[i] = 0;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The block of GNU time -v, for the whole tree. What Linux does not report to GNU time is 0 in
- * both.
+/*
+ * Exports the block of GNU time -v for the whole tree. Values that Linux does not report to GNU
+ * time are 0 in both.
  */
 #include "export/export.h"
 
 #include "run/template.h"
 
-/* In the order of GNU time; @end is behind the value. */
+/* In the order of GNU time; @end follows the value. */
 static const struct {
 	const char *title;
 	char letter;
@@ -46,7 +47,7 @@ static void gnu_time_put_ending(struct exporter *e)
 		buffer_printf(&e->text, "Command exited with non-zero status %d\n", s->exit_code);
 }
 
-/* A line whose value the run lacks is left out. */
+/* Omits the line of a value that the run lacks. */
 static int gnu_time_write(struct exporter *e)
 {
 	const json_t *command = json_object_get(e->meta, "command");
@@ -67,6 +68,6 @@ static int gnu_time_write(struct exporter *e)
 const struct export_format gnu_time_export = {
 	.name = "gnu-time",
 	.help = "the block that GNU time -v prints",
-	.takes_several = true, /* as those that time -a -o FILE appends */
+	.takes_several = true, /* like the blocks that time -a -o FILE appends */
 	.documents = { { "", gnu_time_write, NULL } },
 };

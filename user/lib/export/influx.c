@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* InfluxDB's line protocol. */
+/* Exports InfluxDB's line protocol. */
 #include "export/csv.h"
 #include "export/export.h"
 #include "export/influx_text.h"
@@ -9,16 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points of the line protocol, put into the text of an exporter whose state is a struct influx. */
+/* Appends points to the text of an exporter whose state is a struct influx. */
 
 struct influx {
 	struct influx_tags tags;
-	struct influx_times times; /* of all points but samples, whose times have ns already */
+	struct influx_times times; /* for all points except samples, whose times already have ns */
 };
 
-#define LATEST 9223372036.0 /* s since 1970; the last whole second whose ns fit into 63 bits */
+#define LATEST 9223372036.0 /* s since 1970; last whole second whose ns fit into 63 bits */
 
-/* Append the separator of fields, and a key. */
+/* Appends the separator of fields and a key. */
 static void influx_begin_field(struct exporter *e, bool *is_first, const char *key)
 {
 	buffer_puts(&e->text, *is_first ? " " : ",");
@@ -27,7 +27,7 @@ static void influx_begin_field(struct exporter *e, bool *is_first, const char *k
 	buffer_puts(&e->text, "=");
 }
 
-/* Append a field of value @v / 10^@decimals: an integer if @decimals is 0. */
+/* Appends a field of value @v / 10^@decimals; an integer if @decimals is 0. */
 static void influx_put_decimal(struct exporter *e, bool *is_first, const char *key, uint64_t v,
 			       unsigned decimals)
 {
@@ -48,7 +48,7 @@ static void influx_put_metrics(struct exporter *e, bool *is_first, const uint64_
 					   value[i], metric_decimals((enum metric_id)i));
 }
 
-/* Append a measurement and all tags. */
+/* Appends a measurement and all tags. */
 static void influx_begin_point(struct exporter *e, const char *measurement)
 {
 	const struct influx *x = e->state;
@@ -57,7 +57,7 @@ static void influx_begin_point(struct exporter *e, const char *measurement)
 	buffer_put(&e->text, x->tags.text.text, x->tags.text.used);
 }
 
-/* End a point. Returns 0 or an error of export_flush_full(). */
+/* Ends a point. Returns 0 or an error of export_flush_full(). */
 static int influx_end_point(struct exporter *e, uint64_t epoch_ns)
 {
 	buffer_puts(&e->text, " ");
@@ -66,7 +66,7 @@ static int influx_end_point(struct exporter *e, uint64_t epoch_ns)
 	return export_flush_full(e);
 }
 
-/* End a point at a time that no other point has. Returns -EOVERFLOW if there is none left. */
+/* Ends a point at a time that no other point has. Returns -EOVERFLOW if none is left. */
 static int influx_end_point_near(struct exporter *e, uint64_t epoch_ns)
 {
 	struct influx *x = e->state;
@@ -75,20 +75,23 @@ static int influx_end_point_near(struct exporter *e, uint64_t epoch_ns)
 	return at_ns ? influx_end_point(e, at_ns) : -EOVERFLOW;
 }
 
-/* The end of the run: the time of what had not ended then. */
+/* Returns the end of the run, used as the time of what had not ended then. */
 static uint64_t influx_run_end(const struct exporter *e)
 {
 	return e->start_epoch_ns + e->total.wall_ns / 1000 * 1000;
 }
 
-/* Spans as points: the tags are the run's, the name, and the span's own. */
+/* Spans as points, with the tags of the run, the name, and the tags of the span. */
 
 struct span_point {
 	struct exporter *e;
 	bool is_first;
 };
 
-/* The name of the field @key, which no tag of the point has; to be freed, NULL without memory. */
+/*
+ * Returns a name for the field @key that no tag of the point has. The caller frees it. Returns NULL
+ * if memory runs out.
+ */
 static char *influx_span_key(struct span_point *p, const char *key)
 {
 	struct influx *x = p->e->state;
@@ -171,7 +174,10 @@ static void influx_span_put_identity(struct span_point *p, const struct span *s)
 	influx_span_put_truth(p, "open", !s->end_epoch_ns);
 }
 
-/* The name is the tag that series of all runs are grouped by: a span's own tags give way to it. */
+/*
+ * Begins a span's point. The tag span_name groups series across runs, so a span's own tag of that
+ * name is renamed.
+ */
 static void influx_span_begin(struct exporter *e, const struct span *s)
 {
 	struct influx *x = e->state;
@@ -190,7 +196,7 @@ static void influx_span_begin(struct exporter *e, const struct span *s)
 	influx_begin_point(e, "bpfmon_span");
 }
 
-/* Append the point of a span, at its end. Returns the same errors. */
+/* Appends the point of a span, at its end. Returns 0 or an error of influx_end_point_near(). */
 static int influx_put_span(struct exporter *e, const struct span *s)
 {
 	struct span_point p = { e, true };
@@ -200,11 +206,14 @@ static int influx_put_span(struct exporter *e, const struct span *s)
 	influx_span_put_identity(&p, s);
 	influx_span_put_used(&p, s);
 	influx_tags_pop(&x->tags);
-	/* open: these are its values at the end of the run */
+	/* an open span has the values at the end of the run */
 	return influx_end_point_near(e, s->end_epoch_ns ? s->end_epoch_ns : influx_run_end(e));
 }
 
-/* The tag of its dimension gives way to one of the run. Spans have points of their own. */
+/*
+ * Appends the point of an instance; spans have points of their own. The tag of its dimension is
+ * renamed if the run has one of that name.
+ */
 static int influx_put_instance(struct exporter *e, const struct sample *s, const struct instance *i)
 {
 	struct influx *x = e->state;
@@ -272,12 +281,14 @@ static int influx_put_process(struct exporter *e, const struct process *p)
 		buffer_puts(&e->text, p->rss_peak_exact ? "true" : "false");
 	}
 	influx_put_metrics(e, &is_first, p->value, &p->have);
-	if (!at_ns) /* it is alive: these are its values at the end of the run */
+	if (!at_ns) /* alive: these are the values at the end of the run */
 		at_ns = influx_run_end(e);
 	return influx_end_point_near(e, at_ns);
 }
 
-/* The first value of a field decides its type in a database: seconds are decimals, whole ones, too.
+/*
+ * The first value of a field fixes its type in a database: seconds are always decimals, even whole
+ * ones.
  */
 static bool influx_is_decimal(const char *key, const json_t *v)
 {
@@ -330,7 +341,7 @@ static bool influx_is_special(const char *key)
 	       !strcmp(key, "elapsed_seconds");
 }
 
-/* To the microsecond, as precise as seconds since 1970 are in a double. */
+/* Converts with a resolution of 1 us, which is that of a double with seconds since 1970. */
 static uint64_t seconds_to_ns(double seconds)
 {
 	return (uint64_t)(fmin(fmax(0, seconds), LATEST) * 1e6 + 0.5) * 1000;
@@ -357,7 +368,7 @@ static int influx_put_event(struct exporter *e, json_t *event)
 	return influx_end_point_near(e, at_ns);
 }
 
-/* The line does not keep whether a number was pushed as an integer: all become decimals. */
+/* Writes all numbers as decimals, since the line does not record whether an integer was pushed. */
 static void influx_put_pushed_field(struct exporter *e, bool *is_first, const char *key,
 				    const json_t *v)
 {
@@ -371,7 +382,7 @@ static void influx_put_pushed_field(struct exporter *e, bool *is_first, const ch
 	buffer_printf(&e->text, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 }
 
-/* The time that the program reported; else the time of sending. */
+/* Returns the time that the program reported, else the time of sending. */
 static uint64_t influx_pushed_ns(const struct exporter *e, const json_t *metric)
 {
 	const json_t *reported = json_object_get(metric, "reported_time");

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of bytes up to @max that end with a whole character. */
+/* Returns the number of bytes, at most @max, that end with a whole character. */
 static size_t influx_cut(const char *s, size_t length, size_t max)
 {
 	if (length <= max)
@@ -18,7 +18,7 @@ static size_t influx_cut(const char *s, size_t length, size_t max)
 	return max;
 }
 
-/* @escaped: the characters that get a backslash before them. */
+/* Appends a name with a backslash before each of the characters @escaped. */
 static void influx_put_name(struct buffer *t, const char *s, size_t length, const char *escaped)
 {
 	bool is_control;
@@ -80,7 +80,7 @@ void influx_put_pushed_name(struct buffer *t, const json_t *name)
 
 static const char *const own_tags[] = { "run", "name", "host", "user", "job" };
 
-/* Whether bpfmon itself writes a tag or a field of that name. */
+/* Returns true if bpfmon itself writes a tag or field of that name. */
 static bool influx_tags_are_ours(const char *key)
 {
 	/* clang-format off */
@@ -101,13 +101,16 @@ static bool influx_tags_are_ours(const char *key)
 	return *key == '_' || !strncmp(key, "tag_", 4) || !metric_find(key, strlen(key), &id);
 }
 
-/* Two keys may be equal once they are cut and escaped: a point may have each only once. */
+/* Keys are compared as written, since two may become equal when they are truncated and escaped. */
 static bool influx_tags_has_written(const struct influx_tags *t, const char *written)
 {
 	return json_object_get(t->keys, written) || json_object_get(t->pushed, written);
 }
 
-/* @key as it is written, with a NUL; to be freed with free(). NULL without memory. */
+/*
+ * Returns @key as written, NUL-terminated. The caller frees it with free(). NULL if memory runs
+ * out.
+ */
 static char *influx_written_key(const char *key)
 {
 	struct buffer written = { 0 };
@@ -148,7 +151,10 @@ char *influx_field_name(struct influx_tags *t, const char *key, const json_t *fi
 	return name.text;
 }
 
-/* Of several with the same key the first is written; an empty value cannot be written. */
+/*
+ * Adds a tag. Only the first of duplicate keys is written, and no empty value, as the format has
+ * none.
+ */
 static int influx_tags_add(struct influx_tags *t, json_t *keys, const char *key,
 			   const json_t *value)
 {
@@ -255,8 +261,8 @@ void influx_times_done(struct influx_times *t)
 }
 
 /*
- * Microseconds that share a slot still use each nanosecond once: they are only full earlier. So a
- * table of fixed size suffices for any number of points.
+ * Returns the slot of a microsecond. Microseconds that share a slot still use each nanosecond once;
+ * they are only full earlier. So a table of fixed size suffices for any number of points.
  */
 static uint16_t *influx_times_slot(struct influx_times *t, uint64_t us)
 {
@@ -276,7 +282,7 @@ uint64_t influx_times_next(struct influx_times *t, uint64_t epoch_ns)
 		given = influx_times_slot(t, us);
 		if (*given < NS_OF_US)
 			return us * NS_OF_US + (*given)++;
-		us += us > LAST_US / 2 ? -1ULL : 1; /* so that the end is never reached */
+		us += us > LAST_US / 2 ? -1ULL : 1; /* turn back before the end of the range */
 	}
 	return 0;
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Nextflow's .command.trace, with the values of the whole tree. What is not known is left out. */
+/*
+ * Exports Nextflow's .command.trace with the values of the whole tree. Unknown values are omitted.
+ */
 #include "export/export.h"
 #include "export/extremes.h"
 
@@ -24,7 +26,7 @@ static void nextflow_put_kib(struct exporter *e, const char *key, bool has, uint
 		nextflow_put(e, key, (bytes + KIB - 1) / KIB);
 }
 
-/* Tenths of a percent of one core, and of the machine's memory. */
+/* The percentages of Nextflow are in tenths: of one core, and of the machine's memory. */
 static void nextflow_put_cpu(struct exporter *e)
 {
 	const struct summary *s = &e->total;

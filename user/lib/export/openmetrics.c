@@ -69,16 +69,19 @@ void openmetrics_put_sample(struct buffer *t, const struct family *f, const stru
 }
 
 /*
- * OpenMetrics, with a time for each sample. The format has all samples of a metric together, so
- * they are kept in a file without a name, which is read once per metric when the last run is in it.
+ * Exports OpenMetrics with a time for each sample. The format needs all samples of a metric
+ * together: they are stored in an unnamed temporary file, which is read once per metric after the
+ * last run.
  */
 
-/* The instances of an export in OpenMetrics: each is a series with a label of its dimension. */
+/* Instances: each is a series with a label for its dimension. */
 
-#define MOST_SERIES 1024 /* the file is read once for each value of each */
+#define MOST_SERIES 1024 /* the file is read once per metric and series */
 
-/* It is a part of names, and a label that no run has. Spans are no series: there are many, and each
- * has a line of its own. */
+/*
+ * Returns true if the dimension is valid as a part of names and differs from the labels of a run.
+ * Spans are no series: there are many, and each has a line of its own.
+ */
 static bool dimension_is_usable(const char *dimension)
 {
 	static const char *const others[] = { SPAN_DIMENSION, "run", "name", "host", "job" };
@@ -96,16 +99,16 @@ static bool dimension_is_usable(const char *dimension)
 
 static void series_put_labels(struct instance_series *s, const char *labels, size_t bytes)
 {
-	if (bytes) /* without the brace at their end */
+	if (bytes) /* without the closing brace */
 		buffer_put(&s->labels, labels, bytes - 1);
 	openmetrics_put_label(&s->labels, s->dimension, s->name);
 	buffer_puts(&s->labels, "}");
 }
 
 /*
- * The series of @i in the run of @b that is read now, made if it is new; its labels are those of
- * the run, @labels of @bytes, and one more. NULL: it has no name that the format takes, or there
- * are too many, or, and b->text.failed is set, there is no memory.
+ * Returns the series of @i in the current run of @b, adding it if new. Its labels are those of the
+ * run, @labels of @bytes, and its dimension. Returns NULL if the format does not allow the name,
+ * there are too many, or memory runs out, which sets b->text.failed.
  */
 static struct instance_series *series_get(struct export_batch *b, const struct instance *i,
 					  const char *labels, size_t bytes)
@@ -135,7 +138,7 @@ static struct instance_series *series_get(struct export_batch *b, const struct i
 	return s;
 }
 
-/* Whether it is the first of its dimension. */
+/* Returns true for the first series of its dimension. */
 static bool series_is_first(const struct export_batch *b, size_t at)
 {
 	for (size_t i = 0; i < at; i++)
@@ -144,13 +147,15 @@ static bool series_is_first(const struct export_batch *b, size_t at)
 	return true;
 }
 
-/* Prometheus keeps milliseconds, and accepts one value for each. */
+/*
+ * Minimum distance of values: Prometheus has a resolution of 1 ms and accepts one value for each.
+ */
 #define APART_NS 2000000
 
 struct row {
-	uint64_t run;                   /* which of the export's */
-	uint64_t series;                /* of an instance; 0: of the whole */
-	size_t labels_at, labels_bytes; /* in the batch's text; of the whole */
+	uint64_t run;                   /* index of the run */
+	uint64_t series;                /* series of an instance + 1; 0: the run itself */
+	size_t labels_at, labels_bytes; /* labels of the run, in the batch's text */
 	uint64_t epoch_ns;
 	struct metric_set have;
 	uint64_t value[NR_METRICS];
@@ -243,7 +248,9 @@ static int openmetrics_put_value(struct exporter *e, const char *prefix, const s
 	return export_flush_full(e);
 }
 
-/* Of values that are too close in time one is written: the last of a counter, the first of a gauge.
+/*
+ * Appends the values of a series. Of values that are too close in time, only the last of a counter
+ * or the first of a gauge is written.
  */
 static int openmetrics_put_values(struct exporter *e, const char *prefix, uint64_t series,
 				  enum metric_id id)
@@ -284,7 +291,7 @@ static int openmetrics_put_metric(struct exporter *e, enum metric_id id)
 	return openmetrics_put_values(e, "bpfmon_", 0, id);
 }
 
-/* One metric of the instances of one dimension. */
+/* Appends one metric for all instances of a dimension. */
 static int openmetrics_put_dimension(struct exporter *e, const char *dimension, enum metric_id id)
 {
 	const struct export_batch *b = e->batch;

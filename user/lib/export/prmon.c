@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * prmon's two files: samples in columns with tabs between, and a summary in JSON. Times of samples
- * have milliseconds where prmon has whole seconds, so that rates can be computed. As in prmon,
- * counters and times begin with the start of the processes, in an attachment, too.
+ * Exports prmon's two files: samples in columns separated by tabs, and a summary in JSON. Sample
+ * times have milliseconds where prmon has whole seconds, so that rates can be computed. As in
+ * prmon, counters and times begin with the start of the processes, even in an attachment.
  */
 #include "export/extremes.h"
 
@@ -15,7 +15,7 @@ static const struct column {
 	enum metric_id id;
 	bool is_rate; /* its average is a rate per second */
 } columns[] = {
-	/* the order is prmon's */
+	/* prmon's order */
 	{ "nprocs", M_processes, false }, { "nthreads", M_threads, false },
 	{ "stime", M_system, false },     { "utime", M_user, false },
 	{ "rchar", M_rchar, true },       { "read_bytes", M_read, true },
@@ -85,7 +85,7 @@ static int prmon_put_row(void *context, struct line *l)
 	return export_flush_full(e);
 }
 
-/* A metric that no sample has gets no column. */
+/* Writes the samples; a metric without values gets no column. */
 static int prmon_write_samples(struct exporter *e)
 {
 	struct prmon p;
@@ -102,7 +102,7 @@ static int prmon_write_samples(struct exporter *e)
 	return source_each(e->source, PART(LINE_SAMPLE), prmon_put_row, e);
 }
 
-/* The larger of the samples' maximum and the summary's value, without the baseline. */
+/* Returns the larger of the samples' maximum and the summary's value, without the baseline. */
 static uint64_t prmon_max(const struct exporter *e, const struct extremes *x, enum metric_id id)
 {
 	const struct summary *s = &e->total;
@@ -117,7 +117,9 @@ static uint64_t prmon_max(const struct exporter *e, const struct extremes *x, en
 	return known > max ? known : max;
 }
 
-/* Per second since the start of the processes; where that is unknown, since that of the run. */
+/*
+ * Returns the rate per second since the start of the processes or, if that is unknown, of the run.
+ */
 static double prmon_rate(const struct exporter *e, const struct prmon *p, enum metric_id id)
 {
 	uint64_t before = p->baseline.age_ns ? p->baseline.value[id] : 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * psrecord's log with --include-children --include-io, as CSV and in its default format. As in
- * psrecord, counts and bytes of I/O begin with the start of the processes, in an attachment, too.
+ * Exports psrecord's log with --include-children --include-io, as CSV and in its default format. As
+ * in psrecord, counts and bytes of I/O begin with the start of the processes, even in an
+ * attachment.
  */
 #include "export/extremes.h"
 
@@ -28,7 +29,7 @@ static uint64_t psrecord_count(const struct exporter *e, const struct sample *s,
 	return p->baseline.value[id] + s->value[id];
 }
 
-/* Percent of one core, over a time that is long enough for a meaningful value. */
+/* Returns percent of one core, over an interval that is long enough to measure. */
 static double psrecord_cpu_percent(struct exporter *e, const struct sample *s)
 {
 	struct psrecord *p = e->state;
@@ -85,7 +86,7 @@ static int psrecord_write_csv(struct exporter *e)
 	return psrecord_write_rows(e, psrecord_put_row);
 }
 
-/* Columns of 12 characters; the first is below "# " of the header. */
+/* Appends columns of 12 characters; the first begins below the "# " of the header. */
 static int psrecord_put_plain_row(void *context, struct line *l)
 {
 	static const enum metric_id counts[] = { M_syscr, M_syscw, M_read, M_write };

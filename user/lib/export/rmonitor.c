@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The summary of cctools' resource_monitor: each value as [value, "unit"]. */
+/* Exports the summary of cctools' resource_monitor: each value as [value, "unit"]. */
 #include "export/export.h"
 #include "export/extremes.h"
 
@@ -14,7 +14,7 @@ static void rmonitor_put_pair(struct jsonw *j, const char *name, uint64_t v, uns
 	jsonw_array_end(j);
 }
 
-/* Thousandths of a megabyte, rounded up: enough as a request. */
+/* Writes megabytes with three decimals, rounded up so that the value suffices as a request. */
 static void rmonitor_put_megabytes(struct jsonw *j, const char *name, uint64_t bytes)
 {
 	uint64_t whole = bytes >> 20, rest = bytes & ((1 << 20) - 1);
@@ -75,7 +75,9 @@ static void rmonitor_put_total(struct jsonw *j, const char *name, const struct s
 		rmonitor_put_megabytes(j, name, s->total.value[id]);
 }
 
-/* As in the summary, and never below the mean, as that of an earlier version may be. */
+/*
+ * Returns the summary's peak, but at least the mean: the peak of an earlier version may be smaller.
+ */
 static uint64_t rmonitor_cores_peak(const struct summary *s, const struct extremes *x)
 {
 	uint64_t peak = metric_has(&x->have, M_cores) ? x->max[M_cores] : s->cores_peak;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The table that Snakemake's directive `benchmark:` writes: one row a run, for each repetition. As
- * there, NA is what was not measured.
+ * Exports the table of Snakemake's directive `benchmark:`, one row per run or repetition. As in
+ * Snakemake, NA means not measured.
  */
 #include "export/export.h"
 #include "export/extremes.h"
@@ -49,7 +49,7 @@ static void snakemake_put_memory(struct exporter *e, const struct extremes *x)
 	snakemake_put_largest(e, x, M_pss);
 }
 
-/* Of the mean load 100 is one core. */
+/* Writes a row. A mean load of 100 is one core. */
 static int snakemake_write(struct exporter *e)
 {
 	const struct summary *s = &e->total;
@@ -78,6 +78,6 @@ static int snakemake_write(struct exporter *e)
 const struct export_format snakemake_export = {
 	.name = "snakemake",
 	.help = "the table of Snakemake's directive benchmark",
-	.takes_several = true, /* as its repetitions */
+	.takes_several = true, /* like Snakemake's repetitions */
 	.documents = { { "", snakemake_write, NULL } },
 };

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Naming a store asks for one: it undoes a --no-store before it. */
+/* Sets the path of the store, which overrides a previous --no-store. */
 static int store_parse(void *value, const char *text)
 {
 	struct store_options *o = value;
@@ -150,7 +150,7 @@ static const char *const names[] = {
 	[PRINT_CSV] = "csv",
 };
 
-/* @last: those up to it are taken. */
+/* Accepts the formats up to @last. */
 static int print_format_parse(enum print_format *as, const char *text, enum print_format last)
 {
 	int at = word_find(names, (size_t)last + 1, text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows that several subcommands have. */
+/* Option rows that several subcommands share. */
 #ifndef OPTIONS_COMMON_OPTIONS_H
 #define OPTIONS_COMMON_OPTIONS_H
 
@@ -8,46 +8,49 @@
 #include "store/query.h"
 #include "store/stores.h"
 
-extern const struct option_row common_rows[]; /* of struct common_options */
-extern const struct option_row colour_rows[]; /* the same, of those that show something */
-extern const struct option_row store_rows[];  /* of struct store_options */
-extern const struct option_row node_rows[];   /* the same, of those that only read */
-extern const struct option_row force_rows[];  /* of a bool */
-extern const struct option_row silent_rows[]; /* of a bool */
+extern const struct option_row common_rows[]; /* for struct common_options */
+extern const struct option_row
+	colour_rows[]; /* for struct common_options of subcommands that show something */
+extern const struct option_row store_rows[]; /* for struct store_options */
+extern const struct option_row
+	node_rows[]; /* for struct store_options of subcommands that only read */
+extern const struct option_row force_rows[];  /* for a bool */
+extern const struct option_row silent_rows[]; /* for a bool */
 
-/* The options that choose runs of the stores: of list, and of compare. */
+/* Options that select runs of the stores, for list and compare. */
 
 #define MAX_FILTER_WORDS 64
 
 struct filter_options {
 	struct run_filter filter;   /* all but its tags */
-	const char *tags[MAX_TAGS]; /* key, or key=value; as many as the filter says */
+	const char *tags[MAX_TAGS]; /* key or key=value; their number is in the filter */
 	const char *words[MAX_FILTER_WORDS];
 };
 
 extern const struct option_row filter_rows[];
 
-/* Adds a word to be found. -EINVAL: it is empty, or there are too many. */
+/* Adds a word to search for. Returns 0, or -EINVAL if it is empty or there are too many. */
 int filter_word_add(void *filter_options, const char *word);
-/* The filter with its tags; valid as long as @o. */
+/* Returns the filter with its tags, which point into @o. */
 struct run_filter filter_get(const struct filter_options *o);
-/* As --state takes it. */
+/* Returns the state as --state takes it. */
 const char *filter_state_word(enum state_filter state);
-/* Whether any of the options was given. */
+/* Returns true if any of the options was given. */
 bool filter_is_given(const struct filter_options *o);
 
-/* How a subcommand prints what it has found: the option --format, and --json for one of them. */
+/* Output formats of subcommands: the options --format, --json and --csv. */
 
 enum print_format {
 	PRINT_TEXT, /* for people; the default */
-	PRINT_JSON, /* an object, or one a line where there are several; each names its schema */
+	PRINT_JSON, /* an object, or one per line if there are several; each names its schema */
 	PRINT_MARKDOWN,
 	PRINT_CSV,
 };
 
 /*
- * Parsers of rows, of an enum print_format: text or json; markdown as well; all of them; all
- * but markdown; and --csv and --json. 0, or -EINVAL: it is none of these.
+ * Parsers of option rows for an enum print_format. They accept: text or json; also markdown; all
+ * formats; all but markdown; and the switches --csv and --json. Return 0, or -EINVAL for any other
+ * text.
  */
 int print_json_or_text_parse(void *as, const char *text);
 int print_markdown_parse(void *as, const char *text);

@@ -14,20 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WORDS 64 /* of a help line */
+#define MAX_WORDS 64 /* per help line */
 #define NONSENSE "\x01"
 #define MAX_RUNS_OFFERED 200
 
-/* The line up to the word that is being typed. */
+/* The line before the word to complete. */
 struct typed_line {
 	const struct subcommand *sub;
 	char **words;
-	size_t nr, at;    /* the words before it, and the next of them to be looked at */
-	size_t positions; /* words that are no options */
+	size_t nr, at;    /* number of words, and the next one to read */
+	size_t positions; /* number of words that are no options */
 	const char *first;
 	const struct option_group *group;
-	const struct option_row *pending; /* the option whose value it is, of @group; or NULL */
-	size_t command;                   /* where a command begins; 0: there is none */
+	const struct option_row
+		*pending; /* option of @group that takes the next word as its value; or NULL */
+	size_t command;   /* index of the command's first word; 0: none */
 };
 
 static bool text_is_plain(const char *text)
@@ -88,7 +89,7 @@ static const struct option_row *option_lettered(const struct typed_line *line, c
 	return NULL;
 }
 
-/* --name, --name=value, -n: the next word is a value of some of these. */
+/* Handles --name, --name=value and -n; sets @pending if the next word is a value. */
 static void typed_line_take_option(struct typed_line *line, const char *word)
 {
 	const struct option_row *row = NULL;
@@ -145,8 +146,8 @@ static void options_offer(const struct completion *c, const struct typed_line *l
 }
 
 /*
- * The words of the option's argument and help that it takes: most name their values there. Nothing
- * of an option that takes anything.
+ * Offers the words of the option's argument and help that its parser accepts, since most options
+ * list their values there. Offers nothing for an option that accepts any text.
  */
 static void completion_offer_words(const struct completion *c, const struct subcommand *sub,
 				   const struct option_group *group, const struct option_row *row)
@@ -170,7 +171,7 @@ static void completion_offer_words(const struct completion *c, const struct subc
 	}
 }
 
-/* The runs, the newest first; false without any. */
+/* Reads the runs, newest first. Returns false if there are none. */
 static bool completion_find_runs(const struct completion *c, struct stores *s,
 				 struct stored_runs *all)
 {
@@ -217,7 +218,10 @@ void completion_offer_names(const struct completion *c)
 	completion_each_run(c, run_offer_name);
 }
 
-/* Whether an earlier run has the tag, or with @length one that begins so. */
+/*
+ * Returns true if an earlier run has the tag or, if @length is not 0, a tag with the same first
+ * @length bytes.
+ */
 static bool tag_is_known(const struct stored_runs *all, size_t i, const char *tag, size_t length)
 {
 	for (size_t k = 0; k < i; k++)
@@ -279,7 +283,7 @@ void completion_offer_files(const struct completion *c)
 
 /* clang-format off */
 static const struct {
-	const char *option, *argument; /* of the row: its name, or what its value is called */
+	const char *option, *argument; /* name of the option, or name of its argument */
 	void (*offer)(const struct completion *c);
 } known[] = {
 	{ "name", NULL, completion_offer_names },
@@ -312,7 +316,7 @@ static void completion_offer_values(const struct completion *c, const struct sub
 	completion_offer_words(c, sub, group, row);
 }
 
-/* The value in --option=value. */
+/* Offers the value in --option=value. Returns false if the word has no such form. */
 static bool value_offer(const struct completion *c, const struct typed_line *line)
 {
 	const char *equals = strncmp(c->word, "--", 2) ? NULL : strchr(c->word, '=');
@@ -349,7 +353,7 @@ static void word_offer(const struct completion *c, const struct typed_line *line
 		words->offer(c, line->positions ? line->first : NULL);
 }
 
-/* Returns the group of the subcommand for the store, or NULL if it has none. */
+/* Returns the subcommand's group of options for the store, or NULL. */
 static const struct option_group *store_group(const struct subcommand *sub)
 {
 	for (const struct option_group *g = sub->groups; g && g->rows; g++)
@@ -358,7 +362,10 @@ static const struct option_group *store_group(const struct subcommand *sub)
 	return NULL;
 }
 
-/* Take the store that files and variables choose for @sub, or for another subcommand with one. */
+/*
+ * Sets the store according to files and variables of @sub or, if it has no store, of another
+ * subcommand.
+ */
 static void store_choose_default(struct completion *c, const struct subcommand *sub)
 {
 	const struct option_group *group = store_group(sub);
@@ -374,7 +381,7 @@ static void store_choose_default(struct completion *c, const struct subcommand *
 	free(options);
 }
 
-/* The store as files, variables and the line choose it. */
+/* Sets the store according to files, variables and the line. */
 static void store_choose_typed(struct completion *c, const struct typed_line *line)
 {
 	store_choose_default(c, line->sub);
@@ -398,7 +405,7 @@ static void line_complete(struct typed_line *line, const char *word)
 	if (line->command && line->sub->takes_command)
 		printf(":command %zu\n", line->command);
 	else if (!line->sub->name && line->positions)
-		return; /* no command begins without -- */
+		return; /* a command needs -- before it */
 	else if (line->pending)
 		completion_offer_values(&c, line->sub, line->group, line->pending);
 	else if (*word == '-' && !line->command)

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES 400 /* of what to type; what is longer is cut with "..." */
+#define LINE_BYTES 400 /* of a suggested line; a longer one is truncated with "..." */
 
-/* A command line that grows in a buffer. */
+/* A command line under construction. */
 struct shown_line {
 	char text[LINE_BYTES];
 	size_t used;
@@ -32,7 +32,7 @@ static void shown_put(struct shown_line *l, const char *text)
 	l->used += n;
 }
 
-/* With a blank before it, quoted as a shell needs it. */
+/* Appends a blank and the word, quoted for a shell. */
 static void shown_put_word(struct shown_line *l, const char *word)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -58,7 +58,7 @@ static void shown_put_words(struct shown_line *l, char **from, char **to)
 		shown_put_word(l, *from);
 }
 
-/* The whole line, with "--" before the command @word. */
+/* Appends the whole line, with "--" before the command @word. */
 static void shown_put_run(struct shown_line *l, char **argv, char **word)
 {
 	shown_put(l, "bpfmon");
@@ -67,7 +67,7 @@ static void shown_put_run(struct shown_line *l, char **argv, char **word)
 	shown_put_words(l, word, NULL);
 }
 
-/* Returns whether @names, between blanks, has @word. */
+/* Returns true if the list @names, separated by blanks, contains @word. */
 static bool names_have(const char *names, const char *word)
 {
 	size_t n = strlen(word);
@@ -78,7 +78,9 @@ static bool names_have(const char *names, const char *word)
 	return false;
 }
 
-/* Writes what is meant by @typed into @meant if it is another name of @sub or of its first words.
+/*
+ * If @typed is an alias of @sub or one of its first words, writes what to type into @meant and
+ * returns true.
  */
 static bool subcommand_is_meant(const struct subcommand *sub, const char *typed, char meant[64])
 {
@@ -95,8 +97,8 @@ static bool subcommand_is_meant(const struct subcommand *sub, const char *typed,
 }
 
 /*
- * Finds the subcommand that was meant, by an option's name, another name of its own, or as one that
- * was mistyped. Returns @meant, or NULL if there is none.
+ * Finds what @typed probably meant: an option, an alias of a subcommand, or a mistyped subcommand.
+ * Returns @meant, or NULL if there is none.
  */
 static const char *subcommand_guess(const char *typed, char meant[64])
 {
@@ -119,7 +121,7 @@ static const char *subcommand_guess(const char *typed, char meant[64])
 	return n.word ? meant : NULL;
 }
 
-/* Returns whether it is left out in bpfmon: what follows it is the command of a run. */
+/* Returns true if @typed is an alias of a run, which has no name in bpfmon: a command follows. */
 static bool word_means_a_run(const char *typed)
 {
 	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
@@ -140,7 +142,10 @@ static const struct option_row *option_of_name(const struct subcommand *sub, con
 	return NULL;
 }
 
-/* Whether it has all of the words that look like options: their values are not told apart. */
+/*
+ * Returns true if the subcommand has all words that look like options. Values are not recognized as
+ * such.
+ */
 static bool subcommand_has_options(const struct subcommand *sub, char **from, char **to)
 {
 	const struct option_group *group;
@@ -163,7 +168,7 @@ static bool subcommand_has_options(const struct subcommand *sub, char **from, ch
 	return has;
 }
 
-/* A subcommand that stands behind options; it takes them behind its name, if at all. */
+/* Refuses a subcommand after options; suggests moving the options after it if it has them. */
 static int subcommand_refuse_behind(const struct subcommand *sub, char **argv, char **word)
 {
 	struct shown_line run = { 0 }, line = { 0 };
@@ -223,7 +228,7 @@ int mistaken_subcommand_refuse(const char *word)
 	return -EINVAL;
 }
 
-/* Another subcommand that has the option; NULL: none has. A run is one without a name. */
+/* Returns another subcommand with the option (a run is one without a name), or NULL. */
 static const struct subcommand *subcommand_with_option(const struct subcommand *but,
 						       const char *name, size_t length)
 {

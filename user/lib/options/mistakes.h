@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Mistyped command lines: each is refused in one line that says what to type. */
+/* Refuses mistyped command lines, each with a line that says what to type. */
 #ifndef OPTIONS_MISTAKES_H
 #define OPTIONS_MISTAKES_H
 
 #include "options/option.h"
 
 /*
- * Refuses the command of a run that is not behind "--": it may be a subcommand that was mistyped,
- * or one that stands behind options. @word: where it begins in @argv. -EINVAL after the line.
+ * Refuses a command without "--" before it, which may be a mistyped subcommand, or one after
+ * options. @word is its place in @argv. Prints one line and returns -EINVAL.
  */
 int mistaken_command_refuse(char **argv, char **word);
-/* Refuses a word that names no subcommand, where only one can stand. -EINVAL. */
+/* Refuses a word that is no subcommand where only a subcommand may stand. Returns -EINVAL. */
 int mistaken_subcommand_refuse(const char *word);
-/* Refuses the long option @word, with or without a value, that @sub has not. -EINVAL. */
+/* Refuses the long option @word, with or without a value, which @sub lacks. Returns -EINVAL. */
 int mistaken_option_refuse(const struct subcommand *sub, const char *word);
-/* Refuses the option @letter, as in "-x", of @word; that may be a long one with a single dash.
- * -EINVAL. */
+/*
+ * Refuses the option @letter ("-x") of @word, which may be a long option with a single dash.
+ * Returns -EINVAL.
+ */
 int mistaken_letter_refuse(const struct subcommand *sub, const char *letter, const char *word);
 
 #endif

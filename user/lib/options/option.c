@@ -38,7 +38,7 @@ const struct value_kind *value_kind_of(const struct option_row *row)
 	return NULL;
 }
 
-/* Returns whether the option chooses what a sudoers rule decides on. */
+/* Returns true if the option chooses something that a sudoers rule decides on. */
 static bool option_is_guarded(const struct option_row *row)
 {
 	return row->guard >= GUARD_ENVIRONMENT;
@@ -103,7 +103,7 @@ static void variable_name(const struct option_row *row, char name[64])
 	name[n] = '\0';
 }
 
-/* The value of the variable that stands for the option, and its @name; NULL: it is not set. */
+/* Returns the value of the option's variable and sets @name; NULL if it is unset. */
 static const char *variable_get(const struct option_row *row, char name[64])
 {
 	const char *text;
@@ -126,8 +126,8 @@ bool option_has_variable(const struct option_row *row)
 }
 
 /*
- * BPFMON_INTERVAL and so on: the command line is applied later and wins. A sudoers rule restricts
- * the command line, but not the variables that sudo passes on.
+ * Applies BPFMON_INTERVAL and so on, before the command line, which overrides them. A sudoers rule
+ * restricts the command line, but not the variables that sudo passes on.
  */
 int options_from_environment(const struct subcommand *sub, void *options)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#define MAX_PID (1U << 22) /* the largest of any Linux */
+#define MAX_PID (1U << 22) /* the maximum on any Linux */
 
 #define MAX_TIME_SECONDS (7 * 24 * 3600.0)
 #define MAX_SIZE_NUMBER (1UL << 22) /* before its unit: 4 EiB */
@@ -32,7 +32,7 @@ int text_parse(void *value, const char *text)
 	return 0;
 }
 
-/* A whole number that ends at *@end. */
+/* Parses an integer that ends at *@end. */
 static int digits_parse(const char *text, unsigned long max, unsigned long *number, char **end)
 {
 	unsigned long v;
@@ -128,10 +128,10 @@ int word_find(const char *const *words, size_t nr, const char *text)
 	return -EINVAL;
 }
 
-/* Moments as options name them: spans before now, and dates. */
+/* Points in time: time spans before now, and dates. */
 
 #define MAX_SPAN_SECONDS (100ULL * 365 * 24 * 3600)
-#define BEFORE_ALL 1 /* ns since 1970, for what is earlier: 0 would mean that nothing was given */
+#define BEFORE_ALL 1 /* ns since 1970 for an earlier time: 0 would mean that none was given */
 
 static bool seconds_parse(const char *text, uint64_t *seconds)
 {
@@ -157,7 +157,10 @@ static bool seconds_parse(const char *text, uint64_t *seconds)
 	return false;
 }
 
-/* memory_mktime() would turn the 31st of February into a day of March. A year has four digits. */
+/*
+ * Returns false for a date that memory_mktime() would normalize, such as 31 February, or a year
+ * without four digits.
+ */
 static bool date_exists(const struct tm *tm)
 {
 	struct tm day = { .tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday };

@@ -56,7 +56,7 @@ static const struct option_row *option_find(const struct subcommand *sub, int fo
 	return NULL;
 }
 
-/* A sudoers rule "bpfmon --user *" must give no more than the rights of that user. */
+/* Enforces that a sudoers rule "bpfmon --user *" grants no more than the rights of that user. */
 static int option_check_guard(const struct option_row *row, bool *is_lowered)
 {
 	bool lowers = row->guard == GUARD_LOWERS;
@@ -73,7 +73,7 @@ static int option_check_guard(const struct option_row *row, bool *is_lowered)
 	return 0;
 }
 
-/* The word that the letter stands in, which getopt may or may not have left behind. */
+/* Returns the word that contains the letter. getopt may or may not have advanced past it. */
 static const char *letter_word(char **argv)
 {
 	const char *here = argv[optind];
@@ -96,7 +96,7 @@ static int line_refuse(const struct subcommand *sub, int found, char **argv)
 		      : mistaken_option_refuse(sub, argv[optind - 1]);
 }
 
-/* -output would be -o with the value "utput". */
+/* Returns true for a long option with one dash: -output would be -o with the value "utput". */
 static bool word_is_long_name(const struct subcommand *sub, const char *word)
 {
 	const struct option_group *group;
@@ -119,12 +119,12 @@ static int line_take(const struct subcommand *sub, void *options, int found, cha
 	char name[64];
 
 	snprintf(name, sizeof(name), "--%s", row->name);
-	/* no abbreviations: the next release could give them another meaning */
+	/* no abbreviations: a later release could change their meaning */
 	if (found >= FIRST_LONG && strcspn(word, "=") != strlen(name))
 		return mistaken_option_refuse(sub, word);
 	if (found < FIRST_LONG && optarg && word_is_long_name(sub, word))
 		return mistaken_letter_refuse(sub, (char[]){ '-', (char)found, '\0' }, word);
-	/* a command follows it, and --name=-- is a value */
+	/* here -- begins a command; a value -- is written --name=-- */
 	if (optarg && optarg == argv[optind - 1] && !strcmp(optarg, "--"))
 		return options_refuse("a value is missing after", word);
 	if (option_check_guard(row, is_lowered))
@@ -141,7 +141,7 @@ int options_from_line(const struct subcommand *sub, void *options, int argc, cha
 	int found, err = 0, last = 1;
 
 	getopt_fill_in(sub, letters, longs);
-	optind = 0; /* start over: with 1 glibc would keep its place within a word */
+	optind = 0; /* start over: with 1 glibc would keep its position within a word */
 	while (!err && (found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		err = found == ':' || found == '?'
 			      ? line_refuse(sub, found, argv)
@@ -149,7 +149,7 @@ int options_from_line(const struct subcommand *sub, void *options, int argc, cha
 		last = optind;
 	}
 	common->words = common->help || common->version ? NULL : argv + optind;
-	/* only getopt's own -- moves it without being an option, or an option's value */
+	/* only a separating -- advances optind without being an option or a value */
 	common->is_after_dashes = sub->ends_at_word && optind > last;
 	return err;
 }
@@ -162,7 +162,7 @@ int words_check_most(const struct common_options *o, unsigned most)
 	return 0;
 }
 
-/* Refuse a first word that the subcommand does not know, in one line. Returns -EINVAL. */
+/* Refuses an unknown first word in one line. Returns -EINVAL. */
 static int first_word_refuse(const struct subcommand *sub, const char *word)
 {
 	char known[200] = "";
@@ -186,7 +186,7 @@ static int first_word_refuse(const struct subcommand *sub, const char *word)
 	return -EINVAL;
 }
 
-/* Check the words behind the options against those that the subcommand takes. */
+/* Checks the words after the options against those that the subcommand takes. */
 static int words_check(const struct subcommand *sub, const struct common_options *o)
 {
 	unsigned most = sub->words.most;

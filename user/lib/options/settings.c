@@ -18,7 +18,7 @@
 struct settings_reading {
 	struct ini in;
 	struct settings *s;
-	const struct subcommand *sub; /* of the section; NULL: before any */
+	const struct subcommand *sub; /* of the section; NULL: before any section */
 };
 
 bool settings_are_for(const struct subcommand *sub)
@@ -29,7 +29,7 @@ bool settings_are_for(const struct subcommand *sub)
 	return false;
 }
 
-/* Whether the files may set this option in the section of its subcommand. */
+/* Returns true if files may set the option in its subcommand's section. */
 static bool setting_is_possible(const struct option_group *group, const struct option_row *row)
 {
 	return group->rows != common_rows && row->guard != GUARD_TEST;
@@ -40,7 +40,7 @@ const char *settings_section(const struct subcommand *sub)
 	return sub->name ? sub->name : "run";
 }
 
-/* 1: yes; 0: no; -EINVAL: neither. */
+/* Returns 1 for yes, 0 for no, or -EINVAL. */
 static int yes_or_no(const char *value)
 {
 	static const char *const words[] = { "no", "yes", "false", "true", "off", "on", "0", "1" };
@@ -51,7 +51,7 @@ static int yes_or_no(const char *value)
 	return -EINVAL;
 }
 
-/* Whether the value takes an option back that a file before has set. */
+/* Returns true if the value disables an option that an earlier file has set. */
 static bool setting_is_no(const struct option_row *row, const char *value)
 {
 	if (!row->argument)
@@ -59,7 +59,7 @@ static bool setting_is_no(const struct option_row *row, const char *value)
 	return row->argument_is_optional && !strcmp(value, "no");
 }
 
-/* What the option's parser gets for the value; NULL: no argument. */
+/* Returns the argument for the option's parser; NULL: none. */
 static const char *setting_argument(const struct option_row *row, const char *value)
 {
 	if (!row->argument || (row->argument_is_optional && !strcmp(value, "yes")))
@@ -78,7 +78,10 @@ const char *setting_refusal(const struct settings *s, const struct setting *x)
 	return NULL;
 }
 
-/* The option @key of @sub; @anywhere: else only one that may stand before any section. */
+/*
+ * Returns the option @key of @sub. Without @anywhere only options that may be set outside sections
+ * are found.
+ */
 static const struct option_row *setting_row(const struct subcommand *sub, const char *key,
 					    bool anywhere, const struct option_group **group)
 {
@@ -93,7 +96,7 @@ static const struct option_row *setting_row(const struct subcommand *sub, const 
 	return NULL;
 }
 
-/* As the option would be parsed, into a struct that is thrown away. */
+/* Checks the value by parsing it into a temporary struct. */
 static int setting_check(struct ini *in, const struct subcommand *sub,
 			 const struct option_group *group, const struct option_row *row,
 			 const char *value)
@@ -101,7 +104,7 @@ static int setting_check(struct ini *in, const struct subcommand *sub,
 	const struct settings_reading *r = in->context;
 
 	if (r->s->is_project && row->guard > PROJECT_MAY)
-		return 0; /* it is not applied */
+		return 0; /* not applied */
 	if (!row->argument && yes_or_no(value) < 0)
 		return ini_refuse(in, -EINVAL, "%s = %s is wrong; allowed are yes and no",
 				  row->name, value);
@@ -152,7 +155,9 @@ static int settings_add(struct ini *in, const char *key, const char *value, enum
 	return ini_refuse(in, -ENOMEM, "out of memory");
 }
 
-/* Before any section each subcommand that has the option decides whether the value is right. */
+/*
+ * Adds a setting. Outside sections the value must be valid for each subcommand that has the option.
+ */
 static int settings_key(struct ini *in, const char *key, const char *value)
 {
 	const struct settings_reading *r = in->context;
@@ -232,7 +237,7 @@ int settings_parse(struct settings *s, const char *text, size_t length, char *wh
 	return err;
 }
 
-/* The files that stand for options: read once, applied before variables and command line. */
+/* The files of options, read once and applied before variables and command line. */
 
 #define NO_FILES "BPFMON_NO_CONFIG"
 
@@ -311,7 +316,7 @@ static bool is_switch(const struct option_row *row)
 	return !row->argument || row->argument_is_optional;
 }
 
-/* A name for messages, as "/home/ada/.config/bpfmon/config:3: interval". */
+/* Formats a name for messages, such as "/home/ada/.config/bpfmon/config:3: interval". */
 static void setting_name(char *name, size_t size, const struct settings *s, const struct setting *x)
 {
 	snprintf(name, size, "%s:%u: %s", s->path, x->line, x->key);
@@ -337,8 +342,8 @@ static int setting_apply(const struct settings *s, const struct setting *x, void
 }
 
 /*
- * What the files say for one option, what is in a section after what is not. Of one that is on or
- * off only the last word counts; others are set again, or more than once.
+ * Applies all settings of one option, those in a section last. For a switch only the last setting
+ * counts; other options are set again or repeatedly.
  */
 static int option_from_files(const struct settings *files, const struct subcommand *sub,
 			     void *options, const struct option_group *group,
@@ -367,7 +372,7 @@ static int option_from_files(const struct settings *files, const struct subcomma
 				err = setting_apply(s, x, options, group, row);
 		}
 	}
-	if (refused) /* once, however often it is in the file */
+	if (refused) /* once, however often it occurs */
 		setting_refuse(refused_in, refused);
 	if (!last || !is_switch(row) || setting_is_no(row, last->value))
 		return err;

@@ -11,8 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define MOST_BYTES                                                                                 \
-	(3 * (size_t)RUN_WORD_BYTES) /* limit of a text: an invalid byte becomes three bytes */
+#define MOST_BYTES (3 * (size_t)RUN_WORD_BYTES) /* an invalid byte becomes three bytes */
 
 /* An object of the line while it is being read. */
 struct object {

@@ -74,9 +74,7 @@ static void meta_read(struct line *l, json_t *o)
 	l->start_epoch_ns = member_read_epoch(o, "start_time");
 }
 
-#define MOST_INSTANCES                                                                             \
-	128 /* each name is compared with all previous ones; a longer list is read from the tree   \
-	     */
+#define MOST_INSTANCES 128 /* compared pairwise; a longer list is read from the tree */
 
 /* Reads "name":{ before the members of an object. */
 static bool pull_object(struct pull *p, const char **name, size_t room)

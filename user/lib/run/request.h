@@ -62,8 +62,7 @@ struct request {
 	bool once;      /* of a node: only the present state, up to the line of the agent itself */
 	bool processes; /* of a job of the node: report the live processes at each sample too */
 	char job[REQUEST_JOB_BYTES];     /* id of the job, or the query */
-	char spans[REQUEST_SPANS_BYTES]; /* abstract socket name at which an agent listens for spans
-					  */
+	char spans[REQUEST_SPANS_BYTES]; /* abstract socket of an agent for spans */
 	/*
 	 * Omit path and arguments of processes unless they belong to user @shown_to. The launcher
 	 * sets it, as it has rights that its caller may lack; for a client with fewer rights the

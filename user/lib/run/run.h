@@ -38,8 +38,7 @@ struct run {
 	uint64_t memory_bytes;
 	uint64_t start_epoch_ns;
 	uint64_t interval_ns;
-	char live_socket[110]; /* "@NAME" of the socket for live listeners of the user; empty: none
-				*/
+	char live_socket[110];            /* "@NAME" of the socket for listeners; empty: none */
 	struct metric_set wanted;         /* requested */
 	struct metric_set usable;         /* requested and available on this kernel */
 	const char *unusable[NR_METRICS]; /* reason for an unavailable one; not owned */

@@ -6,9 +6,8 @@
 #include "run/metric.h"
 
 #define DIMENSION_BYTES 32
-#define INSTANCE_BYTES 64 /* size of a name; an IPv6 address with its port takes 48 */
-#define INSTANCES_SHOWN                                                                            \
-	64 /* per dimension, unless it has a limit of its own; see sample_bound_instances() */
+#define INSTANCE_BYTES 64       /* size of a name; an IPv6 address with its port takes 48 */
+#define INSTANCES_SHOWN 64      /* per dimension; see sample_bound_instances() */
 #define MAX_INSTANCES 2048      /* read per line; a file may have more */
 #define OTHER_INSTANCES "other" /* name of the sum of unlisted instances */
 

@@ -43,8 +43,7 @@ enum signature_dimension {
 };
 
 struct signature_program {
-	char name[SIGNATURE_NAME_BYTES]; /* base name of the executable, truncated, padded with NUL
-					  */
+	char name[SIGNATURE_NAME_BYTES]; /* base name, truncated, padded with NUL */
 	int32_t milli;                   /* share of the CPU time of all programs */
 };
 

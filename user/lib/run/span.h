@@ -10,8 +10,7 @@
 
 #define SPAN_NAME_BYTES 256 /* with the NUL */
 #define MAX_SPAN_TAGS 16
-#define MAX_SPAN_DEPTH                                                                             \
-	32 /* no span begins deeper; a deeper one in a file is shown beside its parent */
+#define MAX_SPAN_DEPTH 32 /* a deeper one in a file is shown beside its parent */
 
 /* Name and tags given by the process that begins the span. */
 struct span_label {

@@ -107,8 +107,7 @@ static void topology_read(const char *root, struct system_info *s)
 	topology_read_nodes(root, s);
 }
 
-#define CPUINFO_BYTES                                                                              \
-	8192 /* fits the first processor; the whole file of a large machine is a megabyte */
+#define CPUINFO_BYTES 8192 /* fits the first processor; the file may be a megabyte */
 
 /* ARM has no model name, only numbers of vendor and part. */
 static void system_read_arm_model(struct system_info *s, const char *text)
