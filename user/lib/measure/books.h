@@ -97,7 +97,6 @@ void books_disown(struct books *b, const struct account_key *key);
 bool books_find_owned(const struct books *b, const void *owner, struct account_key *key);
 /* Returns a tree number that no other account has. */
 uint64_t books_new_tree(struct books *b);
-/* Returns the owner of @key, or NULL. */
 void *books_owner(const struct books *b, const struct account_key *key);
 /* Reports all events that are now in the ring buffer. */
 void books_consume(struct books *b);

@@ -57,7 +57,6 @@ void feed_flush(struct feed *f);
  * For a process that has nothing else left to do.
  */
 void feed_flush_whole(struct feed *f, struct patience *p);
-/* Returns true if there is something to send. */
 static inline bool feed_is_waiting(const struct feed *f)
 {
 	return f->used > f->start && !f->is_broken;

@@ -34,7 +34,6 @@ void images_done(struct images *all);
 int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns);
 /* Returns NULL if the image is unknown. */
 const struct image *images_find(const struct images *all, uint64_t id);
-/* Notes that a process runs the image now. */
 void images_touch(struct images *all, uint64_t id, uint64_t now_ns);
 /* Frees images that no process has run recently, if there are many. Call after a drain. */
 void images_prune(struct images *all, uint64_t now_ns);

@@ -119,7 +119,6 @@ void job_bound_interval(struct job *job);
 void job_sample(struct job *job);
 /* Makes a sample of the last drain. Its line is written at once, or once its PSS is read. */
 void job_publish(struct job *job);
-/* Sets the time budget for reading PSS. */
 void job_init_pss(struct job *job);
 /*
  * Creates the PSS reader if it may be needed. With --pss starts its thread now, else at the first
@@ -149,7 +148,6 @@ uint64_t job_samples_made(const struct job *job);
 void job_release_overdue(struct job *job);
 /* Returns the time in ms until job_release_overdue() is due, at most @wait_ms (-1: no limit). */
 int job_pss_wait(const struct job *job, int wait_ms);
-/* Returns what reading PSS has cost so far. */
 struct pss_cost job_pss_cost(const struct job *job);
 /*
  * Writes the record of a process. @row is its row of the last drain or NULL. @is_left is true if it

@@ -20,9 +20,9 @@
 /*
  * The event loop plans a list of reads, submits it to the thread, and holds the line of the sample
  * until an eventfd signals that the list is done, but not beyond the next drain or a second: then
- * the line is written without the missing values. Later results go into the next sample, counted as
- * postponed. No list is planned while another is being read. A result is kept only if its process
- * still has that address space and program.
+ * the line lacks the missing values. Later results go into the next sample, counted as postponed.
+ * No list is planned while another is read. A result is kept only if its process still has that
+ * address space and program.
  */
 
 void job_init_pss(struct job *job)

@@ -331,7 +331,7 @@ static int hooked_load(const struct loader *l, struct relocated *r)
 			return -ENOENT;
 	}
 	options = r->options;
-	options.line_info = NULL; /* only for the log; costs a tenth of the time */
+	options.line_info = NULL; /* only for the log */
 	options.line_info_cnt = options.line_info_rec_size = 0;
 	fd = relocated_load(r, &options);
 	if (fd < 0 && l->verbose)
@@ -356,10 +356,10 @@ static int program_replace(const struct loader *l, struct relocated *r)
 }
 
 /*
- * The verifier takes up to 10 ms for a program and, for a process with CAP_BPF, no lock, so a
- * thread on each CPU loads programs. Line info is left out, which saves a tenth of the verifier's
- * time: `bpftool prog dump` has function names, but no source lines. With --verbose, refused
- * programs are loaded again with line info for the verifier's log.
+ * Programs are loaded by a thread on each CPU: the verifier takes no lock for a process with
+ * CAP_BPF. Line info is left out, which saves a tenth of its time: `bpftool prog dump` has function
+ * names, but no source lines. With --verbose, refused programs are loaded again with line info for
+ * the log.
  */
 
 static void *batch_load(void *context)

@@ -43,7 +43,6 @@ enum optional_attachment {
 	ATTACHED_LATER /* by tracker_kill_start() */
 };
 
-/* Programs that belong together. */
 enum optional_group {
 	ALONE,
 	GROUP_OF_BLOCK,
@@ -105,7 +104,6 @@ void optionals_refuse(struct optionals *x, bool exact_peak);
  */
 void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused,
 		      const char *wire_cgroup);
-/* Returns true if all programs of @group are attached. */
 bool optionals_have_group(const struct optionals *x, enum optional_group group);
 void optionals_detach(struct optionals *x);
 

@@ -15,7 +15,6 @@ struct pressure {
 
 /* Opens @path and begins to count. Returns 0, or a negative errno if it cannot be read. */
 int pressure_open(struct pressure *p, const char *path);
-/* Counts from 0 again. */
 void pressure_restart(struct pressure *p);
 /* Sets the metrics @some and @full that are in @usable to the time waited since counting began. */
 void pressure_read(struct pressure *p, const struct metric_set *usable, enum metric_id some,

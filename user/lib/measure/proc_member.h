@@ -26,7 +26,6 @@ void proc_used_add(struct proc_used *sum, const struct proc_used *part);
 void proc_used_subtract(struct proc_used *sum, const struct proc_used *part);
 /* Subtracts @part from @u. A field that would become negative becomes 0. */
 void proc_used_take(struct proc_used *u, const struct proc_used *part);
-/* Returns the minimum of each field. */
 struct proc_used proc_used_least(const struct proc_used *a, const struct proc_used *b);
 bool proc_used_is_zero(const struct proc_used *u);
 /*

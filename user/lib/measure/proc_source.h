@@ -64,7 +64,6 @@ uint64_t proc_source_look(struct proc_source *p);
 int proc_source_births_fd(const struct proc_source *p);
 /* Returns why births are not reported, as a clause, or NULL. */
 const char *proc_source_births_missing(const struct proc_source *p);
-/* Returns the number of events known to be lost. */
 uint64_t proc_source_births_lost(const struct proc_source *p);
 /*
  * Returns true if all births into the tree were reported, so that the number of processes is exact.

@@ -66,7 +66,6 @@ struct proc_source {
 void proc_state_seed(struct proc_source *p, struct proc_member *m);
 /* Scans a process that may be new. */
 void proc_state_look_at(struct proc_source *p, pid_t pid, proc_row_fn row, void *context);
-/* Reports the record of a process that has ended. */
 void proc_state_report(struct proc_source *p, const struct process_record *r);
 /*
  * Completes and reports the record of a member that has ended. Its end was not seen, unless the
@@ -76,7 +75,6 @@ void proc_state_report_end(struct proc_source *p, struct proc_member *m);
 /* Scans a process whose birth was reported, if it still exists. */
 void proc_state_look_at_born(struct proc_source *p, const struct born *b, proc_row_fn row,
 			     void *context);
-/* Scans a known process. */
 void proc_state_look_at_member(struct proc_source *p, struct proc_member *m, proc_row_fn row,
 			       void *context);
 /* Appends a PID to the stack of processes to scan. @context is the source. */
@@ -99,7 +97,6 @@ void proc_births_receive(struct proc_source *p);
 void proc_births_settle(struct proc_source *p);
 /* Reports the records that have waited for longer than @ns. */
 void proc_births_expire(struct proc_source *p, uint64_t ns);
-/* Completes a record with what was reported of its process. */
 void proc_state_complete(const struct proc_source *p, struct proc_member *m);
 /* Ends the run: makes a record of each live process that was never scanned. */
 void proc_births_end(struct proc_source *p,

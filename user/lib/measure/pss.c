@@ -155,14 +155,14 @@ bool pss_is_refused(const struct pss *p)
 #define LEARN_PAGES 4096 /* smaller reads say little about the cost of a page */
 
 /*
- * The budget for reads of PSS. A read of smaps_rollup holds the mmap lock of the target, which pays
- * for it. The budget is a token bucket: a share of the elapsed time comes in, and up to
- * the income of 30 s is kept. The cost of a read is estimated from the last read of the same
- * process, scaled by pages; for a first read from the cost of a page elsewhere. The process that
- * has waited longest is read first, of equals the largest. While one waits that is too expensive,
- * half of the income is reserved for it, so that small and large processes do not starve each
- * other. A read that would empty a full bucket is skipped and reported. An address space is read
- * once for all processes that share it.
+ * A read of smaps_rollup holds the mmap lock of the target, which pays for it, so reads have a
+ * budget. It is a token bucket: a share of the elapsed time comes in, and up to the income of 30 s
+ * is kept. The cost of a read is estimated from the last read of the same process, scaled by pages;
+ * for a first read from the cost of a page elsewhere. The process that has waited longest is read
+ * first, of equals the largest. While one waits that is too expensive, half of the income is
+ * reserved for it, so that small and large processes do not starve each other. A read that would
+ * empty a full bucket is skipped and reported. An address space is read once for all processes that
+ * share it.
  */
 
 static uint64_t less_opening(uint64_t ns)
@@ -305,10 +305,7 @@ static struct pss_space *space_saved_for(const struct pss *p)
 	return NULL;
 }
 
-/*
- * Adds the income since the last sample. While an address space waits whose read costs more than
- * the budget, half of the income is reserved for it.
- */
+/* Adds the income since the last sample, half of it to the reserve if there is one. */
 static void pss_earn(struct pss *p, uint64_t now_ns)
 {
 	uint64_t passed_ns = p->last_ns ? now_ns - p->last_ns : 0;

@@ -18,7 +18,6 @@ struct pss_reading {
 	uint64_t took_ns; /* also of a failed read */
 };
 
-/* An address space to read. */
 struct pss_item {
 	uint64_t mm, serial, image;
 	uint64_t pages; /* its size */
@@ -40,14 +39,12 @@ struct pss_list {
 };
 
 void pss_list_done(struct pss_list *l);
-/* Returns true if the budget suffices for @item. */
 bool pss_list_affords(const struct pss_list *l, const struct pss_item *item);
 /*
  * Returns the cost of the read of @item: the time it took. If budget was saved up for it, at least
  * the expected time, or later reads would spend the rest in a burst.
  */
 int64_t pss_item_charge(const struct pss_item *item);
-/* Subtracts the cost of @item from the budget. */
 void pss_list_charge(struct pss_list *l, const struct pss_item *item);
 
 struct pss_reader;

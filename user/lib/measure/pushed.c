@@ -13,9 +13,7 @@
  * The kernel adds PID and time of the sender. Whether the sender was tracked then is known from the
  * lifetimes of processes that ended recently and those of the last drain. An unknown sender waits,
  * because a record comes only when the kernel frees the task. After two samples and a second it is
- * refused; at the end of the run, when all records have come, at once. Up to 4 MiB may wait, half
- * of it for unknown senders, an eighth of that for each PID. For a mark a sample is taken, up to 20
- * a second and within a twentieth of the time.
+ * refused; at the end of the run, when all records have come, at once.
  */
 
 static size_t datagram_weight(const struct datagram *l)

@@ -27,7 +27,6 @@ struct tally {
 void tally_init(struct tally *t, const struct metric_set *usable);
 void tally_done(struct tally *t);
 
-/* A drain begins: clears totals and rows. */
 void tally_drain_begin(struct tally *t);
 /* Add the totals of one of its accounts, or its processes. */
 void tally_total(struct tally *t, const struct account *total);
@@ -42,7 +41,6 @@ void tally_end_interval(struct tally *t, const struct rows *drain, uint64_t drai
 
 /* Sets the usable metrics of @totals in @smp. @totals are those of @t or include them. */
 void tally_put_totals(const struct tally *t, struct sample *smp, const struct account *totals);
-/* Sets the memory of the rows of the last drain. */
 void tally_put_memory(const struct tally *t, struct sample *smp);
 /* Takes the record of a process. @is_left is true if it has not been freed. */
 void tally_record(struct tally *t, const struct process_record *r, bool is_left);

@@ -80,10 +80,10 @@ void job_read_block_io(struct job *job)
 }
 
 /*
- * A tracked cgroup. The hooks recognize it by id, and by its path when it is recreated; where a
- * cgroup namespace hides the path, target_look() finds it at the next sample. Each sample compares
- * what the hooks count with the cgroup's own files. The kernel accounts CPU time of a cgroup at
- * ticks: when a running task is moved, the time since its last tick goes to the new cgroup.
+ * The hooks recognize a tracked cgroup by id, and by its path when it is recreated; where a cgroup
+ * namespace hides the path, target_look() finds it at the next sample. Each sample compares what
+ * the hooks count with the cgroup's own files. The kernel accounts CPU time of a cgroup at ticks:
+ * when a running task is moved, the time since its last tick goes to the new cgroup.
  * `cpu_uncertain_seconds` is one tick for each such move, or the difference to the cgroup's own
  * total if that is less.
  */

@@ -21,11 +21,10 @@
 #define BIRTH_ATTEMPTS 100
 
 /*
- * Births that both hooks missed. Since Linux 7.0 programs may be skipped, and the kernel only
- * counts the skips for the whole machine: not which births they were, nor whether the other hook
- * saw them. So both hooks count the births that at least one of them saw, and /proc/stat has the
- * kernel's own count. The growth of the difference, less the tasks that were adopted late, is the
- * loss `fork_events`.
+ * Since Linux 7.0 programs may be skipped, and the kernel only counts the skips for the whole
+ * machine: not which births they were, nor whether the other hook saw them. So both hooks count the
+ * births that at least one of them saw, and /proc/stat has the kernel's own count. The growth of
+ * the difference, less the tasks that were adopted late, is the loss `fork_events`.
  */
 
 /* Reads the number of all tasks since boot, threads included. */
@@ -59,9 +58,8 @@ static int births_read(const struct bpf_map *map, uint64_t *per_cpu, size_t cpus
 }
 
 /*
- * Sets @unreported to the kernel's forks less the births seen by the hooks, on the whole machine:
- * it grows by births that both hooks missed. Returns -EAGAIN if forks are too frequent to read both
- * counts at one moment.
+ * Sets @unreported to the kernel's forks less the births that a hook saw, on the whole machine.
+ * Returns -EAGAIN if forks are too frequent to read both counts at one moment.
  */
 static int births_unreported(const struct bpf_map *map, uint64_t *unreported)
 {

@@ -242,7 +242,6 @@ int tracker_each_block(const struct tracker *t,
 		       void (*fn)(void *context, const struct block_key *key,
 				  const struct block_count *count),
 		       void *context);
-/* Removes the count of a removed cgroup. */
 void tracker_block_remove(const struct tracker *t, const struct block_key *key);
 /* Returns the block requests not counted, for lack of room or because the hook missed them. */
 uint64_t tracker_blocks_lost(const struct tracker *t);
