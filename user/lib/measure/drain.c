@@ -12,7 +12,7 @@
 #include <errno.h>
 
 #define WHOLE_DRAIN_PASSES 16
-#define NODE_DRAIN_PASSES 3 /* the end of a node is not waited for */
+#define NODE_DRAIN_PASSES 3 /* a node goes on after the drain */
 
 uint64_t tracker_socket_misses(const struct tracker *t)
 {

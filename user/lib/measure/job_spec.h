@@ -11,7 +11,7 @@
 
 struct job_spec {
 	struct tracker_options tracker;
-	struct run *run;      /* interval, wanted metrics, machine; a description is added later */
+	struct run *run;      /* interval, wanted metrics, machine; described when it begins */
 	pid_t command;        /* still waits for its exec; 0: attached to running processes */
 	const pid_t *targets; /* processes attached to; not owned */
 	size_t nr_targets;

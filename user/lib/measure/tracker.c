@@ -21,10 +21,11 @@
 #define BIRTH_ATTEMPTS 100
 
 /*
- * Since Linux 7.0 programs may be skipped, and the kernel only counts the skips for the whole
- * machine: not which births they were, nor whether the other hook saw them. So both hooks count the
- * births that at least one of them saw, and /proc/stat has the kernel's own count. The growth of
- * the difference, less the tasks that were adopted late, is the loss `fork_events`.
+ * Births that both hooks missed: since Linux 7.0 programs may be skipped, and the kernel only
+ * counts the skips for the whole machine: not which births they were, nor whether the other hook
+ * saw them. So both hooks count the births that at least one of them saw, and /proc/stat has the
+ * kernel's own count. The growth of the difference, less the tasks that were adopted late, is the
+ * loss `fork_events`.
  */
 
 /* Reads the number of all tasks since boot, threads included. */
