@@ -18,10 +18,7 @@ void csv_row(struct buffer *t, const struct metric_set *columns, uint64_t start_
 
 /* Returns true if @f is a single value (no object, list or counter) and @s has it. */
 bool span_has_field(const struct span *s, const struct member *f);
-/*
- * Returns the tags as an object, which the caller releases with json_decref(); NULL if memory runs
- * out.
- */
+/* Returns the tags as an object that the caller releases; NULL if memory runs out. */
 json_t *span_make_tags(const struct span_label *label);
 
 #endif

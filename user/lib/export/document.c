@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Exports the lines of a run as JSON Lines, or as one JSON document with the same objects grouped
- * by kind.
- */
+/* Exports the lines of a run as JSON Lines, or as one JSON document, grouped by kind. */
 #include "export/export.h"
 
 #include "run/rewriter.h"
@@ -52,10 +49,7 @@ static int document_put_only(void *context, struct line *l)
 	return 0;
 }
 
-/*
- * Keeps the last summary: bpfmon writes one, but another program's file may have several, of which
- * all readers use the last.
- */
+/* Keeps the last summary, as all readers do if another program wrote several. */
 static int document_put_last(void *context, struct line *l)
 {
 	struct exporter *e = context;

@@ -42,10 +42,7 @@ static int export_take_meta(void *context, struct line *l)
 	return 1;
 }
 
-/*
- * Reads only the meta line. Returns 0 or an error of export_open(). The caller calls export_close()
- * in either case.
- */
+/* Reads only the meta line. Returns 0 or an error of export_open(). */
 static int export_read_meta(struct exporter *e)
 {
 	int err = source_each(e->source, PART(LINE_META), export_take_meta, e);
@@ -152,10 +149,7 @@ bool export_command(const struct exporter *e, struct buffer *t)
 	return tree_put_words(t, json_object_get(e->meta, "command"));
 }
 
-/*
- * Records the run's UUID. Returns 0, -EEXIST if it is known, or -ENOMEM. A run of another program
- * without a UUID is always new.
- */
+/* Returns 0, -EEXIST if the batch has the run, or -ENOMEM. A run without a UUID is always new. */
 static int batch_note_run(struct export_batch *b, const struct exporter *e)
 {
 	const char *run = export_meta_text(e, "run");

@@ -45,10 +45,7 @@ struct export_batch {
 int export_batch_add(struct export_batch *b, const struct export_format *f, struct source *s);
 void export_batch_done(struct export_batch *b);
 
-/*
- * Append titles or cells of the columns that name the run of a row, each with a comma; nothing
- * unless the batch is_many.
- */
+/* Append titles or cells of the columns that name a row's run, with commas, if is_many. */
 void batch_put_titles(const struct export_batch *b, struct buffer *t);
 void batch_put_cells(struct exporter *e);
 bool batch_is_last(const struct export_batch *b);
@@ -80,8 +77,8 @@ struct exporter {
 struct export_document {
 	const char *suffix;                /* appended to the path of the export */
 	int (*write)(struct exporter *e);  /* writes the run e->batch->at */
-	int (*survey)(struct exporter *e); /* reads what @write needs to know of a run before the
-					      first one is written; may be NULL */
+	int (*survey)(struct exporter *e); /* reads what @write needs of all runs before the first
+					      is written */
 };
 
 struct export_format {
@@ -98,10 +95,7 @@ struct export_format {
  */
 int export_open(struct exporter *e, struct source *s);
 void export_close(struct exporter *e);
-/*
- * Writes a document through @pass. Returns 0 or a negative errno, which is from @pass if
- * e->is_refused.
- */
+/* Writes a document through @pass, whose error e->is_refused marks. Returns 0 or an errno. */
 int export_write(struct exporter *e, const struct export_document *d, export_fn pass,
 		 void *context);
 
@@ -118,10 +112,7 @@ const char *export_meta_text(const struct exporter *e, const char *key);
 uint64_t export_system_number(const struct exporter *e, const char *key);
 /* Writes "bpfmon VERSION" of the version that recorded the run to @out, and returns @out. */
 const char *export_version(const struct exporter *e, char *out, size_t size);
-/*
- * Appends the words of the command, separated by blanks and made harmless for a terminal. Returns
- * false if the run has no command.
- */
+/* Appends the command, made harmless for a terminal. Returns false if the run has none. */
 bool export_command(const struct exporter *e, struct buffer *t);
 
 extern const struct export_format jsonl_export, csv_export, spans_csv_export, document_export,

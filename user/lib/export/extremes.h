@@ -21,10 +21,7 @@ struct extremes {
 
 /* Reads all samples. Returns 0 or an error of source_each(). */
 int extremes_find(struct extremes *x, const struct exporter *e);
-/*
- * Sets the run's peak of resident memory: the exact peak, else that of the summary, else the
- * largest sample. Returns false if none is known.
- */
+/* Sets the exact peak of RSS, or that of the summary or the samples. Returns false if unknown. */
 bool extremes_rss_peak(const struct extremes *x, const struct summary *s, uint64_t *bytes);
 /*
  * Returns false if the samples' maximum of a memory metric cannot stand for the run, since they
@@ -46,9 +43,7 @@ struct baseline {
 	uint64_t age_ns; /* age of the oldest process when the run began; 0: it has no record yet */
 };
 
-/*
- * Reads counters and age, which are 0 if a command was run. Returns 0 or an error of source_each().
- */
+/* Reads counters and age, 0 if a command was run. Returns 0 or an error of source_each(). */
 int baseline_read(struct baseline *b, struct exporter *e);
 /* Reads only the counters, which are in the meta line. */
 void baseline_read_counters(struct baseline *b, const struct exporter *e);

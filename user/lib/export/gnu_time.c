@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Exports the block of GNU time -v for the whole tree. Values that Linux does not report to GNU
- * time are 0 in both.
+ * Exports the block of GNU time -v for the whole tree. What Linux does not report is 0 there too.
  */
 #include "export/export.h"
 

@@ -88,10 +88,7 @@ struct span_point {
 	bool is_first;
 };
 
-/*
- * Returns a name for the field @key that no tag of the point has. The caller frees it. Returns NULL
- * if memory runs out.
- */
+/* Returns a name for the field @key that is no tag, to be freed; NULL if memory runs out. */
 static char *influx_span_key(struct span_point *p, const char *key)
 {
 	struct influx *x = p->e->state;
@@ -175,8 +172,8 @@ static void influx_span_put_identity(struct span_point *p, const struct span *s)
 }
 
 /*
- * Begins a span's point. The tag span_name groups series across runs, so a span's own tag of that
- * name is renamed.
+ * Begins a span's point. span_name groups series across runs: a span's own tag of that name is
+ * renamed.
  */
 static void influx_span_begin(struct exporter *e, const struct span *s)
 {
@@ -211,8 +208,7 @@ static int influx_put_span(struct exporter *e, const struct span *s)
 }
 
 /*
- * Appends the point of an instance; spans have points of their own. The tag of its dimension is
- * renamed if the run has one of that name.
+ * Appends the point of an instance. The tag of its dimension is renamed if the run has that name.
  */
 static int influx_put_instance(struct exporter *e, const struct sample *s, const struct instance *i)
 {
@@ -286,10 +282,7 @@ static int influx_put_process(struct exporter *e, const struct process *p)
 	return influx_end_point_near(e, at_ns);
 }
 
-/*
- * The first value of a field fixes its type in a database: seconds are always decimals, even whole
- * ones.
- */
+/* The first value of a field fixes its type: seconds are decimals, even whole ones. */
 static bool influx_is_decimal(const char *key, const json_t *v)
 {
 	static const char suffix[] = "_seconds";

@@ -107,10 +107,7 @@ static bool influx_tags_has_written(const struct influx_tags *t, const char *wri
 	return json_object_get(t->keys, written) || json_object_get(t->pushed, written);
 }
 
-/*
- * Returns @key as written, NUL-terminated. The caller frees it with free(). NULL if memory runs
- * out.
- */
+/* Returns @key as written, to be freed; NULL if memory runs out. */
 static char *influx_written_key(const char *key)
 {
 	struct buffer written = { 0 };
@@ -151,10 +148,7 @@ char *influx_field_name(struct influx_tags *t, const char *key, const json_t *fi
 	return name.text;
 }
 
-/*
- * Adds a tag. Only the first of duplicate keys is written, and no empty value, as the format has
- * none.
- */
+/* Adds a tag unless its value is empty or its key was written before. */
 static int influx_tags_add(struct influx_tags *t, json_t *keys, const char *key,
 			   const json_t *value)
 {

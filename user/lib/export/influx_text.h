@@ -41,14 +41,11 @@ struct influx_tags {
 int influx_tags_init(struct influx_tags *t, const json_t *meta);
 void influx_tags_done(struct influx_tags *t);
 /*
- * Adds the tags of a pushed point; one with the name of a run's tag gets a prefix. Sets
- * @t->text.failed if memory runs out.
+ * Adds the tags of a pushed point, with a prefix for names of the run's tags. Sets @t->text.failed
+ * if memory runs out.
  */
 void influx_tags_push(struct influx_tags *t, json_t *tags);
-/*
- * Adds one tag of a point whose fields are metrics; the name of a run's tag or a metric gets a
- * prefix.
- */
+/* Adds one tag, with a prefix for names of metrics too. */
 void influx_tags_push_one(struct influx_tags *t, const char *key, const char *value);
 /* Removes the tags of the point. */
 void influx_tags_pop(struct influx_tags *t);
@@ -68,8 +65,7 @@ char *influx_field_name(struct influx_tags *t, const char *key, const json_t *fi
 #define INFLUX_LAST_NS (INT64_MAX - 1) /* the last time that InfluxDB accepts */
 
 struct influx_times {
-	uint16_t *given; /* owned; nanoseconds used per slot, which one or several microseconds
-			    share */
+	uint16_t *given; /* owned; nanoseconds used, per slot */
 };
 
 /* Returns 0 or -ENOMEM. */

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Exports Nextflow's .command.trace with the values of the whole tree. Unknown values are omitted.
- */
+/* Exports Nextflow's .command.trace for the whole tree. Unknown values are omitted. */
 #include "export/export.h"
 #include "export/extremes.h"
 

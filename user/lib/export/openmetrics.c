@@ -147,9 +147,7 @@ static bool series_is_first(const struct export_batch *b, size_t at)
 	return true;
 }
 
-/*
- * Minimum distance of values: Prometheus has a resolution of 1 ms and accepts one value for each.
- */
+/* Prometheus has a resolution of 1 ms and accepts one value for each. */
 #define APART_NS 2000000
 
 struct row {
@@ -249,8 +247,8 @@ static int openmetrics_put_value(struct exporter *e, const char *prefix, const s
 }
 
 /*
- * Appends the values of a series. Of values that are too close in time, only the last of a counter
- * or the first of a gauge is written.
+ * Appends the values of a series. Of values too close in time it keeps the last of a counter, the
+ * first of a gauge.
  */
 static int openmetrics_put_values(struct exporter *e, const char *prefix, uint64_t series,
 				  enum metric_id id)

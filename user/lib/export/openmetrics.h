@@ -18,10 +18,7 @@ struct family {
 	enum metric_unit unit;
 };
 
-/*
- * Appends the lines HELP and TYPE, which the older format has under the name of the samples, and
- * UNIT, which only OpenMetrics has.
- */
+/* Appends HELP and TYPE, with the samples' name in the older format, and UNIT for OpenMetrics. */
 void openmetrics_put_family(struct buffer *t, const struct family *f, enum exposition as);
 /* Appends the name of the samples. */
 void openmetrics_put_name(struct buffer *t, const struct family *f);

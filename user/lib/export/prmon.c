@@ -117,9 +117,7 @@ static uint64_t prmon_max(const struct exporter *e, const struct extremes *x, en
 	return known > max ? known : max;
 }
 
-/*
- * Returns the rate per second since the start of the processes or, if that is unknown, of the run.
- */
+/* Returns the rate per second since the processes' start or, if unknown, the run's. */
 static double prmon_rate(const struct exporter *e, const struct prmon *p, enum metric_id id)
 {
 	uint64_t before = p->baseline.age_ns ? p->baseline.value[id] : 0;

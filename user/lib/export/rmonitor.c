@@ -75,9 +75,7 @@ static void rmonitor_put_total(struct jsonw *j, const char *name, const struct s
 		rmonitor_put_megabytes(j, name, s->total.value[id]);
 }
 
-/*
- * Returns the summary's peak, but at least the mean: the peak of an earlier version may be smaller.
- */
+/* Returns at least the mean: the peak of an earlier version may be smaller. */
 static uint64_t rmonitor_cores_peak(const struct summary *s, const struct extremes *x)
 {
 	uint64_t peak = metric_has(&x->have, M_cores) ? x->max[M_cores] : s->cores_peak;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Exports the table of Snakemake's directive `benchmark:`, one row per run or repetition. As in
- * Snakemake, NA means not measured.
- */
+/* Exports the table of Snakemake's `benchmark:`, a row per run. NA means not measured. */
 #include "export/export.h"
 #include "export/extremes.h"
 

@@ -218,10 +218,7 @@ void completion_offer_names(const struct completion *c)
 	completion_each_run(c, run_offer_name);
 }
 
-/*
- * Returns true if an earlier run has the tag or, if @length is not 0, a tag with the same first
- * @length bytes.
- */
+/* Returns true if an earlier run has the tag, or one with the same first @length bytes if not 0. */
 static bool tag_is_known(const struct stored_runs *all, size_t i, const char *tag, size_t length)
 {
 	for (size_t k = 0; k < i; k++)
@@ -362,10 +359,7 @@ static const struct option_group *store_group(const struct subcommand *sub)
 	return NULL;
 }
 
-/*
- * Sets the store according to files and variables of @sub or, if it has no store, of another
- * subcommand.
- */
+/* Sets the store by files and variables of @sub or, if it has none, of another subcommand. */
 static void store_choose_default(struct completion *c, const struct subcommand *sub)
 {
 	const struct option_group *group = store_group(sub);

@@ -78,10 +78,7 @@ static bool names_have(const char *names, const char *word)
 	return false;
 }
 
-/*
- * If @typed is an alias of @sub or one of its first words, writes what to type into @meant and
- * returns true.
- */
+/* Writes what to type into @meant if @typed is an alias of @sub or one of its first words. */
 static bool subcommand_is_meant(const struct subcommand *sub, const char *typed, char meant[64])
 {
 	if (names_have(sub->aliases, typed)) {
@@ -97,8 +94,7 @@ static bool subcommand_is_meant(const struct subcommand *sub, const char *typed,
 }
 
 /*
- * Finds what @typed probably meant: an option, an alias of a subcommand, or a mistyped subcommand.
- * Returns @meant, or NULL if there is none.
+ * Guesses an option, an alias or a mistyped subcommand. Returns @meant, or NULL if there is none.
  */
 static const char *subcommand_guess(const char *typed, char meant[64])
 {
@@ -142,10 +138,7 @@ static const struct option_row *option_of_name(const struct subcommand *sub, con
 	return NULL;
 }
 
-/*
- * Returns true if the subcommand has all words that look like options. Values are not recognized as
- * such.
- */
+/* Returns true if the subcommand has all words that look like options, values included. */
 static bool subcommand_has_options(const struct subcommand *sub, char **from, char **to)
 {
 	const struct option_group *group;

@@ -15,8 +15,7 @@ int mistaken_subcommand_refuse(const char *word);
 /* Refuses the long option @word, with or without a value, which @sub lacks. Returns -EINVAL. */
 int mistaken_option_refuse(const struct subcommand *sub, const char *word);
 /*
- * Refuses the option @letter ("-x") of @word, which may be a long option with a single dash.
- * Returns -EINVAL.
+ * Refuses the option @letter ("-x") of @word, maybe a long option with one dash. Returns -EINVAL.
  */
 int mistaken_letter_refuse(const struct subcommand *sub, const char *letter, const char *word);
 

@@ -22,8 +22,7 @@ enum option_guard {
 	PROJECT_MAY_AS_ROOT = -2, /* a project's file may set it, for root too */
 	PROJECT_MAY,              /* a project's file may set it, but not for root */
 	GUARD_NONE,        /* variables and the user's own file may set it, no project's file */
-	GUARD_ENVIRONMENT, /* chooses paths, targets or rights, or removes runs: under sudo no
-			      variable or file may set it */
+	GUARD_ENVIRONMENT, /* chooses paths, targets, rights or removes runs: ignored under sudo */
 	GUARD_USER,        /* chooses users: like GUARD_ENVIRONMENT, and not allowed after --user */
 	GUARD_LOWERS,      /* --user itself: no option may choose a user after it */
 	GUARD_TEST,        /* falsifies an account, for tests: no variable, not in the help */
@@ -40,8 +39,7 @@ struct option_row {
 	 * the run has too many tags, or -ENAMETOOLONG for RUN_WORD_BYTES or more.
 	 */
 	int (*parse)(void *value, const char *text);
-	size_t offset; /* of the value in the struct of the rows; 0 also if parse() takes the struct
-			*/
+	size_t offset; /* of the value in the struct of the rows, or 0 */
 	enum option_guard guard;
 };
 
@@ -97,12 +95,10 @@ struct subcommand {
 	bool takes_command;   /* a command follows -- */
 	bool loads_programs;  /* uses the file capabilities of bpfmon */
 	bool is_role;         /* a job depends on it: it continues after a failed allocation */
-	bool becomes_command; /* executes the command in this process: inherited state must not
-				 change */
+	bool becomes_command; /* executes the command in place: keeps inherited state */
 	bool ends_at_word;    /* the first word that is no option ends the options */
 	/*
-	 * Gets its own name as argv[0] and returns the exit status. main() flushes stdout
-	 * afterwards and reports write errors.
+	 * Gets its name as argv[0], returns the exit status. main() flushes stdout and checks it.
 	 */
 	int (*run)(int argc, char **argv);
 	/* 0 and NULL for a subcommand without options: */

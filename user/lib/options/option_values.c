@@ -157,10 +157,7 @@ static bool seconds_parse(const char *text, uint64_t *seconds)
 	return false;
 }
 
-/*
- * Returns false for a date that memory_mktime() would normalize, such as 31 February, or a year
- * without four digits.
- */
+/* Returns false for dates that memory_mktime() would normalize, and years without four digits. */
 static bool date_exists(const struct tm *tm)
 {
 	struct tm day = { .tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday };

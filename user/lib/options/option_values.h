@@ -20,8 +20,8 @@ int duration_parse(void *value, const char *text);
 /* uint64_t: bytes such as 500MiB or 2G, in powers of 1024. */
 int size_parse(void *value, const char *text);
 /*
- * uint64_t: ns since 1970, at least 1. Either a time span before now (7d, 12h, 30m, 90s, 2w) or a
- * local date (2025-12-24, 2025-12-24 18:30).
+ * uint64_t: ns since 1970, at least 1: a span before now (7d, 12h, 30m, 90s, 2w) or a local date
+ * (2025-12-24 18:30).
  */
 int moment_parse(void *value, const char *text);
 
@@ -29,10 +29,7 @@ int moment_parse(void *value, const char *text);
 int number_parse(const char *text, unsigned long min, unsigned long max, unsigned *number);
 /* Parses a PID. */
 int process_parse(const char *text, pid_t *pid);
-/*
- * Parses digits and a point: no blanks, signs, "inf" or hexadecimal numbers. Sets *@end to the
- * rest.
- */
+/* Parses digits and a point: no signs, "inf" or hexadecimals. Sets *@end to the rest. */
 int decimal_parse(const char *text, double *number, char **end);
 /* Parses seconds, with or without "s", or milliseconds with "ms", up to a week. */
 int time_parse(const char *text, uint64_t *ns);

@@ -5,10 +5,7 @@
 
 #include "options/option.h"
 
-/*
- * Applies the command line and sets the words after the options. Returns 0, or -EINVAL after one
- * line to the user.
- */
+/* Applies the command line and sets the words. Returns 0, or -EINVAL after one line to the user. */
 int options_from_line(const struct subcommand *sub, void *options, int argc, char **argv);
 /*
  * Clears the struct, applies files, variables and command line, and checks the number of words.

@@ -78,10 +78,7 @@ const char *setting_refusal(const struct settings *s, const struct setting *x)
 	return NULL;
 }
 
-/*
- * Returns the option @key of @sub. Without @anywhere only options that may be set outside sections
- * are found.
- */
+/* Returns the option @key of @sub; without @anywhere only one that is allowed outside sections. */
 static const struct option_row *setting_row(const struct subcommand *sub, const char *key,
 					    bool anywhere, const struct option_group **group)
 {
@@ -155,9 +152,7 @@ static int settings_add(struct ini *in, const char *key, const char *value, enum
 	return ini_refuse(in, -ENOMEM, "out of memory");
 }
 
-/*
- * Adds a setting. Outside sections the value must be valid for each subcommand that has the option.
- */
+/* Adds a setting. Outside sections it must be valid for each subcommand that has the option. */
 static int settings_key(struct ini *in, const char *key, const char *value)
 {
 	const struct settings_reading *r = in->context;

@@ -38,15 +38,9 @@ const char *settings_section(const struct subcommand *sub);
 /* Returns why the setting is ignored ("ignored under sudo: ..."), or NULL if it is applied. */
 const char *setting_refusal(const struct settings *s, const struct setting *x);
 
-/*
- * Returns the settings of the user's and the project's file, read once; NULL, after one line to the
- * user, if they are wrong.
- */
+/* Returns the settings of both files, read once; NULL, after one line to the user, on error. */
 const struct settings *settings_load(void);
-/*
- * Finds the file and line that set an option to @value, compared by pointer. Returns false if no
- * file did.
- */
+/* Finds the file and line of an option's value by its pointer. Returns false if no file set it. */
 bool settings_origin(const char *value, const char **path, unsigned *line);
 /*
  * Applies @files to the struct @options of @sub, except for options whose variable is set. The
@@ -56,8 +50,8 @@ int settings_apply(const struct settings files[NR_USER_FILES], const struct subc
 		   void *options);
 
 /*
- * Applies the user's and the project's file, except for options whose variable is set. Returns 0,
- * or -EINVAL after one line to the user.
+ * Applies both files, except for options whose variable is set. Returns 0, or -EINVAL after one
+ * line to the user.
  */
 int options_from_files(const struct subcommand *sub, void *options);
 

@@ -50,9 +50,7 @@ int agent_call_node(struct agent_call *c, const char *path, bool once, char *why
  * agent_call_answer() when control_fd is readable. The stream is empty until then.
  */
 int agent_call_begin_node(struct agent_call *c, const char *path, char *why, size_t size);
-/*
- * Reads the answer. On error returns a negative errno, sets @why and closes the descriptors of @c.
- */
+/* Reads the answer. Returns 0, or closes @c, sets @why and returns a negative errno. */
 int agent_call_answer(struct agent_call *c, char *why, size_t size);
 /*
  * Requests the lines of one job of the node, with its live processes at each sample, without
@@ -61,10 +59,7 @@ int agent_call_answer(struct agent_call *c, char *why, size_t size);
  */
 int agent_call_begin_job(struct agent_call *c, const char *path, const char *id, char *why,
 			 size_t size);
-/*
- * Requests the stored lines of ended jobs that match @q. The caller has to read the answer within a
- * minute.
- */
+/* Requests stored lines of ended jobs that match @q, to be read within a minute. */
 int agent_call_history(struct agent_call *c, const char *path, const struct history_query *q,
 		       char *why, size_t size);
 void agent_call_done(struct agent_call *c);

@@ -19,10 +19,7 @@
 #define HEADS "refs/heads/"
 #define HEX "0123456789abcdef"
 
-/*
- * Opens a regular file below @folder. Opening a file of another type could block or have side
- * effects.
- */
+/* Opens a regular file below @folder. Opening other types could block or have side effects. */
 static int git_open_file(int folder, const char *name)
 {
 	struct open_how how = {
@@ -55,10 +52,7 @@ static bool git_is_revision(const char *text, size_t n)
 	return (n == 40 || n == 64) && strspn(text, HEX) >= n;
 }
 
-/*
- * Checks the rules of git-check-ref-format(1): such a name cannot lead out of .git or control a
- * terminal.
- */
+/* Checks git-check-ref-format(1): such a name cannot lead out of .git or control a terminal. */
 static bool git_is_ref(const char *name)
 {
 	size_t n = strlen(name);

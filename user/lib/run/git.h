@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Reads the revision that is checked out in a process's working folder from git's files. git itself
- * is never executed.
- */
+/* Reads the revision of a working folder from git's files. git itself is never executed. */
 #ifndef RUN_GIT_H
 #define RUN_GIT_H
 
@@ -16,9 +13,7 @@
  * -ENOENT if there is no repository or it cannot be read.
  */
 int git_read(int fd, struct git *g);
-/*
- * Returns false if git_read() cannot have produced @g. Checks data from a less privileged process.
- */
+/* Checks data from a less privileged process: returns false if git_read() cannot produce @g. */
 bool git_is_valid(const struct git *g);
 
 #endif

@@ -141,10 +141,7 @@ static bool limit_read_of(struct limit *l, const json_t *v)
 	return false;
 }
 
-/*
- * Parses the keys: none means a limit of time. Each of several keys must be valid alone, and all
- * must have the same unit.
- */
+/* Parses the keys: none is a limit of time. Several must be valid alone and have one unit. */
 static bool limit_read_keys(struct limit *l, const json_t *list)
 {
 	const size_t nr = json_array_size(list);

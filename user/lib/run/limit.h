@@ -22,8 +22,7 @@ enum limit_of { LIMIT_OF_RUN, LIMIT_OF_PROCESS, LIMIT_OF_SPAN, NR_LIMIT_OF };
 struct limit {
 	enum limit_of of;
 	bool is_wall;   /* limits the time since the start of the run, process or span */
-	bool is_needed; /* limits the memory that the run needs; its only part is RSS, an upper
-			   bound */
+	bool is_needed; /* limits the memory needed; RSS is its upper bound */
 	enum metric_id parts[MAX_LIMIT_PARTS];
 	unsigned nr_parts;
 	bool is_soft;          /* true: only report it; false: end the run */
@@ -64,16 +63,10 @@ enum metric_unit limit_unit(const struct limit *l);
 
 /* Writes the list "limits"; writes nothing if @nr is 0. */
 void run_limits_write(struct jsonw *j, const struct limit *limits, size_t nr);
-/*
- * Reads the list, or none if @list is NULL, into @limits, which has room for MAX_LIMITS. Returns 0,
- * or -EBADMSG with the reason in @why.
- */
+/* Reads the list, or none if NULL, into @limits (MAX_LIMITS). Returns 0, or -EBADMSG with @why. */
 int run_limits_read(struct limit *limits, unsigned *nr, const json_t *list, char *why, size_t size);
 
-/*
- * Write @hit as members of the open object, and read it from @object. Reading returns false if the
- * members are missing.
- */
+/* Write and read @hit as members of an object. Reading returns false if they are missing. */
 void limit_hit_write(struct jsonw *j, const struct limit_hit *hit);
 bool limit_hit_read(struct limit_hit *hit, const json_t *object);
 

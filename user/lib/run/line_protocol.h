@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Parses Influx line protocol that programs push: name,tag=value field=1.5,other=2i
- * 1763690000000000000
- */
+/* Parses Influx line protocol: name,tag=value field=1.5,other=2i 1763690000000000000 */
 #ifndef RUN_LINE_PROTOCOL_H
 #define RUN_LINE_PROTOCOL_H
 
@@ -62,9 +59,7 @@ struct point {
  */
 int point_parse(struct point *p, char **at, char *end);
 
-/*
- * Returns the number of lines in @text that are neither empty nor comments, without parsing them.
- */
+/* Counts the lines of @text that are neither empty nor comments, without parsing them. */
 size_t point_lines(const char *text, size_t length);
 
 #endif

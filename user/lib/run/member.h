@@ -53,8 +53,7 @@ enum member_there {
 	THERE_IF_SET,      /* if it is not 0, false, NULL or "" */
 	/* only in summaries: */
 	THERE_IF_COUNTED, /* if it is not 0, or the collector made the summary */
-	THERE_IF_SAMPLED, /* if it is not 0, or there was a sample, or the collector made the
-			     summary */
+	THERE_IF_SAMPLED, /* like IF_COUNTED, or if there was a sample */
 	THERE_IF_CPU,     /* if CPU time was read */
 	THERE_IF_CPU_COUNTED,
 	THERE_IF_COLLECTED, /* if the collector made the summary */
@@ -67,8 +66,7 @@ enum member_there {
 
 struct member {
 	const char *key;    /* key as published; "" for metrics */
-	unsigned in, opens; /* object that contains the member; for an object, the id of its own
-			       members */
+	unsigned in, opens; /* object that contains it; id of an object's members */
 	enum member_type type;
 	enum member_there there;
 	enum metric_unit unit;
@@ -98,10 +96,7 @@ const void *member_get(const void *of, const struct member *m);
 bool *member_has(void *of, const struct member *m);
 /* Returns false if the member is 0, false, NULL or "". Always true for parts. */
 bool member_is_set(const void *of, const struct member *m);
-/*
- * Returns false if the condition of @m does not hold for @of. Does not know the conditions of
- * summaries.
- */
+/* Returns false if the condition of @m does not hold. Does not know those of summaries. */
 bool member_is_there(const void *of, const struct member *m);
 /* Returns true if the process ended in the way that the status @m describes: exit or signal. */
 bool member_is_status(const void *of, const struct member *m);

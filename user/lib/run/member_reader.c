@@ -217,10 +217,7 @@ static bool member_pull_text(struct reading *r, const struct member *m, char *at
 	return true;
 }
 
-/*
- * Sets a member from the text of its value. If the value is not plain, returns false with the
- * position at the value.
- */
+/* Sets a member from the text of its value. Returns false, at the value, if it is not plain. */
 static bool member_pull(struct reading *r, struct object *o, const struct member *m, bool *is_there)
 {
 	void *at = member_at(o->t->of, m);

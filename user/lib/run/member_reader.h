@@ -35,19 +35,13 @@ struct target {
 	const struct metric_set *metrics; /* metrics that the line may have */
 	/* Reads a part from the tree; returns false if the part is missing. */
 	bool (*part)(struct reading *r, void *of, const struct member *m, const json_t *v);
-	/*
-	 * Reads a part directly from the text, or returns false without moving r->pull.at. May be
-	 * NULL.
-	 */
+	/* Reads a part from the text, or returns false at the same position. May be NULL. */
 	bool (*pull)(struct reading *r, void *of, const struct member *m);
 };
 
 /* Truncates names and tags in the tree if most_tags is set. */
 void reading_cut(struct reading *r);
-/*
- * Returns the tree of the line, parsing it on first use; NULL if the line is invalid JSON or memory
- * ran out.
- */
+/* Returns the tree, parsed on first use; NULL if the line is invalid or memory ran out. */
 json_t *reading_tree(struct reading *r);
 /*
  * Reads the members of the object whose opening brace is just before r->pull.at, up to its end. The

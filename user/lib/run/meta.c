@@ -184,10 +184,7 @@ int text_number(const char *text, const char *key, char separator, uint64_t *val
 		name, NULL, false, true                                                            \
 	}
 
-/*
- * Must not contain addresses or paths to credentials: a URL such as JENKINS_URL may include a
- * password.
- */
+/* No addresses or paths to credentials: a URL such as JENKINS_URL may include a password. */
 /* clang-format off */
 static const struct scheduler_row scheduler_rows[] = {
 	/* Slurm */

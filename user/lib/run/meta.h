@@ -101,9 +101,7 @@ const struct limit_row *limit_get(enum limit_id id);
 /* Sets the limit to @value if it is absent or larger. */
 void limit_lower(struct limits *l, enum limit_id id, uint64_t value);
 bool limit_has(const struct limits *l, enum limit_id id);
-/*
- * Reads the next range of a list such as "0-3,8" and advances the list. Returns false at the end.
- */
+/* Reads the next range of a list such as "0-3,8" and advances it. Returns false at the end. */
 bool list_next(const char **list, unsigned *first, unsigned *last);
 /* Returns how many numbers a list such as "0-3,8" contains; 0 if it is malformed. */
 unsigned list_count(const char *list);
@@ -128,30 +126,20 @@ int text_number(const char *text, const char *key, char separator, uint64_t *val
 /* Copies @n bytes and a NUL to @out. Sets @out to "" if they do not fit into @size bytes. */
 void text_copy(char *out, size_t size, const char *text, size_t n);
 
-/*
- * Environment variables of the job, the container and program settings. Only variables of one fixed
- * table are read.
- */
+/* Environment variables of the job, the container and program settings, from a fixed table. */
 
 struct scheduler_row {
 	const char *name;
-	const char *only_with; /* use it only if this variable is set too, since the name is a
-				  common one */
+	const char *only_with; /* ignored unless this one is set: the name is common */
 	bool is_job;           /* the scheduler's job id */
 	bool may_hold_args;    /* omitted with --no-args: its default is the command line */
 };
 
 size_t scheduler_nr_rows(void);
 const struct scheduler_row *scheduler_row(size_t i);
-/*
- * Adds the variables that are set and not empty to @m. Truncates values to VARIABLE_BYTES at a
- * character boundary.
- */
+/* Adds the variables that are set and not empty to @m, truncated at a character boundary. */
 void scheduler_read(bool no_args, struct meta *m);
-/*
- * Returns the scheduler's id of the job that this process belongs to, or NULL. The caller does not
- * own it.
- */
+/* Returns the scheduler's job id of this process, not owned by the caller, or NULL. */
 const char *scheduler_job_id(void);
 /*
  * Returns the name of the variable by which srun or mpirun marks this process as one of several on

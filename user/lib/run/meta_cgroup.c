@@ -243,10 +243,7 @@ static bool container_take_match(struct container_info *c, const struct pattern 
 	return true;
 }
 
-/*
- * Extracts the UID of a pod from podUID.slice below kubepods.slice, which has _ for -, or from
- * podUID.
- */
+/* Extracts the pod's UID from podUID.slice in kubepods.slice, with _ for -, or from podUID. */
 static void container_take_pod(struct container_info *c, const char *part, size_t n)
 {
 	const char *at = NULL;
@@ -357,10 +354,7 @@ static bool container_from_podman(const char *root, struct container_info *c)
 	return true;
 }
 
-/*
- * Accepts the values of $container that systemd documents. Others are not published, as they may be
- * private.
- */
+/* Accepts the values of $container that systemd documents. Others may be private. */
 static bool container_is_manager(const char *name)
 {
 	static const char *const names[] = { "docker",      "podman",         "oci",    "lxc",
@@ -393,10 +387,7 @@ static void container_from_environment(struct container_info *c)
 		snprintf(c->engine, sizeof(c->engine), "%s", manager);
 }
 
-/*
- * Checks the PID namespace as well, as the file may have been copied, or lie on the disk of a
- * machine.
- */
+/* Checks the PID namespace too, as the file may be a copy, or on the disk of a machine. */
 static bool container_has_docker_file(const char *root, const char *proc)
 {
 	static const char initial[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO of the kernel */

@@ -59,13 +59,12 @@ enum metric_source {
 };
 
 struct metric_source_row {
-	bool by_default;  /* part of a run's default metrics */
-	bool of_process;  /* its counters are in process records */
-	bool of_account;  /* known per account, hence per span, even if not of_process */
-	bool of_files;    /* read from files of each job; omitted in a view of a node */
-	bool per_cgroup;  /* only for a job with a cgroup */
-	bool without_bpf; /* also available from /proc; of SOURCE_TASK and SOURCE_SPLIT some metrics
-			     are */
+	bool by_default;    /* part of a run's default metrics */
+	bool of_process;    /* its counters are in process records */
+	bool of_account;    /* known per account, hence per span, even if not of_process */
+	bool of_files;      /* read from files of each job; omitted in a view of a node */
+	bool per_cgroup;    /* only for a job with a cgroup */
+	bool without_bpf;   /* also from /proc; so are some of SOURCE_TASK, SOURCE_SPLIT */
 	const char *option; /* option that selects it; NULL: only --metrics does */
 };
 
@@ -74,8 +73,7 @@ const struct metric_source_row *metric_source_get(enum metric_source source);
 struct metric {
 	const char *key; /* as published: base name and suffix of the unit */
 	const char *help;
-	const char *field; /* member of struct task_struct or task_delay_info, for metrics of a
-			      task; else NULL */
+	const char *field; /* of task_struct or task_delay_info, or NULL */
 	enum metric_group group;
 	enum metric_kind kind;
 	enum metric_unit unit;
@@ -121,7 +119,7 @@ void metric_set_all(struct metric_set *set);
 /* Sets @set to the default metrics of a run. */
 void metric_set_default(struct metric_set *set);
 /*
- * Returns true if @set has a metric of @source. metric_set_put_source() adds all of them,
+ * Tests whether @set has a metric of @source. metric_set_put_source() adds all of them,
  * metric_set_clear_source() removes them.
  */
 bool metric_set_has_source(const struct metric_set *set, enum metric_source source);

@@ -108,10 +108,7 @@ static struct memory_needed needed_by_rss(const struct summary *s)
 							   : needed_at(n, s->rss_peak_elapsed_ns);
 }
 
-/*
- * Estimates from the cgroup. The kernel's high-water mark is an upper bound, close if the cgroup
- * has little page cache.
- */
+/* Estimates from the cgroup. The kernel's mark is an upper bound, close with little page cache. */
 static struct memory_needed needed_by_cgroup(const struct summary *s)
 {
 	const struct needed_seen *seen = &s->seen;
@@ -132,10 +129,7 @@ static struct memory_needed needed_by_cgroup(const struct summary *s)
 		seen->cgroup_elapsed_ns);
 }
 
-/*
- * Estimates from PSS. RSS may have been larger between readings; if a reading failed, RSS is the
- * only bound.
- */
+/* Estimates from PSS. If a reading failed, only RSS is a bound. */
 static struct memory_needed needed_by_pss(const struct summary *s)
 {
 	const struct needed_seen *seen = &s->seen;

@@ -52,8 +52,8 @@ struct memory_needed memory_needed_of(const struct summary *s);
 /* Sets source and bound from text of any origin; truncates it. */
 void needed_set_source(struct memory_needed *n, const char *witness, const char *bound);
 /*
- * Return the qualifier to print before the number: "", "up to " or "at least " in text; "", "<= "
- * or ">= " in a table.
+ * Return the prefix of the number: "up to ", "at least " or "" in text, "<= ", ">= " or "" in a
+ * table.
  */
 const char *needed_bound_text(const struct memory_needed *n);
 const char *needed_bound_sign(const struct memory_needed *n);

@@ -260,10 +260,7 @@ static int compare_phase_numbers(const void *a, const void *b)
 	return (p->at > q->at) - (p->at < q->at);
 }
 
-/*
- * Assigns a sum to each phase. Names are numbered in order of first appearance. Returns an array by
- * index of the phase.
- */
+/* Returns the sum of each phase, by index; names are numbered in order of appearance. */
 static struct named_phase *phase_names_number(struct phase_sums *s, const struct phases *p)
 {
 	struct named_phase *all = memory_calloc(p->nr + 1, sizeof(*all));
@@ -287,10 +284,7 @@ static struct named_phase *phase_names_number(struct phase_sums *s, const struct
 	return all;
 }
 
-/*
- * Adds the values of a phase. A phase without samples has none, and does not make the sum
- * incomplete.
- */
+/* Adds the values of a phase. One without samples does not make the sum incomplete. */
 static void phase_sum_add_values(struct phase_sum *sum, const struct phase *ph, bool is_first)
 {
 	for (int m = 0; m < NR_METRICS && ph->samples; m++) {

@@ -65,13 +65,11 @@ void phases_done(struct phases *p);
 /* Usage of all phases of one name together. */
 
 struct phase_sum {
-	const char *text; /* valid as long as the phases; NULL: before the first mark */
-	size_t nr;        /* number of phases of that name */
-	size_t nr_shared; /* of these, the phases that no sample separates from phases of other
-			     names */
-	uint64_t ns;      /* duration of all nr phases, in ns */
-	uint64_t value[NR_METRICS]; /* of phases that are not shared: sum of counters, maximum of
-				       gauges */
+	const char *text;           /* valid as long as the phases; NULL: before the first mark */
+	size_t nr;                  /* number of phases of that name */
+	size_t nr_shared;           /* phases not separable from those of other names */
+	uint64_t ns;                /* duration of all nr phases, in ns */
+	uint64_t value[NR_METRICS]; /* of separable phases: sums, gauges: maxima */
 	struct metric_set have;
 };
 
@@ -117,8 +115,8 @@ struct longest_phase {
 /* Adds a mark; marks may come in any order. If memory runs out the times become partial. */
 void phase_times_add(struct phase_times *t, const char *text, size_t length, uint64_t elapsed_ns);
 /*
- * Finds the name whose phases took most of a run of @wall_ns. Returns false if the run has no
- * phases or some marks were dropped.
+ * Finds the name that took most of a run of @wall_ns. Returns false without phases, or if some are
+ * unknown.
  */
 bool phase_times_longest(struct phase_times *t, uint64_t wall_ns, struct longest_phase *longest);
 void phase_times_done(struct phase_times *t);

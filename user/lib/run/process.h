@@ -42,8 +42,7 @@ struct process {
 	uint32_t threads_total, execs;
 	bool has_rss_peak, rss_peak_exact;
 	uint64_t rss_peak_bytes;
-	uint64_t children_cpu_ns; /* CPU time of children without a record, which ended between
-				     samples */
+	uint64_t children_cpu_ns; /* of children that ended without a record */
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
 };

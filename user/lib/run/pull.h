@@ -29,10 +29,7 @@ bool pull_number(struct pull *p, unsigned decimals, uint64_t most, uint64_t *v);
 bool pull_int32(struct pull *p, int32_t *v);
 /* Reads a string of printable ASCII without escapes; @text is its copy. */
 bool pull_text(struct pull *p, const char **text, size_t *length);
-/*
- * Reads a key and its colon. @key points into the line, @length bytes long. @is_plain is false if
- * the key has escapes or is not ASCII.
- */
+/* Reads a key and its colon. @key points into the line; @is_plain means ASCII without escapes. */
 bool pull_key(struct pull *p, const char **key, size_t *length, bool *is_plain);
 /* Returns true if a value can end here. */
 bool pull_is_end_of_value(const struct pull *p);

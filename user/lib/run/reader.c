@@ -84,10 +84,7 @@ static bool pull_object(struct pull *p, const char **name, size_t room)
 	return pull_text(p, name, &length) && length && length < room && PULL_TAKE(p, ":{");
 }
 
-/*
- * Returns false for a duplicate name, of which the tree's parser keeps the last, or if there are
- * too many.
- */
+/* Returns false for a duplicate, of which the tree has the last, or if there are too many. */
 static bool instance_is_new(const struct sample *smp, const char *dimension, const char *name)
 {
 	for (size_t i = 0; i < smp->nr_instances; i++)
@@ -180,10 +177,7 @@ static void sample_read(struct line *l, struct reading *r)
 	members_read(r, &t);
 }
 
-/*
- * Returns false if the combination cannot have been written: an ended process has a status or a
- * signal, a live one a state.
- */
+/* Returns false for impossible values: an ended process has a status or a signal. */
 static bool process_is_plain(const struct process *p, bool has_status, bool has_signal)
 {
 	if (!p->has_ended)
@@ -228,10 +222,7 @@ static void process_sample_read(struct line *l, struct reading *r)
 	r->is_plain &= !p->exe || p->has_parent;
 	if (p->has_parent)
 		return;
-	/*
-	 * other values exist only in a live feed, with the parent: the values of the later record
-	 * so far
-	 */
+	/* other values exist only in a live feed, together with the parent */
 	for (int i = 0; i < NR_METRICS; i++) {
 		if (!metric_has(&p->have, (enum metric_id)i) ||
 		    metric_has(&always, (enum metric_id)i))
@@ -339,10 +330,7 @@ static const struct kind *kind_of_tree(const json_t *tree)
 	return name ? &other_kind : NULL;
 }
 
-/*
- * Makes room for copies of all texts: they take no more than the line, as each has a NUL instead of
- * two quotes.
- */
+/* Makes room for copies of all texts, whose NULs take no more than the quotes. */
 static bool line_make_room(struct line *l, size_t length)
 {
 	char *room;
@@ -372,10 +360,7 @@ static void kind_read(struct line *l, struct reading *r, const struct kind *k, c
 	r->is_plain &= r->pull.at == r->pull.end && !r->pull.has_blank && r->has_begun;
 }
 
-/*
- * Returns where the members of a line begin that does not start with its kind, or NULL if it is no
- * object.
- */
+/* Returns where the members of another program's line begin, or NULL if it is no object. */
 static const char *members_find(const struct reading *r)
 {
 	struct pull p = { .at = r->text, .end = r->text + r->length };

@@ -47,34 +47,23 @@ struct line {
  * the line, so that most lines need no parsing.
  */
 bool line_may_be(const char *text, size_t length, unsigned parts);
-/*
- * Parses one line of @length bytes. Returns 0, -ENOMEM, or -EBADMSG if it is not a JSON object with
- * a kind.
- */
+/* Parses one line. Returns 0, -ENOMEM, or -EBADMSG if it is no JSON object with a kind. */
 int line_read(struct line *line, const char *text, size_t length);
 /*
  * Parses a line like line_read(), in a tenth of the time: samples and process records get no tree
  * unless their texts have escapes or are not ASCII. For lines from the collector.
  */
 int line_read_quick(struct line *line, const char *text, size_t length);
-/*
- * Returns 0 if the line is the meta line of a run in a supported version, -EBADMSG if it is no meta
- * line, or -EPROTONOSUPPORT.
- */
+/* Returns 0 for a supported meta line, -EPROTONOSUPPORT for another version, or -EBADMSG. */
 int line_check_meta(const struct line *line);
-/*
- * Returns the name of the event ("exec", "mark"), valid until the next line; NULL if the line is no
- * event.
- */
+/* Returns the name of an event ("mark"), valid until the next line; NULL for another line. */
 const char *line_get_event(const struct line *line);
 /*
  * Returns the text of the mark, *@length bytes long, and sets the time at which it was sent. The
  * text is valid until the next line. Returns NULL if the line is no mark.
  */
 const char *line_get_mark(const struct line *line, size_t *length, uint64_t *elapsed_ns);
-/*
- * Sets the arguments of the line's process from a list of strings, a json_t. Returns 0 or -ENOMEM.
- */
+/* Sets the arguments of the process from a json_t list of strings. Returns 0 or -ENOMEM. */
 int line_set_args(struct line *line, const void *list);
 void line_done(struct line *line);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reads the summary line by the rows of summary.def, and parts of lines that have a tree: metrics,
- * instances.
+ * Reads the summary line by summary.def, and parts of other lines from a tree: metrics, instances.
  */
 #include "run/summary_field.h"
 #include "run/limit.h"
@@ -18,10 +17,7 @@ static void metric_read(enum metric_id id, const json_t *v, uint64_t *values,
 		metric_put(have, id);
 }
 
-/*
- * Reads the usage of a process or a group, but not "processes", which is the size of the group
- * there.
- */
+/* Reads the usage of a process or group, but not "processes", the size of the group there. */
 static void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {

@@ -78,9 +78,7 @@ void request_init(struct request *r)
 			kinds[k].fds[i] = -1;
 }
 
-/*
- * Lists all descriptors in order into @j and @fds, each of which may be NULL. Returns their number.
- */
+/* Lists the descriptors in order into @j and @fds, which may be NULL. Returns their number. */
 static size_t request_list(const struct request *r, struct jsonw *j, int *fds)
 {
 	struct request copy = *r;

@@ -42,16 +42,13 @@ struct request {
 	enum followed follow;
 	struct metric_set wanted;
 	uint64_t interval_ns;
-	uint64_t duration_ns;   /* of an attachment; 0: until the target has ended */
-	uint64_t named_boot_ns; /* CLOCK_BOOTTIME; a younger process has reused the PID and is not
-				   the target */
+	uint64_t duration_ns;       /* of an attachment; 0: until the target has ended */
+	uint64_t named_boot_ns;     /* CLOCK_BOOTTIME; a younger process reused its PID */
 	uint64_t stalled_below_ppm; /* millionths of a CPU; less counts as no work */
-	uint64_t stalled_after_ns;  /* time without work after which a run is stalled; 0: not
-				       detected */
-	uint32_t process_samples; /* number of the heaviest live processes to report at each sample;
-				     0: none */
-	uint32_t net_peers; /* number of the heaviest peers to report at each sample; 0: none */
-	uint32_t pss_ppm;   /* share of time for reading PSS, in millionths; 0: not read */
+	uint64_t stalled_after_ns;  /* time without work until stalled; 0: not detected */
+	uint32_t process_samples;   /* number of live processes per sample; 0: none */
+	uint32_t net_peers;         /* number of peers per sample; 0: none */
+	uint32_t pss_ppm;           /* share of time for reading PSS, in millionths; 0: not read */
 	struct limit limits[MAX_LIMITS]; /* only for a command */
 	unsigned nr_limits;
 	bool exact_peak;   /* track every change of resident memory */
@@ -82,8 +79,7 @@ struct request {
 /* Clears @r and sets every descriptor to -1. */
 void request_init(struct request *r);
 /*
- * Copies the descriptors of @r, in the order of the message, to @fds (room for REQUEST_FDS).
- * Returns their number.
+ * Copies the descriptors in the order of the message to @fds (REQUEST_FDS). Returns their number.
  */
 size_t request_fds(const struct request *r, int *fds);
 /* Appends the message to @j. */
@@ -96,10 +92,7 @@ void request_write(struct jsonw *j, const struct request *r);
  */
 int request_read(struct request *r, const char *text, size_t length, int *fds, size_t nr_fds,
 		 char *why, size_t size);
-/*
- * Closes the descriptors of processes and cgroup, which are needed only until they are looked up or
- * sent.
- */
+/* Closes processes and cgroup, which are needed only until they are looked up or sent. */
 void request_close_followed(struct request *r);
 
 #endif

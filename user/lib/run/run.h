@@ -43,8 +43,7 @@ struct run {
 	struct metric_set usable;         /* requested and available on this kernel */
 	const char *unusable[NR_METRICS]; /* reason for an unavailable one; not owned */
 	const char *no_oom_kills;  /* why OOM kills are not reported; not owned; NULL: they are */
-	const char *no_exact_peak; /* why there is no exact peak although requested; not owned;
-				      NULL: no reason */
+	const char *no_exact_peak; /* why there is no exact peak; not owned; NULL: none */
 	bool is_from_proc;         /* measured without BPF */
 	bool is_altered;           /* by options for tests: values may be wrong */
 	bool is_lossy;             /* a text had bytes that are not UTF-8 */

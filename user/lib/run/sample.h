@@ -63,9 +63,7 @@ void sample_take_counters(struct sample *s, const struct sample *from);
  * last one, may follow another so closely that the metric reflects one tick rather than the run.
  */
 
-/*
- * CPU time advances in ticks: over a shorter interval the number of busy cores cannot be measured.
- */
+/* CPU time advances in ticks: over a shorter interval cores cannot be measured. */
 #define SHORTEST_FOR_CORES 5000000 /* in ns */
 
 /* All zero at the beginning of a run, except for @cpus. */

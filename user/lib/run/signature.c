@@ -38,9 +38,7 @@ static bool signature_total(const struct summary *s, enum metric_id id, double *
 	return sample_has(&s->total, id);
 }
 
-/*
- * Sets rates per second of CPU time, which depend neither on the size of the input nor on waiting.
- */
+/* Sets rates per second of CPU time, which do not depend on input size or waiting. */
 static void signature_put_rates(struct signature *g, const struct summary *s, double cpu_seconds)
 {
 	static const struct {

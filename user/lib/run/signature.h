@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Signature of a run, independent of its size: a small vector, and the programs that used most CPU
- * time.
- */
+/* Signature of a run, independent of its size: a small vector, and the main programs. */
 #ifndef RUN_SIGNATURE_H
 #define RUN_SIGNATURE_H
 

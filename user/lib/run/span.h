@@ -26,20 +26,13 @@ struct span {
 	bool in_place;   /* ended by that process itself */
 	struct span_label label;
 	uint64_t start_epoch_ns;
-	uint64_t end_epoch_ns; /* end of its last process, or time of the end in place; 0: still
-				  open at the end of the run */
+	uint64_t end_epoch_ns; /* of its last process, or in place; 0: still open */
 	struct summary used;   /* includes inner spans; has no programs */
 };
 
-/*
- * Returns the bytes that the members of @tags, which may be NULL, take as texts "key=value", with
- * their NULs.
- */
+/* Returns the bytes of @tags, which may be NULL, as texts "key=value" with their NULs. */
 size_t label_measure_tags(json_t *tags);
-/*
- * Appends a tag to @label, which must have room. Writes its text at *@at and advances *@at. @value
- * is a string.
- */
+/* Appends a tag to @label, which has room; writes its text at *@at, which it advances. */
 void label_add_tag(struct span_label *label, char **at, const char *key, const json_t *value);
 
 /* A message of unknown origin that begins or ends a span, or requests the lines of the run. */

@@ -6,8 +6,8 @@
 #include "run/span.h"
 
 /*
- * Spans of a run by path: their name below those of the enclosing spans. Spans with the same path
- * are one step of the work that was repeated.
+ * Spans by path: their name below those of enclosing spans. Spans with one path are repetitions of
+ * a step.
  */
 
 #define MAX_SPANS (1U << 20) /* per run; further ones are left out */
@@ -43,10 +43,7 @@ struct span_paths {
 
 /* Adds a span; all spans are added first, in any order. @p starts zeroed. Returns 0 or -ENOMEM. */
 int span_paths_add(struct span_paths *p, const struct span *s);
-/*
- * Builds the paths after the last span. With @is_each every span gets a path of its own. Returns 0
- * or -ENOMEM.
- */
+/* Builds the paths; with @is_each one per span. Returns 0 or -ENOMEM. */
 int span_paths_finish(struct span_paths *p, bool is_each);
 /* Returns the path of span @id, or NO_PATH if it was left out. */
 size_t span_paths_find(const struct span_paths *p, uint64_t id);

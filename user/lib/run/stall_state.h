@@ -14,15 +14,9 @@ struct stall_state {
 	char reason[512];        /* what its processes wait for, as received; empty: unknown */
 };
 
-/*
- * Updates @s from @event, a json_t of kind "stalled" or "resumed". Returns false, with @s
- * unchanged, for any other event.
- */
+/* Updates @s from a json_t of event "stalled" or "resumed". Returns false for other events. */
 bool stall_state_take(struct stall_state *s, const void *event);
-/*
- * Appends the object "stalled" with "since_time" and "reason"; appends nothing if the run is not
- * stalled.
- */
+/* Appends the object "stalled" with "since_time" and "reason" if the run is stalled. */
 void stall_state_write(const struct stall_state *s, struct jsonw *j);
 
 #endif

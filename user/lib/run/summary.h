@@ -39,16 +39,11 @@ static inline uint64_t latency_upper_ns(unsigned bucket)
 {
 	return 2ULL << bucket;
 }
-/*
- * Returns the histogram of @device and @direction, adding it if it is new. Returns NULL if memory
- * runs out or there are too many.
- */
+/* Returns the histogram, added if new; NULL if memory runs out or there are too many. */
 struct block_latency *latencies_get(struct block_latencies *l, const char *device,
 				    unsigned direction);
 uint64_t latency_operations(const struct block_latency *l);
-/*
- * Returns the upper bound of the bucket that contains the percentile; 0 if there are no operations.
- */
+/* Returns the upper bound of the percentile's bucket; 0 if there are no operations. */
 uint64_t latency_percentile_ns(const struct block_latency *l, unsigned percent);
 void latencies_done(struct block_latencies *l);
 
@@ -143,8 +138,7 @@ struct summary {
 	uint64_t outlived;
 	bool by_cgroup; /* a cgroup was attached to; entered, left and cpu_unsure_ns are valid */
 	uint64_t entered, left; /* processes moved into the cgroup after the start, and out of it */
-	uint64_t cpu_unsure_ns; /* possible error of the CPU time caused by these moves, in both
-				   directions */
+	uint64_t cpu_unsure_ns; /* possible error of the CPU time by these moves */
 	uint64_t samples, late_ticks;
 	bool has_oom_kills;
 	uint64_t oom_kills;
@@ -199,15 +193,9 @@ void summary_done(struct summary *s);
 void summary_add_sample(struct summary *s, const struct sample *smp);
 /* Adds only the peak of a process. */
 void summary_add_process_peak(struct summary *s, const struct process *p);
-/*
- * Adds the peak of a process and its usage to its program. Returns 0, or -ENOMEM if the usage was
- * dropped.
- */
+/* Adds peak and usage of a process. Returns 0, or -ENOMEM if its program lacks the usage. */
 int summary_add_process(struct summary *s, const struct process *p);
-/*
- * Raises the peaks of one process and of the tree to at least @bytes, a high-water mark of the
- * kernel. 0 means unknown and has no effect.
- */
+/* Raises the peaks of process and tree to at least @bytes, a high-water mark; 0: unknown. */
 void summary_raise_peak(struct summary *s, uint64_t bytes);
 /* Adds @count losses of @name and marks the run as incomplete, unless @count is 0. */
 void summary_add_loss(struct summary *s, const char *name, uint64_t count);
@@ -222,10 +210,7 @@ void summary_finish(struct summary *s);
 bool summary_write_is_bound(const struct summary *s);
 /* Returns thousandths of a core over the whole run; 0 if it took no time. */
 uint64_t summary_cores_mean(const struct summary *s);
-/*
- * Return the cost of bpfmon itself, collector and recorder together. The memory is 0 unless both
- * were read.
- */
+/* Return the cost of bpfmon, collector and recorder; memory is 0 unless both were read. */
 uint64_t summary_self_cpu_ns(const struct summary *s);
 uint64_t summary_self_rss_bytes(const struct summary *s);
 /* Mean time of a drain. Only the sum is kept: set @drains before setting the mean. */
@@ -237,9 +222,7 @@ void summary_set_drain_ns_mean(struct summary *s, uint64_t mean_ns);
  * the command, and late ticks.
  */
 bool summary_is_collectors(const struct summary *s);
-/*
- * Appends a program; the order must be that of a finished summary. Returns NULL if memory runs out.
- */
+/* Appends a program in the order of a finished summary. Returns NULL if memory runs out. */
 struct program *summary_append_program(struct summary *s, const char *exe);
 
 static inline bool summary_has_total(const struct summary *s, enum metric_id id)

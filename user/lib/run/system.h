@@ -5,10 +5,7 @@
 
 #include "run/meta.h"
 
-/*
- * Reads the files below @root ("" for the machine's own root). Values without a file stay
- * unchanged.
- */
+/* Reads files below @root ("" for the machine's own). Values without a file stay unchanged. */
 void system_read(const char *root, struct system_info *s);
 /* Reads what needs no file: architecture and boot time. */
 void system_read_kernel(struct system_info *s);

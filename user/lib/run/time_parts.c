@@ -23,10 +23,7 @@ static uint64_t memory_take(struct time_parts *t, enum time_part from, uint64_t 
 	return ns - taken;
 }
 
-/*
- * Moves memory delays out of other parts: those of waiting mostly from block I/O, those of work
- * mostly from system time.
- */
+/* Moves memory delays out of other parts: waiting mostly from disk, work mostly from system. */
 static void time_parts_put_memory(struct time_parts *t, const struct sample *s)
 {
 	uint64_t waited =

@@ -31,14 +31,9 @@ struct time_parts {
  * nested only the longer one counts, so that the memory part is a lower bound.
  */
 bool time_parts_of(struct time_parts *t, const struct sample *total);
-/*
- * Divides @whole in proportion to the parts of @t into @share, rounded so that the sum is @whole.
- */
+/* Divides @whole in proportion to the parts of @t into @share, rounded to the same sum. */
 void time_parts_divide(const struct time_parts *t, unsigned whole, unsigned share[NR_TIME_PARTS]);
-/*
- * Returns a name such as "run queue". The last part is "other" if waiting for disks is known, else
- * "not running".
- */
+/* Returns "run queue" etc.; the last part is "not running" if waiting for disks is unknown. */
 const char *time_part_name(const struct time_parts *t, enum time_part part);
 
 #endif

@@ -14,10 +14,7 @@
 
 /* Appends @v under @key like the functions of base/json.h. A NULL @v becomes null. */
 void tree_write(struct jsonw *j, const char *key, const json_t *v);
-/*
- * Appends the texts of @list, separated by blanks and made harmless for a terminal. Returns false
- * if there are none.
- */
+/* Appends the texts of @list, made harmless for a terminal. Returns false if there are none. */
 bool tree_put_words(struct buffer *t, const json_t *list);
 /* Prints the texts and integers of @list, separated by blanks, unescaped. */
 void tree_print_words(FILE *f, const json_t *list);
@@ -77,10 +74,7 @@ int fields_refuse(const char *key, const char *wrong, char *why, size_t size);
  */
 bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n);
 uint64_t member_read_number(const json_t *o, const char *key, unsigned decimals);
-/*
- * Converts seconds since 1970, published in microseconds, to ns. Returns 0 if absent or out of
- * range.
- */
+/* Converts published seconds since 1970 to ns. Returns 0 if absent or out of range. */
 uint64_t member_read_epoch(const json_t *o, const char *key);
 /* Reads a PID or status, which may be negative. */
 int32_t value_read_int32(const json_t *v);

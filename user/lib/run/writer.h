@@ -49,10 +49,7 @@ void write_node_sample(struct jsonw *j, const struct run *run, const struct samp
 void write_node_stall(struct jsonw *j, const struct run *run, const struct stall_event *e);
 void write_node_summary(struct jsonw *j, const struct run *run, const struct summary *s);
 
-/*
- * Write an event about an exceeded limit, and one about a process that the kernel killed for lack
- * of memory.
- */
+/* Write an event about an exceeded limit, and one about an OOM kill. */
 void write_limit(struct jsonw *j, const struct run *run, const struct limit_hit *hit);
 void write_oom(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
 	       const struct oom_kill *k);
