@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Accounts: totals that are exact at every moment, wherever commits come from and how often. */
+/* Accounts: their totals are exact at every moment, wherever commits come from and how often. */
 #include "books.bpf.h"
 
 struct {
@@ -19,7 +19,7 @@ static __always_inline struct account *account_find(u64 tree, u64 cgroup)
 	return bpf_map_lookup_elem(&accounts, &key);
 }
 
-/* Of concurrent callers only one makes it. */
+/* If called concurrently, only one caller makes the account. */
 int account_begin(u64 tree, u64 cgroup)
 {
 	struct account_key key = { tree, cgroup };
@@ -29,7 +29,7 @@ int account_begin(u64 tree, u64 cgroup)
 	return 0;
 }
 
-/* An account is made by the first caller that adds to it. */
+/* Returns the account; the first caller makes it. Returns NULL if there is no room. */
 static __always_inline struct account *account_get(u64 tree, u64 cgroup)
 {
 	struct account_key key = { tree, cgroup };
@@ -54,7 +54,7 @@ int account_make(u64 tree, u64 cgroup)
 	return account_get(tree, cgroup) ? 0 : -ENOSPC;
 }
 
-/* Accounts that are closed: mostly none, which saves the look-up. */
+/* Number of closed accounts: mostly 0, which saves the look-up. */
 __u64 nr_closed;
 
 int account_close(u64 tree, u64 cgroup, u64 heir)
@@ -87,8 +87,8 @@ int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n)
 }
 
 /*
- * The increases of a process's user and system time, as the kernel's cputime_adjust() has them: the
- * parts add up to the exact total and never fall.
+ * Returns the increases of a process's user and system time. Splits as the kernel's
+ * cputime_adjust(): the parts add up to the exact total and never fall.
  */
 static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *system)
 {
@@ -99,11 +99,11 @@ static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *
 	*system = counter_advance(&r->system, sys);
 }
 
-/* @now: the difference. */
+/* Adds the increases @now to the account. */
 static __always_inline void account_add_counters(struct account *a, const struct task_counters *now,
 						 u64 user, u64 system)
 {
-	/* first: what is said not to be known must not be read without that */
+	/* first: a reader that sees the counters must also see that they are unreliable */
 	if (now->without_delays)
 		add(a->without_delays, now->without_delays);
 	if (now->blkio_wrong)
@@ -118,7 +118,7 @@ static __always_inline void account_add_counters(struct account *a, const struct
 		add(a->system, system);
 }
 
-/* 1 where @now is, and was not with the last commit. */
+/* Returns 1 if the flag @now is set for the first time, and remembers it in @last. */
 static __always_inline u32 fact_advance(u32 *last, u32 now)
 {
 	u32 is_new = now & ~*last;
@@ -128,9 +128,9 @@ static __always_inline u32 fact_advance(u32 *last, u32 now)
 }
 
 /*
- * Adds the increase of a task's counters, now at @now, to its process and account. The entry is
- * checked under the lock: while it is open the free hook has not run, so that the counters came
- * from a live task_struct.
+ * Adds the increase of a task's counters, now at @now, to its process and account. Checks the entry
+ * under the lock: while the entry is open the free hook has not run, so the counters came from a
+ * live task_struct. Leaves the increases in @now.
  */
 __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process_entry *p,
 				  struct task_counters *now, u32 how)
@@ -142,7 +142,7 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 
 	if (!t || !p)
 		return COMMIT_GONE;
-	key = p->event.rec.account; /* it may be changed until the lock is held */
+	key = p->event.rec.account; /* may change until the lock is held */
 	a = bpf_map_lookup_elem(&accounts, &key);
 
 	process_lock(p);
@@ -150,7 +150,7 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 		process_unlock(p);
 		return COMMIT_GONE;
 	}
-	/* from here on @now is the difference */
+	/* from here on @now holds the increases */
 #define TASK_METRIC(base, ...)                                                                     \
 	now->base = counter_advance(&t->last.base, now->base);                                     \
 	p->event.rec.counters.base += now->base;
@@ -177,7 +177,10 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 		p->final_tasks -= t->final;
 		last = !p->tasks;
 	}
-	/* a hook that is preempted here would let the record be sent before the account has all */
+	/*
+	 * Within the lock: else, if this hook is preempted here, the record could be sent before
+	 * the account has everything.
+	 */
 	if (a)
 		account_add_counters(a, now, user, system);
 	process_unlock(p);
@@ -213,7 +216,7 @@ int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root)
 	return 0;
 }
 
-/* Two CPUs may both find that their process was the last one, and report it twice. */
+/* Two CPUs may both find that their process was the last one and report it twice. */
 static __always_inline void process_remove(struct account *a, u64 tree, u64 cgroup)
 {
 	add(a->processes, -1);
@@ -299,19 +302,22 @@ int account_add_execs(u64 tree, u64 cgroup, u64 n)
 }
 
 /*
- * How long threads have existed. A process and its account grow under one lock: a hook may be
- * interrupted at any place, for as long as the collector takes to read both.
+ * Lifetimes: how long threads have existed. A process and its account grow under one lock, as a
+ * hook may be interrupted anywhere while the collector reads both.
  */
 
-/* Under its lock: how much the lifetimes have grown until @now, which they reach from then on. */
+/*
+ * Returns the lifetime of the live threads since the last call and advances p->lived_ns to @now.
+ * The caller holds the lock.
+ */
 static __always_inline u64 lifetime_growth(struct process_entry *p, u64 now, u32 how)
 {
 	u64 grown = p->lived_before;
-	s64 threads =
-		(s32)p->alive_tasks; /* -1: it exits before the hook that found it has counted it */
+	/* -1 if the hook that adds the task has not counted it when its exit is */
+	s64 threads = (s32)p->alive_tasks;
 
 	p->lived_before = 0;
-	if (how == LIFETIME_OF_LAST) /* it is not among the live ones any more */
+	if (how == LIFETIME_OF_LAST) /* the last thread is no longer counted as live */
 		threads = p->event.rec.flags & PROCESS_ENDED ? 1 : 0;
 	if (threads <= 0 || now <= p->lived_ns) /* another CPU may have read the clock later */
 		return grown;
@@ -328,11 +334,12 @@ int lifetime_commit(u64 signal, u64 serial, u64 now, u32 how)
 	u64 grown;
 	int err;
 
-	if (!p || !p->event.rec.signal) /* another hook still fills it in: it has no account yet */
+	/* another hook still fills it in: it has no account yet */
+	if (!p || !p->event.rec.signal)
 		return 0;
 	err = process_lock_account(p, &key, &a);
-	if (err ==
-	    -EAGAIN) /* the next commit may add this to another account, or by other threads */
+	/* the next commit may add this to another account or a different number of threads */
+	if (err == -EAGAIN)
 		account_lose(key.tree, key.cgroup, LOSS_ACCOUNTS, 1);
 	if (err)
 		return 0;
@@ -343,14 +350,16 @@ int lifetime_commit(u64 signal, u64 serial, u64 now, u32 how)
 	return 0;
 }
 
-/* What processes had used before they were attached to: reported separately, in no account. */
+/* What processes had used before the attach: reported separately, part of no account. */
 struct task_counters baseline;
-bool baseline_lacks_io; /* the I/O of ended threads is not known */
+bool baseline_lacks_io; /* the I/O of ended threads is unknown */
 
 __hidden void baseline_add(const struct task_counters *used)
 {
-/* a field that is not read is 0, a constant: clang makes an atomic "or" of that, for which the BPF
- * backend has no instruction */
+/*
+ * The condition is needed: a field that is not read is the constant 0, of which clang makes an
+ * atomic "or", which the BPF backend lacks.
+ */
 #define TASK_METRIC(base, ...)                                                                     \
 	if (used->base)                                                                            \
 		add(baseline.base, used->base);
@@ -365,9 +374,9 @@ static __always_inline bool signal_has_reaped(struct signal_struct *sig)
 }
 
 /*
- * The kernel sums up what the ended threads of a process have used, but not how long they waited.
- * Its sum of I/O includes that of reaped children, which is not the process's own: if there were
- * both, the two parts of the sum cannot be separated.
+ * Adds the usage of the ended threads of a process. The kernel sums that up, except how long they
+ * waited. Its sum of I/O includes that of reaped children, which is not the process's own: if there
+ * were both, the parts cannot be separated.
  */
 __hidden void baseline_add_ended(struct signal_struct *sig)
 {

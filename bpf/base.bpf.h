@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* The first rung of bpf/: types, knobs, arithmetic, and what is computed of a kernel object alone.
+/*
+ * First layer of the BPF code: types, settings, arithmetic, and values computed from a kernel
+ * object alone. The layers are base.bpf.h, books.bpf.h, memory.bpf.h and tasks.bpf.h: each uses
+ * only the ones before it.
  */
 #ifndef BASE_BPF_H
 #define BASE_BPF_H
@@ -20,47 +23,53 @@ typedef __s64 s64;
 #define EEXIST 17
 #define ENOSPC 28
 
-/* Knobs, set between open and load. */
-extern const volatile __u64 wanted;             /* bit per enum task_counter */
-extern const volatile bool want_memory;         /* rss, vms, swap of live processes */
-extern const volatile bool want_exact_peak;     /* the tree's, event by event */
-extern const volatile bool want_calls;          /* what calls move */
-extern const volatile bool want_args;           /* command lines, in exec events */
-extern const volatile __u32 inject_misses;      /* for tests: events to ignore, in thousandths */
-extern const volatile __u32 inject_free_misses; /* the same, of the last event of a task */
+/* Settings, written between open and load. */
+extern const volatile __u64 wanted;             /* mask by enum task_counter */
+extern const volatile bool want_memory;         /* read rss, vms, swap of live processes */
+extern const volatile bool want_exact_peak;     /* exact peak of the tree's resident memory */
+extern const volatile bool want_calls;          /* count what calls move */
+extern const volatile bool want_args;           /* put command lines into exec events */
+extern const volatile __u32 inject_misses;      /* for tests: events to ignore, per thousand */
+extern const volatile __u32 inject_free_misses; /* for tests: free events to ignore, per thousand */
 extern const volatile __u32 nr_cpus;
-extern const volatile bool can_seed;  /* attach to processes that run already */
-extern const volatile bool by_cgroup; /* membership is decided by cgroup, not by lineage */
+extern const volatile bool can_seed;  /* attach to running processes */
+extern const volatile bool by_cgroup; /* membership is decided by cgroup, not by descent */
 extern const volatile bool
-	whole_node; /* all tasks are followed, each in an account of its cgroup */
+	/* Track all tasks, each in an account of its cgroup. */
+	whole_node;
 
-/* Set by the collector while it runs. */
+/* State that the collector writes while it runs. */
 extern struct tracking tracking;
 extern __u32 target_level;
 extern __u64 seeded_at_ns;
-extern bool seeding;     /* tasks met now existed before the attach: they count from now on */
+extern bool
+	seeding; /* seeding is in progress: tasks visited now are roots, and count from now on */
 extern bool misses_seen; /* events were missed: a process may have threads without entries */
-extern __u64 nr_refused; /* tasks that the maps have no room for, now */
+extern __u64 nr_refused; /* tasks for which the maps have no room now */
 extern struct account_key root_account;
 extern struct pass drain_pass;
 
-/* Only the task itself adds to @now, and not to its sums; commits do these, and bring @done up to
- * it.
+/*
+ * Only the task itself adds to @now (except to its sums). Commits compute the sums and advance
+ * @done to @now.
  */
 struct call_entry {
-	u64 task;     /* of a slot: its key, or 0 */
-	u64 start_ns; /* of the task, as in a task_entry */
-	u64 opening;  /* of connect(), until it sends a SYN: 1 + how often the task had slept */
+	u64 task;     /* key of the task; 0 if the slot is free */
+	u64 start_ns; /* start time of the task, as in task_entry */
+	u64 opening;  /* during connect(), until the SYN is sent: nvcsw of the task + 1; else 0 */
 	struct call_counters now, done;
-	struct peer_key to; /* where the datagram under way goes, if the call has an address, and
-			       the socket a peer; else its protocol is 0 */
+	/*
+	 * Destination of the datagram being sent, if the call names an address and the socket has a
+	 * peer; else its protocol is 0.
+	 */
+	struct peer_key to;
 };
 
 #define add(var, n) __sync_fetch_and_add(&(var), n)
 
 /*
- * Comparisons without a branch, after which the verifier would walk the rest of the program twice.
- * barrier_var() keeps the compiler from making a branch of them. Values are below 2^63.
+ * Comparisons without branches: after each branch the verifier walks the rest of the program twice.
+ * barrier_var() keeps the compiler from making a branch. Values must be below 2^63.
  */
 
 /* Returns 1 if @x is not 0, else 0. */
@@ -88,37 +97,40 @@ static __always_inline u64 is_less(u64 a, u64 b)
 	return less;
 }
 
-/* Returns @a if @condition is 1, and @b if it is 0. */
+/* Returns @a if @condition is 1, @b if it is 0. */
 static __always_inline u64 value_choose(u64 condition, u64 a, u64 b)
 {
 	return b ^ ((a ^ b) & -condition);
 }
 
-/* Returns @a - @b, or 0 if @b is the larger one. */
+/* Returns @a - @b, or 0 if @b is larger. */
 static __always_inline u64 value_excess(u64 a, u64 b)
 {
 	return (a - b) & (is_less(a, b) - 1);
 }
 
-/* One task that a drain with this mark, as in a task_entry, has met; in tracking.tasks. */
+/* Returns what one visited task adds to tracking.tasks; @mark is that of its task_entry. */
 static __always_inline u64 met_one(u64 mark)
 {
 	return 1ULL << tasks_met_shift(mark >> 1);
 }
 
-/* Pages of the three kinds of memory that a CPU may not yet have added to the central counters. */
+/*
+ * Returns the largest number of pages that one CPU may not yet have added to the central counters
+ * (of file, anonymous and shared memory).
+ */
 static __always_inline u64 rss_batch_pages(void)
 {
 	return 3 * (nr_cpus * 2 > 32 ? nr_cpus * 2 : 32);
 }
 
-/* Pages by which a mark, made of these, may be below what was really held. */
+/* Returns the largest number of pages by which the kernel's high-water mark may be too low. */
 static __always_inline u64 mark_error_pages(void)
 {
 	return rss_batch_pages() * nr_cpus;
 }
 
-/* Returns the increase since the last commit, or 0 if there is none, and advances @last by it. */
+/* Advances @last to @now and returns the increase; returns 0 if @now is lower. */
 static __always_inline u64 counter_advance(u64 *last, u64 now)
 {
 	u64 delta = value_excess(now, *last);
@@ -127,7 +139,7 @@ static __always_inline u64 counter_advance(u64 *last, u64 now)
 	return delta;
 }
 
-/* @whole * @part / @sum, where the product may need more than 64 bits. */
+/* Returns @whole * @part / @sum, whose product may need more than 64 bits. */
 static __always_inline u64 counter_scale(u64 whole, u64 part, u64 sum)
 {
 	u64 share;
@@ -147,8 +159,8 @@ static __always_inline u64 counter_scale(u64 whole, u64 part, u64 sum)
 }
 
 /*
- * The system part of @cpu; the rest is the user part. They are split by the ticks, as the kernel's
- * cputime_adjust() does, and neither part is less than it was before.
+ * Returns the system share of @cpu; the rest is the user share. Splits by ticks like the kernel's
+ * cputime_adjust(). No share falls below its last value, @user and @system.
  */
 static __always_inline u64 system_part(u64 cpu, u64 utime, u64 stime, u64 user, u64 system)
 {
@@ -169,20 +181,26 @@ static __always_inline u64 system_part(u64 cpu, u64 utime, u64 stime, u64 user, 
 	return part;
 }
 
-/* A number that no other call in this boot returns. */
+/* Returns a number that is unique in this boot. */
 static __always_inline u64 serial_new(void)
 {
 	return bpf_ktime_get_ns() << 10 | (bpf_get_smp_processor_id() & 1023);
 }
 
-/* Computed from @task alone: known also while another CPU still fills in the entry. */
+/*
+ * Returns the serial of the process of @task. It depends on @task alone, so it is known while
+ * another CPU still fills in the entry.
+ */
 static __always_inline u64 process_serial(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, group_leader, start_boottime) << 10 |
 	       (BPF_CORE_READ(task, tgid) & 1023);
 }
 
-/* @pointer as a number, the only kind of argument of a function that is verified once. */
+/*
+ * Returns @pointer as a number: the verifier checks a global function once only if its arguments
+ * are numbers.
+ */
 static __always_inline u64 as_number(const void *pointer)
 {
 	u64 number = 0;
@@ -198,7 +216,7 @@ static __always_inline u32 task_uid(struct task_struct *task)
 	return BPF_CORE_READ(cred, uid.val);
 }
 
-/* Pointers are never loaded directly: for each such load the verifier searches all types. */
+/* Pointers are not loaded directly: for each such load the verifier searches all types. */
 #define COUNTER_IS_READ(base, field)                                                               \
 	((wanted & (1ULL << TC_##base)) && bpf_core_field_exists(((struct task_struct *)0)->field))
 

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Block I/O as requests complete: bytes, operations and their latency by cgroup, device and
- * direction; of devices without requests (zram, pmem, brd) as bios do. The owner is the cgroup of
- * the data, never `current`, which at that moment is any task; so writeback counts, too, where the
- * kernel knows whose pages it writes.
+ * Block I/O at the completion of requests: bytes, operations and latency by cgroup, device and
+ * direction; for devices without requests (zram, pmem, brd) at the completion of bios. The owner is
+ * the cgroup of the data: `current` is an arbitrary task at that moment. So writeback is included
+ * where the kernel knows whose pages it writes.
  */
 #include "books.bpf.h"
 
 #define MAX_LEVELS 32
-#define OP_MASK 0xff /* of cmd_flags */
+#define OP_MASK 0xff /* part of cmd_flags that holds the operation */
 
-/* As the kernel's enum req_op, which has other names before 6.0. */
+/* The kernel's enum req_op, which has other names before 6.0. */
 enum {
 	OP_WRITE_BIT = 1, /* data goes to the device */
 	OP_FLUSH = 2,
 	OP_DISCARD = 3,
 	OP_SECURE_ERASE = 5,
-	OP_FIRST_OF_DRIVERS = 32, /* from here on commands of drivers: no I/O of a cgroup */
+	/* from here on commands of drivers, which are no I/O of a cgroup */
+	OP_FIRST_OF_DRIVERS = 32,
 };
 
-#define STATUS_AGAIN 12 /* BLK_STS_AGAIN: nothing was done, as that would have had to wait */
+/* BLK_STS_AGAIN: the bio was not executed, as it would have had to wait */
+#define STATUS_AGAIN 12
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -30,11 +32,12 @@ struct {
 } blocks SEC(".maps");
 
 static const struct block_count no_count;
-const volatile __u32 block_timed_flag; /* of a request that the kernel takes the time of */
+/* set in rq_flags if the kernel takes the time of the request */
+const volatile __u32 block_timed_flag;
 
-__u64 block_target; /* the id of the followed cgroup in the hierarchy of the io controller */
-__u32 block_level;  /* its depth, 1: the root; 0: not known yet */
-__u64 block_lost;   /* requests for which there was no room */
+__u64 block_target; /* id of the tracked cgroup in the hierarchy of the io controller */
+__u32 block_level;  /* depth of that cgroup, 1 for the root; 0: not known yet */
+__u64 block_lost;   /* requests that did not fit into the map */
 
 static __always_inline void level_find(struct cgroup *cg, u32 level)
 {
@@ -43,7 +46,7 @@ static __always_inline void level_find(struct cgroup *cg, u32 level)
 			block_level = i + 1;
 }
 
-/* Whether it counts; the key has its cgroup only where all do. */
+/* Returns true if I/O of @cg counts. With whole_node sets key->cgroup. */
 static __always_inline bool cgroup_counts(struct cgroup *cg, struct block_key *key)
 {
 	u32 level = BPF_CORE_READ(cg, level) + 1;
@@ -60,7 +63,7 @@ static __always_inline bool cgroup_counts(struct cgroup *cg, struct block_key *k
 	       cgroup_ancestor_id((u64)cg, block_level - 1) == block_target;
 }
 
-/* A write without data is what remains of a flush, or follows the data of one. */
+/* A write without data is the rest of a flush, or follows its data. */
 static __always_inline u32 direction_of(u32 op, bool has_data)
 {
 	if (op == OP_DISCARD || op == OP_SECURE_ERASE)
@@ -86,7 +89,10 @@ static __always_inline struct block_count *count_get(const struct block_key *key
 	return c;
 }
 
-/* What @disk does in @direction for the cgroup of @bio; NULL: it does not count, or has no room. */
+/*
+ * Returns the counters for @disk, @direction and the cgroup of @bio; NULL if the cgroup does not
+ * count or there is no room.
+ */
 static __always_inline struct block_count *count_of(struct bio *bio, struct gendisk *disk,
 						    u32 direction)
 {
@@ -113,16 +119,16 @@ static __always_inline u32 latency_bucket(u64 ns)
 }
 
 /*
- * From when the request was made until now, as /sys/block/NAME/stat has it: the kernel keeps that
- * unless queue/iostats is 0. When it was given to the device (io_start_time_ns) is known only where
- * a throttle or scheduler asks for it.
+ * Counts the time from the creation of the request until now, as /sys/block/NAME/stat does: the
+ * kernel keeps that unless queue/iostats is 0. The time of dispatch to the device
+ * (io_start_time_ns) exists only where a throttle or scheduler needs it.
  */
 static __always_inline void latency_count(struct block_count *c, struct request *rq)
 {
 	u64 start_ns = BPF_CORE_READ(rq, start_time_ns), now_ns = mono_now();
 	u64 took_ns = now_ns > start_ns ? now_ns - start_ns : 0;
 
-	/* else it may be that of an earlier request in the same place */
+	/* without the flag the time may be that of an earlier request in this place */
 	if (!(BPF_CORE_READ(rq, rq_flags) & block_timed_flag) || !start_ns)
 		return;
 	add(c->timed, 1);
@@ -130,7 +136,7 @@ static __always_inline void latency_count(struct block_count *c, struct request 
 	add(c->buckets[latency_bucket(took_ns)], 1);
 }
 
-/* A request may complete in parts: it is one operation, of the last of them. */
+/* A request may complete in parts: they are one operation, counted with the last part. */
 SEC("?tp_btf/block_rq_complete")
 int BPF_PROG(block__rq_complete, struct request *rq, int error, u32 bytes)
 {
@@ -151,12 +157,15 @@ int BPF_PROG(block__rq_complete, struct request *rq, int error, u32 bytes)
 	return 0;
 }
 
-/* Since 5.15; only a kernel with such devices (dm, md, bcache) has it. */
+/* Exists since 5.15, if the kernel supports stacked devices (dm, md, bcache). */
 struct gendisk___above {
 	struct list_head slave_bdevs;
 } __attribute__((preserve_access_index));
 
-/* It passes on what it gets, mostly in bios of its own: the devices below have that once more. */
+/*
+ * Returns true for a stacked device. It passes its I/O on, mostly in bios of its own, which are
+ * counted at the devices below.
+ */
 static __always_inline bool disk_is_above_others(struct gendisk *disk)
 {
 	struct gendisk___above *d = (void *)disk;
@@ -166,9 +175,10 @@ static __always_inline bool disk_is_above_others(struct gendisk *disk)
 }
 
 /*
- * Of a device without requests. A bio that is part of a request is not traced as it completes, and
- * one that was passed on, as by nvme's multipath, belongs to the last device: so none counts twice.
- * A driver may have moved the bio to its end (brd since 6.15): then its size is not known any more.
+ * Counts the I/O of devices without requests. Nothing is counted twice: the bios of requests are
+ * not traced at completion, and a bio that was passed on, as by nvme's multipath, belongs to the
+ * last device. A driver may have advanced the bio to its end (brd since 6.15): its size is unknown
+ * then.
  */
 SEC("?tp_btf/block_bio_complete")
 int BPF_PROG(block__bio_complete, struct request_queue *q, struct bio *bio)

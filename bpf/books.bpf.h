@@ -1,73 +1,72 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* The second rung: entries in maps, events, accounts. */
+/*
+ * Second layer of the BPF code: map entries, events, accounts. Declared in the order in which the
+ * files build on each other: a file calls only functions of the files above it.
+ *
+ * Functions that are not __hidden take only numbers: the verifier then checks them once instead of
+ * at each call, which keeps loading fast.
+ */
 #ifndef BOOKS_BPF_H
 #define BOOKS_BPF_H
 
 #include "base.bpf.h"
 
-/*
- * Functions that are not __hidden take only numbers: the verifier then checks them once, and not
- * at each call, which keeps loading fast.
- */
-
-/* In the order of the ladder: a file uses functions of the files above it, none of those below. */
-
 /* maps.bpf.c */
 /*
- * Returns the entry of the task that is at the address @task now, or NULL if it has none. Compares
- * the start time in the entry with that of the task_struct (after an exec by a thread: the process
- * and the PID), so an entry that an earlier task at @task left is never returned. Memory that has
- * been freed and not reused still matches. Unless @task is `current`, it may be reused after the
- * check: what is read through @task then has to be checked again, as task_commit() does.
+ * Returns the entry of the task at address @task, or NULL if it has none. Never returns an entry
+ * that an earlier task at that address left: compares the start time in the entry with that of the
+ * task_struct (after an exec by a thread: the process and PID). Freed memory that is not yet reused
+ * still matches. Unless @task is `current`, the memory may be reused after this check, so values
+ * read through @task have to be checked again, as task_commit() does.
  */
 __hidden struct task_entry *task_find(u64 task);
-/* The entry of the task that began at @start_ns, which may be gone by now. */
+/* Returns the entry of the task that began at @start_ns, even if the task is gone. */
 __hidden struct task_entry *task_find_begun(u64 task, u64 start_ns);
-/* When an earlier task at @task began, the free event of which was missed; 0: there is none. */
+/* Returns the start time of an earlier task at @task whose free event was missed, or 0. */
 u64 task_find_stale(u64 task);
 /*
- * Calls @visit for each element, under RCU; 1 ends the walk. What is added or removed meanwhile may
- * be missed or met twice. @visit passes the key to a function that takes only numbers: newer
- * verifiers walk through @visit several times.
+ * Calls @visit for each element, under RCU, until it returns 1. Elements that are added or removed
+ * meanwhile may be skipped or visited twice. @visit should pass the key to a function that takes
+ * only numbers: newer verifiers walk through @visit several times.
  */
 struct bpf_map;
 __hidden long tasks_each(long (*visit)(struct bpf_map *map, u64 *key, struct task_entry *t,
 				       void *context));
 __hidden long processes_each(long (*visit)(struct bpf_map *map, u64 *key, struct process_entry *p,
 					   void *context));
-/* 0; -EEXIST: there is one already; -E2BIG, -ENOMEM: there is no room. */
+/* Returns 0, -EEXIST if there is an entry, or -E2BIG or -ENOMEM if there is no room. */
 __hidden long task_put(const struct task_entry *t);
 __hidden void task_forget(u64 task);
-/* Of the task that began at @start_ns. */
+/* Returns the call_entry of the task that began at @start_ns, or NULL. */
 __hidden struct call_entry *calls_find(u64 task, u64 start_ns);
-/* Makes an empty entry. NULL: there is no room. */
+/* Makes an empty entry. Returns NULL if there is no room. */
 __hidden struct call_entry *calls_make(u64 task, u64 start_ns);
-/* @task now has another start, as it has executed a program and its leader had that one. */
+/* Updates the start time of the entry of @task after a thread's exec gave it that of its leader. */
 int calls_take_over(u64 task, u64 before_ns, u64 start_ns);
-/* The entry of the process @serial; or one at its key that another CPU still fills in. */
+/* Returns the entry of the process @serial, or one at its key that another CPU still fills in. */
 __hidden struct process_entry *process_find(u64 signal, u64 serial);
-/* The serial of another process that has the entry at @signal; 0: none has. */
+/* Returns the serial of another process that has the entry at @signal, or 0. */
 u64 process_find_stale(u64 signal, u64 serial);
-/* Makes an empty entry. Of concurrent callers only one gets 0. */
+/* Makes an empty entry. Returns 0 to only one of several concurrent callers. */
 __hidden long process_put(u64 signal);
-/* Deletes the entry. Of concurrent callers only one gets 0. */
+/* Deletes the entry. Returns 0 to only one of several concurrent callers. */
 __hidden long process_forget(u64 signal);
 
 /* namespaces.bpf.c */
 extern __u64 pid_namespace;
-/* From now on PIDs are those of the namespace of `current`, which is the collector. */
+/* Makes the PID namespace of `current`, the collector, the one of all PIDs. */
 __hidden void pid_namespace_learn(void);
-/* The PID of the process of @task in that namespace; 0: it is not visible there. */
+/* Returns the PID of the process of @task in that namespace, or 0 if it is not visible there. */
 u32 pid_here(u64 task);
-/* Its PID in its innermost namespace: what getpid() returns in the process. */
+/* Returns the PID in the innermost namespace of the process: its own getpid(). */
 u32 pid_innermost(u64 task);
 
-/* What a time namespace adds to the kernel's clocks for the collector. */
+/* Offsets of the collector's time namespace from the kernel's clocks. */
 extern __s64 mono_offset_ns, boot_offset_ns;
-/* Called where the collector is `current`: from then on times are those of its clocks. */
+/* Reads these offsets. `current` must be the collector. */
 __hidden void clocks_learn(void);
 
-/* Converts a time of the kernel to the collector's clock; negative before that clock's zero. */
+/* Convert a time of the kernel to the collector's clock; negative before that clock's zero. */
 static __always_inline u64 mono_convert(u64 mono_ns)
 {
 	return mono_ns + mono_offset_ns;
@@ -78,7 +77,7 @@ static __always_inline u64 boot_convert(u64 boot_ns)
 	return boot_ns + boot_offset_ns;
 }
 
-/* All times that user space gets come from these two, or were converted by the two above. */
+/* All times that user space gets come from these two or were converted by the two above. */
 static __always_inline u64 mono_now(void)
 {
 	return mono_convert(bpf_ktime_get_ns());
@@ -89,76 +88,82 @@ static __always_inline u64 boot_now(void)
 	return boot_convert(bpf_ktime_get_boot_ns());
 }
 
-/* cgroup.bpf.c; only with by_cgroup, or with whole_node */
-/* The id of the cgroup of @task, in the hierarchy that accounts go by; 0 unless with whole_node. */
+/* cgroup.bpf.c; used only with by_cgroup or whole_node */
+/* Returns the cgroup id of @task in the hierarchy of the accounts; 0 unless with whole_node. */
 u64 cgroup_of(u64 task);
 extern __u64 cgroup_target;
-/* True for a process of bpfmon itself, which is not counted. */
+/* Returns true for a task of bpfmon itself, which is not counted. */
 __hidden bool task_is_own(u64 task);
-/* The id of the cgroup above the one at @cgroup that is at @level (0: the root), or of itself. */
+/* Returns the id of the ancestor of @cgroup (or of itself) at @level; the root has level 0. */
 u64 cgroup_ancestor_id(u64 cgroup, u32 level);
-/* True if @task is in the cgroup that is followed, or in one below it. */
+/* Returns true if @task is in the tracked cgroup or below it. */
 int cgroup_has(u64 task);
-/* If @task is in it, sets @target_level, the depth of that cgroup. */
+/* If @task is in the tracked cgroup or below it, sets @target_level, the depth of that cgroup. */
 int cgroup_find_level(u64 task);
 
 /* events.bpf.c */
-/* Where one of these fails, the ring had no room: the caller counts the loss in its account. */
+/* These functions fail if the ring is full: the caller counts the loss in the account. */
 __hidden long process_emit(struct process_entry *p);
 __hidden long oom_emit(struct oom_event *e);
 __hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
 int account_emit(u64 tree, u64 cgroup, u32 kind);
 __hidden void cgroup_emit(u64 id, enum cgroup_news news);
-/* With whole_node. @path: of the cgroup that was made; 0: it was removed. */
+/* Used with whole_node. @path is 0 for a removed cgroup. */
 int cgroup_name_emit(u64 id, u64 path);
 
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
-/* @how: the commit closes the entry; nothing is left to commit after it. */
+/* COMMIT_CLOSES: close the entry. COMMIT_FINAL: nothing is left to commit afterwards. */
 #define COMMIT_CLOSES 1
 #define COMMIT_FINAL 2
 __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process_entry *p,
 				  struct task_counters *now, u32 how);
 int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
 int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
-/* The end was not seen; nor was that of its @threads. */
+/* Used when the end of the process, and of its @threads live threads, was missed. */
 int account_end_process(u64 tree, u64 cgroup, u32 threads);
 int account_leave_process(u64 tree, u64 cgroup);
-/* A live process with @threads live threads has moved in from, or out to, another account. @flags:
- * of the process; PROCESS_ROOT: it counts as one that was launched or attached. */
+/*
+ * Count a live process with @threads live threads that moves between accounts. @flags of the
+ * process: with PROCESS_ROOT it counts as launched or attached.
+ */
 int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 flags);
 int account_move_out(u64 tree, u64 cgroup, u32 threads);
-/* Makes the account unless it exists. -ENOSPC: there is no room for another one. */
+/* Makes the account unless it exists. Returns 0, or -ENOSPC if there is no room. */
 int account_make(u64 tree, u64 cgroup);
-/* From now on no task is added to that account: it goes to that of the tree @heir. */
+/* Closes the account: tasks born or found later go to the tree @heir. */
 int account_close(u64 tree, u64 cgroup, u64 heir);
-/* The tree that tasks of @tree are added to: mostly @tree itself. */
+/* Returns the tree that gets new tasks of @tree: @tree itself unless it is closed. */
 u64 account_heir(u64 tree, u64 cgroup);
-/* Adds @n to @loss (enum loss) of the machine and, if the account exists, of the account. */
+/* Adds @n to @loss (enum loss) of the machine and of the account, if that exists. */
 int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n);
 int account_add_execs(u64 tree, u64 cgroup, u64 n);
-/* Made unless it exists. NULL: there is no room, which has been counted. */
+/*
+ * Returns the account, which it makes if needed, or NULL if there is no room (counted as a loss).
+ */
 __hidden struct account *account_open(u64 tree, u64 cgroup);
 enum { LIFETIME_OF_LIVE, LIFETIME_OF_LAST };
 /*
- * Before the number of a process's live threads changes, or its account: adds their lifetimes until
- * @now to both. LIFETIME_OF_LAST: of the one that has ended last, but still frees the memory of
- * all.
+ * Adds the lifetimes of threads up to @now to the process and its account. To be called before the
+ * number of live threads or the account changes. LIFETIME_OF_LAST: for the last thread, which has
+ * exited but still frees the memory of all.
  */
 int lifetime_commit(u64 signal, u64 serial, u64 now, u32 how);
 __hidden void baseline_add(const struct task_counters *used);
 __hidden void baseline_add_ended(struct signal_struct *sig);
 
-/* calls.bpf.c; only with want_calls */
-/* Adds what calls of @task have moved since the last commit to its process and account. */
+/* calls.bpf.c; used only with want_calls */
+/* Adds what calls of @task have moved since the last commit to the process and its account. */
 __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry *p);
-/* Adds @more to the counter @which, of connections, of that process and its account. -ESRCH: there
- * is no such process any more; and to that of an account alone. */
+/*
+ * Adds @more to the connection counter @which (enum call_counter) of the process and its account.
+ * Returns -ESRCH if the process is gone. net_add_late() adds to the account alone.
+ */
 int net_add(u64 signal, u64 serial, u32 which, u32 more);
 int net_add_late(u64 tree, u64 cgroup, u32 which, u32 more);
 
 /* connects.bpf.c */
-/* The current task sends a SYN: its connect() has not failed at once. */
+/* Notes that the current task sends a SYN: its connect() did not fail before that. */
 int connect_opens(void);
 
 static __always_inline struct process_entry *process_of(const struct task_entry *t)
@@ -176,7 +181,7 @@ static __always_inline void process_unlock(struct process_entry *p)
 	bpf_spin_unlock(&p->lock);
 }
 
-/* The account of @p at this moment: it may change at any time. */
+/* Returns the account of @p, which may change at any time. */
 static __always_inline struct account_key process_account(struct process_entry *p)
 {
 	struct account_key key;
@@ -187,12 +192,12 @@ static __always_inline struct account_key process_account(struct process_entry *
 	return key;
 }
 
-#define ACCOUNT_TRIES 4 /* it changes rarely, and hardly twice during a commit */
+#define ACCOUNT_TRIES 4 /* moves are rare: hardly two happen during a commit */
 
 /*
- * Locks @p and opens the account that it is in, so that both can grow together. @key: the account,
- * or the one tried last. -ENOSPC: there is no room for it, which has been counted; -EAGAIN: @p was
- * moved each time.
+ * Locks @p and opens its account, so that both can grow together. Sets @key to the account, or to
+ * the one tried last. Returns 0, -ENOSPC if there is no room for the account (counted as a loss),
+ * or -EAGAIN if @p was moved at each attempt.
  */
 static __always_inline int process_lock_account(struct process_entry *p, struct account_key *key,
 						struct account **a)
@@ -212,8 +217,8 @@ static __always_inline int process_lock_account(struct process_entry *p, struct 
 }
 
 /*
- * Adds the execs that the hook missed: those up to the one after which the process has @exec_id.
- * Then its image is not known either.
+ * Counts execs that the hook missed, up to the one that made the exec counter @exec_id. The image
+ * of the process is then unknown.
  */
 static __always_inline void execs_catch_up(struct process_entry *p, u32 exec_id)
 {

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What calls have moved through sockets and descriptors, on its way from the task that moved it to
- * its process and account. The task counts by itself, in an entry that it alone writes; commits
- * take it from there. Events of connections are added to both at once.
+ * Commits what calls have moved through sockets and descriptors from the task to its process and
+ * account. The task counts in an entry that it alone writes; commits read it. Connection events are
+ * added to process and account at once.
  */
 #include "books.bpf.h"
 
-/* Of all sockets, the sum that no program counts: what went over TCP, over UDP, ... */
+/*
+ * Totals over all sockets, which no program counts: they are sums over TCP, UDP, Unix and other
+ * sockets.
+ */
 #define NET_SUM(n, way, what)                                                                      \
 	((n)->now.net_##way##_tcp##what + (n)->now.net_##way##_udp##what +                         \
 	 (n)->now.net_##way##_unix##what + (n)->now.net_##way##_other##what)
 
 /*
- * Connections that @task could not open, as it began with none of them. The last one has failed if
- * the task has slept since then, which it does not do before it begins, or has ended. In the order
- * in which these are read, what changes meanwhile counts later, never twice.
+ * Returns the failed connects of @task, with a connect() that began and sent no SYN. That one has
+ * failed if the task has slept since, which it does not do before the SYN, or has exited. The order
+ * of the reads ensures that what changes meanwhile counts later, never twice.
  */
 static __always_inline u64 connects_failed(u64 task, const struct task_entry *t,
 					   const struct call_entry *n)
@@ -70,7 +73,7 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
 	process_unlock(p);
 }
 
-/* By their names, as the verifier loses track of an index. */
+/* Named one by one, as the verifier loses track of an index. */
 #define CONNECTION_COUNTERS(DO)                                                                    \
 	DO(net_connects) DO(net_failed_connects) DO(net_accepts) DO(net_retransmits)
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* Where a task counts what its calls have moved. */
+/* The entry in which a task counts what its calls have moved. */
 #ifndef CALLS_BPF_H
 #define CALLS_BPF_H
 
 #include "books.bpf.h"
 
 /*
- * The entry of the current task, which began at @start_ns; NULL: it is not followed, or there is no
- * room. A thread that has executed a program, unseen, has a later start than its entries say.
+ * Returns the entry of the current task, which began at @start_ns; makes it if needed. Returns NULL
+ * if the task is not tracked or there is no room. After a missed exec a thread has a later start
+ * time than its entries.
  */
 static __always_inline struct call_entry *calls_of_current(u64 start_ns)
 {

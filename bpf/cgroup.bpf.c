@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The cgroup of a task, and whether it is the one that is followed or below it: in one hierarchy,
- * the unified one or that of one controller.
+ * The cgroup of a task, and whether it is the tracked one or below it, in one hierarchy: the
+ * unified one or that of one controller.
  */
 #include "books.bpf.h"
 
@@ -9,10 +9,10 @@
 
 const volatile bool by_cgroup;
 const volatile bool whole_node;
-const volatile __s32 cgroup_subsys; /* of the hierarchy; -1: the unified one */
+const volatile __s32 cgroup_subsys; /* controller of the hierarchy; -1: the unified one */
 
-__u64 cgroup_target; /* its id, which changes when it is made again */
-__u32 target_level;  /* 1: the root; 0: not known yet */
+__u64 cgroup_target; /* id of the tracked cgroup, which changes when it is made again */
+__u32 target_level;  /* its depth, 1 for the root; 0: not known yet */
 
 __u32 own_pids[MAX_OWN];
 
@@ -43,7 +43,7 @@ u64 cgroup_of(u64 task)
 	return whole_node ? BPF_CORE_READ(task_cgroup((struct task_struct *)task), kn, id) : 0;
 }
 
-/* Up to 6.0 a cgroup has the ids of its ancestors, later pointers to them. */
+/* Up to 6.0 a cgroup has the ids of its ancestors, later it has pointers to them. */
 struct cgroup___6_0 {
 	u64 ancestor_ids[0];
 } __attribute__((preserve_access_index));
@@ -75,7 +75,9 @@ __noinline int cgroup_has(u64 task)
 	       cgroup_ancestor_id((u64)cg, target_level - 1) == cgroup_target;
 }
 
-/* A cgroup namespace may hide the level of the target: it is found among the ancestors of a task.
+/*
+ * A cgroup namespace may hide the depth of the target, so it is found among the ancestors of a
+ * task.
  */
 int cgroup_find_level(u64 task)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Connections that fail at once: an error that connect() returns before it sends a SYN, as there is
- * no route, has no event. But the kernel asks these programs before: what follows is a SYN of the
- * same task, or it has failed. That counts at its next call, or at a commit.
+ * Connections that fail at once: there is no event if connect() returns an error before it sends a
+ * SYN, for instance without a route. But the kernel runs these programs first: if no SYN of the
+ * same task follows, the call has failed, which is counted at its next call or at a commit.
  */
 #include "books.bpf.h"
 
@@ -42,7 +42,9 @@ static __always_inline int connect_begin(struct bpf_sock_addr *ctx)
 	return PASS;
 }
 
-/* Not of a socket that is connected, connects or listens already: there the kernel ends before. */
+/*
+ * Does not run for a socket that is connected, connecting or listening: the kernel fails earlier.
+ */
 SEC("?cgroup/connect4")
 int connects__inet(struct bpf_sock_addr *ctx)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* How long a task waited for disk and memory, where the kernel keeps that. */
+/* How long a task waited for disk and memory, where the kernel keeps delays. */
 #ifndef DELAYS_BPF_H
 #define DELAYS_BPF_H
 
 #include "base.bpf.h"
 
-/* How long a task waited for what, if the kernel keeps that for it; else NULL. */
+/* NULL in a task for which the kernel keeps no delays. */
 struct task_delay_info___any {
 	u64 blkio_delay, swapin_delay, freepages_delay, thrashing_delay;
 	u64 compact_delay, wpcopy_delay, irq_delay;
@@ -15,7 +15,7 @@ struct task_struct___delays {
 	struct task_delay_info___any *delays;
 } __attribute__((preserve_access_index));
 
-/* There with CONFIG_IRQ_TIME_ACCOUNTING, without which the kernel keeps irq_delay as 0. */
+/* Exists with CONFIG_IRQ_TIME_ACCOUNTING; without it the kernel leaves irq_delay at 0. */
 struct rq___irq {
 	u64 prev_irq_time;
 } __attribute__((preserve_access_index));
@@ -25,19 +25,19 @@ struct rq___irq {
 	 bpf_core_field_exists(((struct task_delay_info___any *)0)->field))
 #define DELAY_IS_READ(base, field) ((wanted & (1ULL << TC_##base)) && DELAY_IS_KEPT(field))
 
-/* A task that began while the kernel was not told to keep them has none. */
+/* Returns NULL if kernel.task_delayacct was 0 at the birth of the task. */
 static __always_inline struct task_delay_info___any *delays_of(struct task_struct *task)
 {
 	return BPF_CORE_READ((struct task_struct___delays *)task, delays);
 }
 
-#define CLOCKS_DIFFER_NS 10000000ULL /* the kernel's clocks for these, besides 1/256 */
+/* tolerance for differences between the kernel's clocks, besides 1/256 */
+#define CLOCKS_DIFFER_NS 10000000ULL
 
 /*
- * From 6.12 on the kernel may add to blkio_delay the time since it booted, or since an earlier
- * wait: the wait of a task whose removal from the run queue was delayed has no beginning. True if
- * @task has not lived for as long as it would have run and waited. Without a branch, after which
- * the verifier would walk the rest of the program twice.
+ * Returns 1 if the counters exceed the lifetime of @task. From 6.12 on the kernel may add the time
+ * since boot or since an earlier wait to blkio_delay: a wait whose dequeue was delayed has no start
+ * time. Without a branch, after which the verifier would walk the rest of the program twice.
  */
 static __always_inline u64 blkio_is_wrong(struct task_struct *task, const struct task_counters *now)
 {
@@ -47,8 +47,10 @@ static __always_inline u64 blkio_is_wrong(struct task_struct *task, const struct
 	return (most - now->cpu - now->runqueue_wait - now->blkio_delay) >> 63;
 }
 
-/* After the other counters. Inlined: on kernels as old as 6.1 each call takes more of the 512 bytes
- * that a chain has. */
+/*
+ * Reads the delays into @now, after the other counters. Inlined: on kernels as old as 6.1 each call
+ * takes more of the 512 bytes of stack that a call chain has.
+ */
 static __always_inline void delays_read(struct task_struct *task, struct task_counters *now)
 {
 	struct task_delay_info___any *delays;

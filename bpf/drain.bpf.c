@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The drain: commits what the tasks have used so far, and writes a row for each process. It walks
- * the map from an iterator over one task: kernels that are hardened refuse iterators over map
+ * The drain: commits what tasks have used so far and writes a row for each process. It walks the
+ * map of tasks from an iterator over a single task, as hardened kernels refuse iterators over map
  * elements.
  */
 #include "tasks.bpf.h"
 
 #define PF_KTHREAD 0x00200000
 
-const volatile bool only_runs; /* with whole_node: no task that is in no run is of interest */
+const volatile bool only_runs; /* with whole_node: skip tasks that are in no run */
 
-bool check_members; /* tasks may have been moved out unseen */
-__u32 drain_epoch;  /* raised before each drain, which reports a process once */
+bool check_members; /* tasks may have moved out of the cgroup unseen */
+__u32 drain_epoch;  /* incremented before each drain; a drain reports each process once */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -21,19 +21,19 @@ struct {
 	__type(value, struct drain_row);
 } drain_rows SEC(".maps");
 
-const volatile __u32 nr_drain_rows; /* entries of that */
+const volatile __u32 nr_drain_rows; /* entries of drain_rows */
 
 static __always_inline bool is_kernels(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
 
-/* Without branches, as the verifier would walk what comes after each of them twice. */
+/* Without branches: after each the verifier would walk the rest of the program twice. */
 static __always_inline u32 row_flags(struct task_struct *task, const struct process_entry *p)
 {
 	u32 flags = p->event.rec.flags, live = BPF_CORE_READ(task, signal, live.counter);
 	u32 is_kernels_own = BPF_CORE_READ(task, flags) / PF_KTHREAD;
-	/* threads without an entry may be in a cgroup that is not followed */
+	/* threads without an entry may be in a cgroup that is not tracked */
 	u32 known = p->alive_tasks;
 	u32 is_alive = ~(flags / PROCESS_ENDED) & ~is_kernels_own & (live | -live) >> 31 &
 		       (known | -known) >> 31;
@@ -43,8 +43,8 @@ static __always_inline u32 row_flags(struct task_struct *task, const struct proc
 }
 
 /*
- * Pages are resident where something is mapped. More than that is none of an address space: what
- * was read was freed meanwhile, or is being changed.
+ * Returns false if more pages are resident than mapped: the memory was freed or changed during the
+ * read.
  */
 static __always_inline bool memory_is_possible(const struct drain_row *row)
 {
@@ -55,9 +55,9 @@ static __always_inline bool memory_is_possible(const struct drain_row *row)
 }
 
 /*
- * False: @task has no address space, or another one at each read: it is in exec or exit. Or it has
- * been freed, and its place is another process's by now. What is read for none of the tasks of a
- * live process counts as lost.
+ * Reads the size of the address space of @task into @row. Returns false if the task has none, or a
+ * different one after each read (it is in exec or exit), or if its memory has been reused by
+ * another process. The collector counts a live process as lost if no task of it could be read.
  */
 static __always_inline bool memory_report(struct task_struct *task, struct process_entry *p,
 					  struct drain_row *row)
@@ -69,7 +69,7 @@ static __always_inline bool memory_report(struct task_struct *task, struct proce
 	barrier();
 	for (int i = 0; i < 2; i++) {
 		mm = BPF_CORE_READ(task, mm);
-		if (!mm || is_kernels(task)) /* a kernel thread may borrow one */
+		if (!mm || is_kernels(task)) /* a kernel thread may borrow an address space */
 			break;
 		memory_read(mm, row, &now);
 		/* what was read may be reused memory */
@@ -88,7 +88,10 @@ static __always_inline bool memory_report(struct task_struct *task, struct proce
 	return false;
 }
 
-/* @task has given up its memory, which may not be freed yet, and the exit hook has not run. */
+/*
+ * Raises the bound of a process that has given up its memory, possibly not freed yet, while the
+ * exit hook has not run.
+ */
 static __always_inline void ending_bound(struct task_struct *task, struct process_entry *p,
 					 struct drain_row *row)
 {
@@ -99,13 +102,13 @@ static __always_inline void ending_bound(struct task_struct *task, struct proces
 	if (p->seen.mm && p->seen.mm == row->used_mm && p->seen.largest_pages > row->bound_pages)
 		row->bound_pages = p->seen.largest_pages;
 	if (!BPF_CORE_READ(task, signal, live.counter) && maxrss > row->bound_pages)
-		row->bound_pages = maxrss; /* by now it includes the mark of this memory */
+		row->bound_pages = maxrss; /* maxrss includes the mark of this memory by now */
 }
 
 /*
- * Writes a row for the process of @task once, and once more if the task that was met first had no
- * memory (any more): another task of the process may have it.
- * Not inlined: its sibling calls are deep, too, and the kernel allows 512 bytes of stack for all.
+ * Writes a row for the process of @task once per drain, and a second time if the first visited task
+ * had no memory (any more): another task of the process may have it. Not inlined: its sibling calls
+ * are deep, too, and the kernel allows 512 bytes of stack for all.
  */
 static __noinline int row_write(struct task_struct *task, struct process_entry *p)
 {
@@ -135,7 +138,8 @@ static __noinline int row_write(struct task_struct *task, struct process_entry *
 	if (want_memory && !has_memory)
 		ending_bound(task, p, row);
 	barrier();
-	if (p->event.rec.serial != row->serial) /* the entry is another process's by now */
+	/* the entry has been reused for another process */
+	if (p->event.rec.serial != row->serial)
 		return 0;
 	drain_pass.rows = at + 1;
 	if (want_memory && !has_memory)
@@ -146,9 +150,9 @@ static __noinline int row_write(struct task_struct *task, struct process_entry *
 }
 
 /*
- * A function of its own that takes a number: the verifier checks it once, not at each step of the
- * walk. The free event of a task was missed if the memory of the task, or of its process, is
- * another's; or has been free for so long that no event will come.
+ * Drains one task. A global function that takes a number, so the verifier checks it once and not
+ * for each step of the walk. The free event of a task was missed if its memory, or that of its
+ * process, has been reused, or if it is final for so long that no event will come.
  */
 int task_drain(u64 addr)
 {
@@ -161,13 +165,14 @@ int task_drain(u64 addr)
 		task_close_stale(addr);
 		return 0;
 	}
-	start_ns = t->start_ns; /* first: the entry may be another task's at any time */
+	start_ns = t->start_ns; /* first: the entry may be reused for another task at any time */
 	barrier();
 	p = process_of(t);
-	if (t->task != addr) /* closed, or another task's by now */
+	if (t->task != addr) /* closed, or reused for another task */
 		return 0;
 	if (!p ||
-	    (whole_node && task_is_forgotten(addr))) { /* of a run, its end closes the latter */
+	    /* in a run, the end of the run closes such entries */
+	    (whole_node && task_is_forgotten(addr))) {
 		task_close(addr, start_ns);
 		return 0;
 	}
@@ -179,16 +184,19 @@ int task_drain(u64 addr)
 	}
 	if (whole_node)
 		process_recount(addr);
-	/* if the exit of a task was missed, it has run since it was last seen */
+	/* a task whose exit was missed has run since it was last read */
 	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
 		task_note_exit(addr, false);
-	if (p->epoch != drain_epoch) /* once for each process and drain */
+	if (p->epoch != drain_epoch) /* once per process and drain */
 		lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	row_write(task, p);
 	return 0;
 }
 
-/* Notes that the pass has met @t; one that was born during it is counted already. */
+/*
+ * Marks @t as visited by this pass and counts it, unless it was born during the pass and counted
+ * then.
+ */
 static __always_inline void task_note_met(struct task_entry *t, u64 mark)
 {
 	u64 before = t->met;
@@ -205,7 +213,7 @@ static long task_visit(struct bpf_map *map, u64 *key, struct task_entry *t, void
 
 	if (t->met == mark)
 		return 0;
-	if (drain_pass.met >= nr_drain_rows) { /* each task that is met may write a row */
+	if (drain_pass.met >= nr_drain_rows) { /* each visited task may write a row */
 		drain_pass.is_cut = 1;
 		return 1;
 	}

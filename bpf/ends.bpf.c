@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * While a run is ended: each process of it gets SIGKILL as it begins a system call. With that
- * signal pending the kernel refuses to make a process, so nothing of the run is born any more, and
- * what is there can be found and ended. A signal sent at the birth of a child would reach the
- * creator alone. Attached only while a run is ended.
+ * Ends a run: sends SIGKILL to each of its processes at its next system call. The kernel does not
+ * fork a process with a pending SIGKILL, so no further process of the run is born and the existing
+ * ones can be found and ended. A signal at the birth of a child would reach only its creator.
+ * Attached only while a run is being ended.
  */
 #include "tasks.bpf.h"
 
 #define SIGKILL 9
 
-/* The trees that are ended (0: all that is followed, unless with whole_node). */
+/* Trees that are being ended; 0, without whole_node: everything that is tracked. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, MAX_ACCOUNTS);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u64);
-	__type(value, u32); /* the user who ends it; END_ANY: whatever their user */
+	__type(value, u32); /* user who ends the run; END_ANY: end processes of any user */
 } ending SEC(".maps");
 
 struct cred___of_kill {
@@ -26,7 +26,7 @@ struct task_struct___of_kill {
 	const struct cred___of_kill *real_cred;
 } __attribute__((preserve_access_index));
 
-/* As kill(2) decides for a user without rights. */
+/* Same rule as kill(2) for an unprivileged user. */
 static __always_inline bool may_end(struct task_struct___of_kill *task, u32 uid)
 {
 	const struct cred___of_kill *cred = BPF_CORE_READ(task, real_cred);

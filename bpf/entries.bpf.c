@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Entries of tasks: made if a task is to be tracked, and closed when the free event was missed. A
- * task that the maps have no room for is refused: it is tried again at its next event, and counts
- * as lost once, also if there is room then, as the samples until then lack it.
+ * Entries of tasks: made if a task has to be tracked, closed here if its free event was missed. A
+ * task for which the maps have no room is refused: its next event tries again. It counts as one
+ * loss even if there is room then, as the samples until then lack it.
  */
 #include "tasks.bpf.h"
 
 struct refused {
 	u64 start_ns;
 	struct account_key account;
-	u32 loss; /* what it counts as, enum loss */
+	u32 loss; /* enum loss that it was counted as */
 	u32 pad;
 };
 
@@ -23,14 +23,14 @@ struct {
 
 __u64 nr_refused; /* mostly 0, which saves the look-up */
 
-/* If this map is full, too, only births count, at each of their two hooks. */
+/* If this map is full, too, only births are counted as losses, once at each of their two hooks. */
 int task_refuse(u64 task, u64 tree, u64 cgroup, u32 flags)
 {
 	struct task_struct *ts = (struct task_struct *)task;
 	u32 is_late = flags & PROCESS_LATE;
 	struct refused now, *known;
 
-	if (flags & PROCESS_MOVED) /* it is found later */
+	if (flags & PROCESS_MOVED) /* a later pass finds it */
 		return 0;
 	now = (struct refused){
 		.start_ns = BPF_CORE_READ(ts, start_time),
@@ -72,8 +72,10 @@ struct task_counters launched_used;
 
 enum taken { NOT_TAKEN, TAKEN, TAKEN_LAST };
 
-/* Closes the entry @t of the task at @key and subtracts it from @p. NOT_TAKEN: it is closed
- * already. */
+/*
+ * Closes the entry @t of the task at @key and subtracts it from @p. Returns NOT_TAKEN if it is
+ * closed already.
+ */
 static __always_inline enum taken entry_take_out(struct process_entry *p, struct task_entry *t,
 						 u64 key, struct account_key *account, bool *exited)
 {
@@ -95,8 +97,8 @@ static __always_inline enum taken entry_take_out(struct process_entry *p, struct
 }
 
 /*
- * The free event of the task that was at @key and began at @start_ns was missed. What it used after
- * its last commit is lost, unless it was dead when that was made.
+ * Closes the entry of a task that was at @key, began at @start_ns and whose free event was missed.
+ * Its usage after the last commit is lost, unless it was dead at that commit.
  */
 int task_close(u64 key, u64 start_ns)
 {
@@ -107,12 +109,13 @@ int task_close(u64 key, u64 start_ns)
 	bool is_final, exited;
 	u64 signal, serial;
 
-	if (!t) /* closed, or another task's by now */
+	if (!t) /* closed, or reused for another task */
 		return 0;
 	is_final = t->final;
 	signal = t->process;
 	serial = t->serial;
-	if (!p || p->event.rec.serial != serial) { /* its loss was counted with its process's end */
+	/* the end of its process has counted the loss */
+	if (!p || p->event.rec.serial != serial) {
 		if (__sync_val_compare_and_swap(&t->task, key, 0) == key)
 			task_forget(key);
 		return 0;
@@ -123,7 +126,8 @@ int task_close(u64 key, u64 start_ns)
 	taken = entry_take_out(p, t, key, &account, &exited);
 	if (taken == NOT_TAKEN)
 		return 0;
-	task_forget(key); /* after it was taken: the memory may be another task's from now on */
+	/* after the entry was taken out: from now on the memory may be another task's */
+	task_forget(key);
 	if (is_final)
 		add(tracking.frees_unseen, 1);
 	else
@@ -135,7 +139,7 @@ int task_close(u64 key, u64 start_ns)
 	return 0;
 }
 
-/* The iterator may reach a task before the hooks of its birth do: the task is not late then. */
+/* The iterator may reach a task before its birth hooks run: such a task is not late. */
 static __always_inline void not_late(struct task_entry *t)
 {
 	if (!t->late)
@@ -155,8 +159,9 @@ __hidden bool task_birth_seen(u64 task)
 }
 
 /*
- * Makes the entry of the task at @addr, unless there is one at that address: -EEXIST. A function of
- * its own, as the entry takes much of the 512 bytes of stack that a chain of calls has.
+ * Makes the entry of the task at @addr. Returns -EEXIST if there is one at that address, also of an
+ * earlier task. A function of its own, as the entry takes much of the 512 bytes of stack of a call
+ * chain.
  */
 __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 {
@@ -177,7 +182,7 @@ __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 		counters_read(task, &t.last);
 	else if (flags & PROCESS_LAUNCHED)
 		t.last = launched_used;
-	/* said of the account with the first commit */
+	/* set with the first commit, which also adds it to the account */
 	t.last.without_delays = t.last.blkio_wrong = 0;
 	err = task_put(&t);
 	if (can_seed && !err && flags & PROCESS_SEEDED)
@@ -185,7 +190,10 @@ __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 	return err;
 }
 
-/* The same; an entry of a task that lived there before is closed first. -EEXIST: it has one. */
+/*
+ * Makes the entry of the task at @addr, after closing one that an earlier task left there. Returns
+ * -EEXIST if the task already has an entry.
+ */
 static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 {
 	int err = task_put_new(addr, tree, cgroup, flags, met);
@@ -203,7 +211,7 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 	return task_put_new(addr, tree, cgroup, flags, met);
 }
 
-/* Since its birth, unless its counters begin now, too. */
+/* Returns the lifetime of the task so far; 0 if its counters begin now, too. */
 static __always_inline u64 lived_before(u64 addr, u64 now, u32 flags)
 {
 	const u32 begin_now = PROCESS_LAUNCHED | (can_seed ? PROCESS_SEEDED : 0);
@@ -247,15 +255,14 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	before = lived_before(addr, now, flags);
 	lifetime_commit(signal, serial, now, LIFETIME_OF_LIVE);
 	process_lock(p);
-	p->lived_before += before; /* for the next commit */
+	p->lived_before += before; /* added by the next commit */
 	if (!p->alive_tasks)
 		p->lived_ns = now;
 	p->tasks++;
 	p->alive_tasks++;
 	is_first = !p->event.rec.threads_total;
 	p->event.rec.threads_total++;
-	/* of a thread: its process may have been moved; of one that is still filled in: not known
-	 */
+	/* the process of a thread may have moved; one that is being filled in has no account yet */
 	if (p->event.rec.signal)
 		account = p->event.rec.account;
 	process_unlock(p);
@@ -280,9 +287,9 @@ static __always_inline bool account_of(struct task_entry *t, struct account_key 
 }
 
 /*
- * @task, which has no entry, is to be followed if its process or its parent is, or its cgroup. The
- * pointer to its parent may dangle (a parent can be freed before @task): a task that is there now
- * was born later, and is not the parent.
+ * Decides if @task, which has no entry, has to be tracked: if its process or parent is, or by its
+ * cgroup. Sets @account and @image if so. The parent pointer may dangle, as a parent can be freed
+ * before @task: a task there that was born after @task is not the parent.
  */
 __hidden enum tracked_by task_should_track(struct task_struct *task, struct account_key *account,
 					   u64 *image)
@@ -328,12 +335,12 @@ int task_adopt(u64 task)
 	if (is_old && !whole_node)
 		return false;
 	if (whole_node && !seeding &&
-	    !seeded_at_ns) /* what runs already is found by the first pass */
+	    !seeded_at_ns) /* the first pass finds what was running already */
 		return false;
 	how = task_should_track((struct task_struct *)task, &account, &image);
 	if (how == NOT_TRACKED)
 		return false;
-	/* one that is being moved in is met before the hook of its move: it counts from now on */
+	/* a task being moved in may be met before the hook of its move: it counts from now on */
 	if (seeding || is_old || how == TRACKED_BY_CGROUP)
 		task_add(task, account.tree, account.cgroup, 0, PROCESS_ROOT | PROCESS_SEEDED);
 	else

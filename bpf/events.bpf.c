@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The ring buffer: ended processes, execs, kills, cgroups. A lost event costs a row, no count. */
+/*
+ * The ring buffer: ended processes, execs, OOM kills, cgroups. A lost event costs a row, never a
+ * count.
+ */
 #include "books.bpf.h"
 
 #define RING_BYTES (2 << 20)
-#define PATH_STEPS (PATH_COMPONENTS + 8) /* mount points take a step of their own */
+#define PATH_STEPS (PATH_COMPONENTS + 8) /* each mount point takes an extra step */
 #define NAME_BYTES 256
 
 const volatile bool want_args;
@@ -13,21 +16,24 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } events SEC(".maps");
 
-/* Of a process's event, of which call_counters are the end. */
+/* Size of a process event without its call_counters, which are at its end. */
 #define SHORT_EVENT_BYTES (sizeof(struct process_event) - sizeof(struct call_counters))
 
-/* As many spans as there can be may all end before the collector gets a CPU. */
+/* All spans may end before the collector gets a CPU. */
 _Static_assert(MAX_ACCOUNTS *(SHORT_EVENT_BYTES + sizeof(struct account_event) +
 			      2 * BPF_RINGBUF_HDR_SZ) < RING_BYTES,
 	       "the records of all accounts fit");
 
-/* An exec event that is being filled in, and the place on the way up its path. */
+/* An exec event under construction, and the position on the way up its path. */
 struct exec_scratch {
 	u64 dentry, mount;
 	struct exec_event event;
 };
 
-/* Only one program uses it, of which the kernel runs one instance at a time on a CPU. */
+/*
+ * One element per CPU is enough: only one program uses it, and the kernel runs one instance of a
+ * program at a time per CPU.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -35,7 +41,10 @@ struct {
 	__type(value, struct exec_scratch);
 } exec_scratch SEC(".maps");
 
-/* A wake-up of the collector costs more than an event: it is woken when a quarter is full. */
+/*
+ * Wakes the collector only when a quarter of the ring is full, as a wake-up costs more than an
+ * event.
+ */
 static __always_inline u64 ring_wakeup_flags(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RING_BYTES / 4 ? BPF_RB_FORCE_WAKEUP
@@ -44,7 +53,7 @@ static __always_inline u64 ring_wakeup_flags(void)
 
 __hidden long process_emit(struct process_entry *p)
 {
-	/* short, so that the ring has room for many that end at once */
+	/* short events, so that the ring holds many processes that end at once */
 	const u64 size = want_calls ? sizeof(p->event) : SHORT_EVENT_BYTES;
 
 	return bpf_ringbuf_output(&events, &p->event, size, ring_wakeup_flags());
@@ -83,7 +92,7 @@ int cgroup_name_emit(u64 id, u64 path)
 	long n = 0;
 
 	if (!e)
-		return 0; /* the collector looks for it at the next drain */
+		return 0; /* the collector finds the cgroup at the next drain */
 	e->kind = EVENT_CGROUP_NEWS;
 	e->id = id;
 	if (path)
@@ -93,7 +102,9 @@ int cgroup_name_emit(u64 id, u64 path)
 	return 0;
 }
 
-/* Reads the next name on the way up to the root, or crosses a mount point. False: none is left. */
+/*
+ * Reads the next path component on the way up, or crosses a mount point. Returns false at the root.
+ */
 int path_step(void)
 {
 	u32 zero = 0, at;
@@ -113,7 +124,7 @@ int path_step(void)
 		s->dentry = (u64)BPF_CORE_READ(mnt, mnt_mountpoint);
 		s->mount = (u64)up;
 		if (up == mnt)
-			s->event.flags &= ~EXEC_PATH_CUT; /* the root: the path is whole */
+			s->event.flags &= ~EXEC_PATH_CUT; /* the root: the path is complete */
 		return up != mnt;
 	}
 	at = s->event.path_bytes;
@@ -125,12 +136,12 @@ int path_step(void)
 		return false;
 	s->event.path_bytes = at + n;
 	s->dentry = (u64)parent;
-	if (dentry == parent) /* in no folder, as a memfd: the name is the whole path */
+	if (dentry == parent) /* not in a directory, as a memfd: the name is the whole path */
 		s->event.flags &= ~EXEC_PATH_CUT;
 	return dentry != parent;
 }
 
-/* Puts the names on the way from @file up to its root into the event, leaf first. */
+/* Writes the path of @file into the event, leaf first. */
 static __always_inline void path_read(struct exec_scratch *s, struct file *file)
 {
 	struct vfsmount *vfsmnt = BPF_CORE_READ(file, f_path.mnt);
@@ -139,7 +150,7 @@ static __always_inline void path_read(struct exec_scratch *s, struct file *file)
 	s->mount = (u64)vfsmnt - bpf_core_field_offset(struct mount, mnt);
 	s->event.flags |= EXEC_PATH_CUT;
 #pragma unroll
-	for (int i = 0; i < PATH_STEPS; i++) /* unrolled: less for the verifier to walk */
+	for (int i = 0; i < PATH_STEPS; i++) /* unrolled: shorter for the verifier */
 		if (!path_step())
 			return;
 }
@@ -163,7 +174,10 @@ static __always_inline void args_read(struct exec_event *e, struct task_struct *
 	e->args_bytes = n;
 }
 
-/* Whether it has rights beside those of its user, as a program with set-user-ID or set-group-ID. */
+/*
+ * Returns true if the task has other rights than its user, as a set-user-ID or set-group-ID
+ * program.
+ */
 static __always_inline bool task_has_mixed_ids(struct task_struct *task)
 {
 	const struct cred *cred = (const void *)BPF_CORE_READ(task, cred);

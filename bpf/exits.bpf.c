@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* How a task ends: its exit, and the moment from which its counters are final. */
+/* The end of a task: its exit, and the moment from which its counters are final. */
 #include "tasks.bpf.h"
 #include "delays.bpf.h"
 
 #define TASK_DEAD 0x80
 #define NS_PER_S 1000000000ULL
-#define FREE_LATEST_S 30 /* after its end the kernel has freed a task, if it delays that or not */
+/* longest time from the end of a task until the kernel frees it, delayed or not */
+#define FREE_LATEST_S 30
 #define SIGKILL 9
 #define SIGSEGV 11
 
-bool drain_all; /* read every task, also one that seems not to have run */
+bool drain_all; /* read every task, even if it seems not to have run */
 
-/* "state" up to 5.13 */
+/* The field is named "state" up to 5.13. */
 struct task_struct___5_13 {
 	long state;
 } __attribute__((preserve_access_index));
 
-/* How long a task has been waiting for a CPU, of a wait that goes on. */
+/* How long a task has been waiting for a CPU in a wait that is not over. */
 
 struct rq___clock {
 	u64 clock;
 } __attribute__((preserve_access_index));
 
-/* With CONFIG_FAIR_GROUP_SCHED; that of a task of any class names the run queue of its CPU. */
+/*
+ * Exists with CONFIG_FAIR_GROUP_SCHED; for tasks of any class it leads to the run queue of the CPU.
+ */
 struct cfs_rq___rq {
 	struct rq___clock *rq;
 } __attribute__((preserve_access_index));
@@ -32,7 +35,8 @@ struct sched_entity___queue {
 } __attribute__((preserve_access_index));
 
 struct sched_info___queue {
-	unsigned long long last_queued; /* by the clock of that run queue; 0: it does not wait */
+	/* start of the wait by the clock of that run queue; 0 if the task does not wait */
+	unsigned long long last_queued;
 } __attribute__((preserve_access_index));
 
 struct task_struct___queue {
@@ -46,7 +50,7 @@ struct task_struct___queue {
 	 bpf_core_field_exists(((struct sched_entity___queue *)0)->cfs_rq) &&                      \
 	 bpf_core_field_exists(((struct sched_info___queue *)0)->last_queued))
 
-/* True if @task is waiting for a CPU, where that is read. */
+/* Returns true if @task is waiting for a CPU and that time is read. */
 static __always_inline bool task_waits(struct task_struct *task)
 {
 	return WAIT_IS_READ() &&
@@ -54,9 +58,9 @@ static __always_inline bool task_waits(struct task_struct *task)
 }
 
 /*
- * For how long @task has been waiting for a CPU, if it is: the kernel adds that to run_delay when
- * the wait ends, by the same clock. To be read after run_delay: a wait that ends in between is then
- * in neither, and comes with the next commit. 0 if it is not the same wait after the clock was
+ * Returns how long @task has been waiting for a CPU. The kernel adds that to run_delay, by the same
+ * clock, when the wait ends. To be read after run_delay: a wait that ends in between is then in
+ * neither and comes with the next commit. Returns 0 if the wait has changed while the clock was
  * read. Without branches, after which the verifier would walk the rest of the program twice.
  */
 static __always_inline u64 wait_so_far(struct task_struct *task)
@@ -72,7 +76,7 @@ static __always_inline u64 wait_so_far(struct task_struct *task)
 	return (now - since) * (is_set(since) & is_zero(since ^ again) & ~((now - since) >> 63));
 }
 
-/* Reads through a pointer that may go stale meanwhile, which the commit detects. */
+/* @task may become stale during the reads, which the commit detects. */
 __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 {
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
@@ -86,7 +90,10 @@ __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 	now->stime = BPF_CORE_READ(task, stime);
 }
 
-/* That @task has no delays is not known yet: it was there before it was followed. */
+/*
+ * Returns true if the kernel keeps no delays for @task and no commit has recorded that yet: it ran
+ * before it was tracked.
+ */
 static __always_inline bool delays_are_due(struct task_struct *task, const struct task_entry *t)
 {
 	return wanted & DELAY_COUNTERS &&
@@ -95,9 +102,9 @@ static __always_inline bool delays_are_due(struct task_struct *task, const struc
 }
 
 /*
- * A task that has neither run nor switched since the last commit, and does not wait for a CPU, has
- * nothing to add, which is true of most tasks at most samples. The next tick updates the runtime of
- * running tasks.
+ * Returns true for a task that has neither run nor switched since its last commit and does not wait
+ * for a CPU: it has nothing to add, like most tasks at most samples. The runtime of running tasks
+ * is updated at the next tick.
  */
 static __always_inline bool task_has_slept(struct task_struct *task, const struct task_entry *t)
 {
@@ -111,8 +118,8 @@ static __always_inline bool task_has_slept(struct task_struct *task, const struc
 }
 
 /*
- * Dead and off the CPU: nothing can be added to its counters any more. Without a branch, after
- * which the verifier would walk the rest of the program twice.
+ * Returns 1 if the task is dead and off the CPU: its counters cannot grow any more. Without a
+ * branch, after which the verifier would walk the rest of the program twice.
  */
 static __always_inline u64 task_is_final(struct task_struct *task, const struct task_entry *t)
 {
@@ -136,7 +143,7 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 		return false;
 	final = task_is_final(task, t);
 	counters_read(task, &now);
-	/* checked after the counters were read: by then it may be the memory of another task */
+	/* checked after the counters were read, as the memory may be another task's by then */
 	if ((u64)BPF_CORE_READ(task, signal) != t->process ||
 	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
 	     (u32)BPF_CORE_READ(task, pid) != t->tid))
@@ -167,8 +174,8 @@ int task_commit_exited(u64 task)
 }
 
 /*
- * The kernel also counts an exec that fails after the old image is gone. Such a failure ends the
- * process by a signal, before the new image has any code.
+ * Returns 1 if the last exec that the kernel counted has failed. It also counts an exec that fails
+ * after the old image is gone; that ends the process by a signal before the new image has any code.
  */
 static __always_inline u64 exec_has_failed(struct task_struct *task, u32 status)
 {
@@ -184,14 +191,14 @@ static __always_inline struct task_struct *leader_step(struct task_struct *task,
 	u64 next = (u64)BPF_CORE_READ(leader, group_leader);
 	u64 of_next = (u64)BPF_CORE_READ((struct task_struct *)next, signal);
 
-	/* else it is freed, and its memory another task's */
+	/* else the next leader is freed and its memory reused */
 	return (void *)value_choose(is_set(of_next ^ (u64)BPF_CORE_READ(task, signal)), (u64)leader,
 				    next);
 }
 
 /*
- * The leader of the process of @task. If a thread has become that by an exec, only the leader
- * before points to it: the other threads, which the exec has ended, still point to that one.
+ * Returns the leader of the process of @task. After an exec by a thread only the previous leader
+ * points to the new one: the threads that the exec has ended still point to the previous one.
  */
 static __always_inline struct task_struct *leader_of(struct task_struct *task)
 {
@@ -228,7 +235,7 @@ int task_note_exit(u64 addr, u32 seen)
 	struct account_key key;
 	u32 status, flags;
 
-	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
+	if (!p || !p->event.rec.signal) /* or still being filled in by another CPU */
 		return 0;
 	leader = leader_of(task);
 	sig = BPF_CORE_READ(task, signal);
@@ -237,7 +244,7 @@ int task_note_exit(u64 addr, u32 seen)
 	status = task_wait_status(leader, sig);
 	lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	process_lock(p);
-	if (t->task != addr || t->serial != p->event.rec.serial) { /* closed, or another's by now */
+	if (t->task != addr || t->serial != p->event.rec.serial) { /* closed, or reused */
 		process_unlock(p);
 		return 0;
 	}
@@ -246,7 +253,7 @@ int task_note_exit(u64 addr, u32 seen)
 	p->alive_tasks -= first;
 	flags = p->event.rec.flags;
 	ended = group & is_zero(flags & PROCESS_ENDED);
-	/* the leader knows better how it ended than another thread, which may no longer find it */
+	/* the leader's status is the reliable one: another thread may no longer find the leader */
 	is_reported_anew =
 		ended | (group & is_set(flags & PROCESS_END_UNSEEN) & is_zero((u64)leader ^ addr));
 	if (ended) {
@@ -264,7 +271,7 @@ int task_note_exit(u64 addr, u32 seen)
 		account_end_process(key.tree, key.cgroup, 0);
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
-	/* up to 6.15 this runs after exit_mm(): when the last task is here, the memory is freed */
+	/* up to 6.15 this hook runs after exit_mm(): with the last task the memory is freed */
 	if (seen && group && !knows_release && !BPF_CORE_READ(task, mm))
 		p->event.rec.released_boot_ns = now;
 	if (!is_reported_anew)
@@ -275,8 +282,8 @@ int task_note_exit(u64 addr, u32 seen)
 	peak_note_exit(task, p);
 	p->mark_noted = 1;
 	if (want_exact_peak) {
-		mm_refresh((u64)BPF_CORE_READ(task,
-					      mm)); /* its last change may be less than a batch */
+		/* the last change may be smaller than a batch */
+		mm_refresh((u64)BPF_CORE_READ(task, mm));
 		mm_leave(t->process, t->serial, false);
 	}
 	return 0;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Follows tasks from birth to release. A hook may miss an event (tracepoint programs can be
- * preempted from 7.0 on): each of them, and the iterator over all tasks, adopts the tasks that an
- * earlier one missed. Counters are absolute since birth, so adopting late loses nothing.
+ * Hooks that track tasks from birth to release. A hook may miss an event (tracepoint programs can
+ * be preempted from 7.0 on): each hook, and the iterator over all tasks, adopts tasks that an
+ * earlier one missed. Counters are absolute since birth, so a late adoption loses nothing.
  */
 #include "tasks.bpf.h"
 #include "delays.bpf.h"
 
-#define COMMIT_CPUS 4 /* of so many CPUs the last exits are committed */
+#define COMMIT_CPUS 4 /* CPUs whose last exits are committed by each exit and fork */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile __u32 inject_misses, inject_free_misses;
 
-/* The processes that the next run of follow__adopt makes roots of @root_account. */
+/* Processes that the next run of follow__adopt makes roots of @root_account. */
 __u32 root_pids[MAX_TARGETS];
 __u32 nr_root_pids;
-__u64 task_fields; /* bit per enum task_counter: this kernel's tasks have the field */
+__u64 task_fields; /* mask by enum task_counter of the fields that this kernel has */
 
 static __always_inline bool is_drawn(u32 thousandths)
 {
@@ -28,7 +28,10 @@ static __always_inline bool event_is_missed(void)
 	return is_drawn(inject_misses);
 }
 
-/* The entry of @task, adopted now if its birth was missed; NULL when it is not followed. */
+/*
+ * Returns the entry of @task. Adopts the task if its birth was missed; returns NULL if it is not
+ * tracked.
+ */
 static __always_inline struct task_entry *task_followed(u64 task)
 {
 	struct task_entry *t = task_find(task);
@@ -41,12 +44,12 @@ static __always_inline struct task_entry *task_followed(u64 task)
 
 #define LATE_SLOTS 8
 
-/* The task that exited last on each CPU; and those before that were not off the CPU yet. */
+/* The last task that exited on each CPU, and earlier ones that were not off the CPU yet. */
 __u64 last_exited[MAX_CPUS], late_exited[MAX_CPUS][LATE_SLOTS];
 
 /*
- * The free event may be missed, and no other event shows that a task has become final. So each exit
- * and fork commits the tasks that exited last: dead by now, and their task_structs not yet freed.
+ * Commits the tasks that exited last, dead by now and not freed yet. The free event may be missed,
+ * and no other event shows that a task has become final, so each exit and fork does this.
  */
 static __always_inline void commit_exited(void)
 {
@@ -56,7 +59,8 @@ static __always_inline void commit_exited(void)
 		u32 cpu = (nr_cpus <= COMMIT_CPUS ? i : own + i) & (MAX_CPUS - 1);
 		u64 exited = last_exited[cpu];
 
-		if (exited && task_commit_exited(exited)) /* unless there is another one by now */
+		/* unless another task has exited since */
+		if (exited && task_commit_exited(exited))
 			__sync_val_compare_and_swap(&last_exited[cpu], exited, 0);
 	}
 	own &= MAX_CPUS - 1;
@@ -65,7 +69,7 @@ static __always_inline void commit_exited(void)
 			late_exited[own][i] = 0;
 }
 
-/* @task was preempted, or sleeps, on its way from its exit off the CPU. */
+/* Keeps @task, which was preempted or sleeps between its exit and its last switch. */
 static __always_inline void late_put(u32 cpu, u64 task)
 {
 	u32 free = 0;
@@ -77,9 +81,9 @@ static __always_inline void late_put(u32 cpu, u64 task)
 }
 
 /*
- * Births on the whole machine that at least one of the two hooks has seen. The kernel counts them,
- * too: what is missing here was missed by both. A child that the first hook has seen is remembered
- * until the second hook runs, so that it is counted once.
+ * Births on the whole machine that at least one of the two hooks has seen. The kernel counts
+ * births, too: the difference was missed by both. A child seen by the first hook is kept until the
+ * second hook runs, so that it is counted once.
  */
 #define BIRTH_SLOTS 256
 
@@ -105,19 +109,20 @@ static __always_inline void birth_count(u64 child, bool is_second_hook)
 		add(*n, 1);
 }
 
-/* False: @child is not followed, or not yet. */
+/* Makes an entry for @child. Returns false if it is not tracked, or not yet. */
 static __always_inline bool task_born(u64 creator, u64 child)
 {
 	struct account_key account;
 	struct task_entry *t;
 	struct process_entry *p;
 
-	if (by_cgroup && !cgroup_has(child)) /* its cgroup may differ from its creator's */
+	/* the cgroup of a child may differ from its creator's */
+	if (by_cgroup && !cgroup_has(child))
 		return false;
 	t = task_followed(creator);
 	p = process_of(t);
 	if (by_cgroup && !p) {
-		if (task_is_own(child)) /* a thread of the collector's */
+		if (task_is_own(child)) /* a thread of the collector */
 			return false;
 		task_add(child, root_account.tree, root_account.cgroup, 0, PROCESS_ROOT);
 		return true;
@@ -136,8 +141,9 @@ static __always_inline bool task_born(u64 creator, u64 child)
 }
 
 /*
- * Closes what is left of an earlier task at @addr, and of an earlier address space
- * at that of the new one. Also where that is not followed: what it does would be taken for theirs.
+ * Closes entries that an earlier task left at @addr and an earlier address space left at the mm of
+ * the new task, even if that is not tracked: its events would be taken for those of the earlier
+ * ones.
  */
 static __always_inline void address_born(u64 addr)
 {
@@ -145,14 +151,14 @@ static __always_inline void address_born(u64 addr)
 	u64 mm;
 
 	task_close_stale(addr);
-	if (!want_exact_peak || task_find(addr)) /* the iterator may be here first */
+	if (!want_exact_peak || task_find(addr)) /* the iterator may have been first */
 		return;
 	mm = (u64)BPF_CORE_READ((struct task_struct *)addr, mm);
 	if (mm && mm != (u64)BPF_CORE_READ(creator, mm))
 		mm_note_born(mm);
 }
 
-/* Sees io_uring workers too; membership comes from the creator, not from the parent. */
+/* Sees io_uring workers, too. Membership comes from the creator, not from the parent. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 {
@@ -167,7 +173,7 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 	return 0;
 }
 
-/* Adopts the children that task_newtask has missed. */
+/* Adopts children that task_newtask has missed. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *child)
 {
@@ -206,7 +212,7 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	key = process_account(p);
 	if (want_calls)
 		calls_take_over(addr, t->start_ns, task->start_time);
-	t->tid = task->pid; /* a thread that is not the leader takes over the leader's */
+	t->tid = task->pid; /* a thread takes over the PID of its leader */
 	t->start_ns = task->start_time;
 	execs_catch_up(p, task->self_exec_id - 1);
 	account_add_execs(key.tree, key.cgroup, 1);
@@ -219,7 +225,8 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	p->exec_id = task->self_exec_id;
 	BPF_CORE_READ_INTO(&r->comm, task, comm);
 	if (want_exact_peak) {
-		mm_leave(t->process, t->serial, true); /* the old one was given up just before */
+		/* the old address space was given up just before */
+		mm_leave(t->process, t->serial, true);
 		mm_join(t->process, t->serial, r->mm);
 	}
 	if ((!whole_node || key.tree) && exec_emit(task, bprm, image))
@@ -243,7 +250,10 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 	return 0;
 }
 
-/* Its counters are final. Not inlined: the repairs that a hook may make are deep in calls. */
+/*
+ * Commits the final counters and closes the entry. Not inlined: adoption by a hook makes deep call
+ * chains.
+ */
 static __noinline int commit_final(struct task_struct *task, u64 addr, struct task_entry *t,
 				   struct process_entry *p)
 {
@@ -262,12 +272,13 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 	return task_commit_counters(addr, t, p, &now, COMMIT_CLOSES);
 }
 
-/* There are processes with threads of which none has an entry: see process_end_entries(). */
+/* There are processes with threads of which none has an entry; see process_end_entries(). */
 bool entries_lack;
 
 /*
- * The last task of the process @p that has an entry is freed. If a thread that was missed, or had
- * no room, is not freed yet, it is adopted later, or closes the process when it is freed.
+ * Handles a freed task that was the last one with an entry in its process @p. A thread that was
+ * missed or had no room and is not freed yet is adopted later, or closes the process when it is
+ * freed.
  */
 static __always_inline void process_end_entries(struct task_struct *task, u64 signal, u64 serial,
 						struct process_entry *p)
@@ -282,7 +293,7 @@ static __always_inline void process_end_entries(struct task_struct *task, u64 si
 		process_emit_and_delete(signal, p);
 }
 
-/* The same for @task without an entry. */
+/* Does the same for a freed task without an entry. */
 static __always_inline void process_end_unentered(struct task_struct *task)
 {
 	u64 signal = (u64)BPF_CORE_READ(task, signal), serial = process_serial(task);
@@ -305,7 +316,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 
 	if (is_drawn(inject_free_misses))
 		return 0;
-	/* a task that is first met while attaching has used nothing since */
+	/* a task that is first met during the attach has used nothing since */
 	t = can_seed && seeding ? task_find(addr) : task_followed(addr);
 	if (!t && entries_lack)
 		process_end_unentered(task);
@@ -316,7 +327,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	serial = t->serial;
 	account = t->account;
 	p = process_find(signal, serial);
-	/* the last to exit may have had no entry */
+	/* the last task to exit may have had no entry */
 	if (p && (!t->exited || !(p->event.rec.flags & PROCESS_ENDED)))
 		task_note_exit(addr, false);
 	result = commit_final(task, addr, t, p);
@@ -338,7 +349,10 @@ static __always_inline bool is_root(u64 task)
 	return false;
 }
 
-/* What @task has used so far does not count. Only the collector comes here: one task at a time. */
+/*
+ * Adds a root, whose usage so far does not count. Only the collector calls this, for one task at a
+ * time.
+ */
 static __always_inline void root_add(struct task_struct *task, u64 addr)
 {
 	if (!seeding)
@@ -347,7 +361,7 @@ static __always_inline void root_add(struct task_struct *task, u64 addr)
 		 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : PROCESS_LAUNCHED));
 }
 
-/* Finds the roots, and the tasks that no hook has seen. Harmless to repeat. */
+/* Finds the roots, and tasks that no hook has seen. May be repeated. */
 SEC("iter/task")
 int follow__adopt(struct bpf_iter__task *ctx)
 {
@@ -370,7 +384,7 @@ int follow__adopt(struct bpf_iter__task *ctx)
 		clocks_learn();
 	}
 	addr = as_number(task);
-	/* a task without sighand has been released: its free hook may have run already */
+	/* a task without sighand is released: its free hook may have run already */
 	if (!BPF_CORE_READ(task, sighand) || task_find(addr))
 		return 0;
 	if (by_cgroup && seeding && !target_level)

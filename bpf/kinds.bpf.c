@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What kinds of files calls read and write (--io-kinds): at the end of each call that the kernel
- * counts as rchar or wchar, by the mode of the inode of its descriptor.
+ * Bytes read and written by kind of file (--io-kinds): counted at the end of each call that the
+ * kernel counts as rchar or wchar, by the inode mode of the descriptor.
  */
 #include "tasks.bpf.h"
 
@@ -13,7 +13,7 @@
 #define S_IFREG 0100000
 #define S_IFIFO 0010000
 
-/* By the names of the architecture, which the types of another one lack. */
+/* Named as in this architecture: the types of other ones lack these fields. */
 #if defined(__TARGET_ARCH_x86)
 #define TS_COMPAT 2
 
@@ -86,10 +86,11 @@ struct task_struct___of_call {
 	struct thread_info___of_call thread_info;
 } __attribute__((preserve_access_index));
 
-/* The kind of the descriptor @fd of the current task; 0: it has been closed meanwhile. */
+/* Returns the kind of descriptor @fd of the current task, or 0 if it has been closed meanwhile. */
 static __always_inline u32 kind_of(struct task_struct *task, u32 fd)
 {
-	struct fdtable *table = task->files->fdt; /* direct loads: each helper would be felt */
+	/* direct loads: helper calls would slow each call down measurably */
+	struct fdtable *table = task->files->fdt;
 	struct file *file = NULL;
 
 	if (fd >= table->max_fds || bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd))
@@ -109,7 +110,7 @@ static __always_inline u32 kind_of(struct task_struct *task, u32 fd)
 			(n)->now.way##_other += (bytes);                                           \
 	})
 
-/* What a call reads from and writes to; -1: nothing. */
+/* Descriptors that a call reads from and writes to; -1: none. */
 struct ends {
 	s32 from, to;
 };

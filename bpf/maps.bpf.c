@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The tasks that are followed, their processes, and the state that all programs share: the lowest
- * rung of the ladder that the files of this folder form.
+ * Maps of tasks, processes and call entries, and the state that all programs share.
  *
- * Keys are addresses, which the kernel gives to others as soon as it has freed what was there, and
- * an entry outlives its task if the free event is missed. So no other file looks up by an address
- * alone: the functions here return an entry only with what else shows that it is the right one.
+ * Keys are addresses, which the kernel reuses after a free, and an entry outlives its task if the
+ * free event is missed. So no other file looks up by address alone: the functions here return an
+ * entry only together with a further check that it is the right one.
  */
 #include "books.bpf.h"
 
@@ -26,9 +25,9 @@ struct {
 } processes SEC(".maps");
 
 /*
- * Of tasks that have moved something by calls; with want_calls. A call on a socket takes a
- * microsecond, so that a look-up in a hash would be felt: each task has a slot of an array, and
- * only if that is taken a place in the hash.
+ * Call entries of tasks that have moved something, with want_calls. A socket call takes a
+ * microsecond, so a hash look-up would cost measurably: each task has a slot of this array, and
+ * uses the hash only if the slot is taken.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -55,8 +54,8 @@ const volatile bool want_calls;
 struct tracking tracking;
 bool misses_seen;
 bool seeding;
-__u64 seeded_at_ns; /* CLOCK_MONOTONIC, the collector's: tasks born before it have been found, or
-		       are not followed */
+/* The collector's CLOCK_MONOTONIC: tasks born before have been found or are not tracked. */
+__u64 seeded_at_ns;
 struct account_key root_account;
 struct pass drain_pass;
 
@@ -71,10 +70,10 @@ static __always_inline struct process_entry *process_entry_at(u64 signal)
 }
 
 /*
- * The task at @addr, which began at another time than the entry of its address says, is a thread
- * of the process @serial, which is the entry's, that has executed a program: it has taken over the
- * start of its leader, and then its PID. The entry's, as a new process may have all addresses of an
- * earlier one. Verified once, as it takes only numbers.
+ * Returns true if the task at @addr, whose start time differs from that in the entry at its
+ * address, is a thread that has executed a program: it has taken over the start time of its leader,
+ * and then its PID. It must be of the process @serial, that of the entry, as a new process may
+ * reuse all addresses of an earlier one. Verified once, as it takes only numbers.
  */
 int task_leads_by_exec(u64 addr, u64 serial, u32 tid)
 {
@@ -112,7 +111,7 @@ u64 task_find_stale(u64 task)
 
 	if (!t)
 		return 0;
-	start_ns = t->start_ns; /* first: the entry may be another task's at any time */
+	start_ns = t->start_ns; /* first: the entry may be reused for another task at any time */
 	barrier();
 	return task_is(task, t) ? 0 : start_ns;
 }
@@ -134,7 +133,7 @@ __hidden long task_put(const struct task_entry *t)
 	return bpf_map_update_elem(&tasks, &t->task, t, BPF_NOEXIST);
 }
 
-/* The slot is @task's: for certain from the moment at which it is claimed. */
+/* Returns the slot of @task, which owns it only once it is claimed. */
 static __always_inline struct call_entry *call_slot(u64 task)
 {
 	u32 at = (task >> 6) * 0x9e3779b97f4a7c15ULL >> 32 & (CALL_SLOTS - 1);
@@ -174,7 +173,10 @@ int calls_take_over(u64 task, u64 before_ns, u64 start_ns)
 	return 0;
 }
 
-/* The task has been committed for the last time. Its slot is given up when it is empty again. */
+/*
+ * Deletes the call entry after the last commit of @task. A slot is released only after it is
+ * cleared.
+ */
 static __always_inline void calls_forget(u64 task)
 {
 	struct call_entry *n = call_slot(task);
@@ -199,7 +201,7 @@ __hidden void task_forget(u64 task)
 	if (t) {
 		mark = __sync_lock_test_and_set(&t->met, MET_AND_REMOVED);
 		is_met = is_zero(mark >> 1 ^ drain_pass.number);
-		/* counted once, also if another CPU is here, too */
+		/* counted once, even if another CPU runs this for the same task */
 		if (mark != MET_AND_REMOVED)
 			add(tracking.tasks, -(1 + (is_met << tasks_met_shift(mark >> 1))));
 	}
@@ -209,8 +211,8 @@ __hidden void task_forget(u64 task)
 }
 
 /*
- * The serial of the process that has @p; 0 while another CPU fills it in. Read once: meanwhile
- * another CPU may close the old entry and make the new one at the same key.
+ * Returns the serial of the process of @p, or 0 while another CPU fills it in. The serial is read
+ * once, as another CPU may replace the entry at this key meanwhile.
  */
 static __always_inline u64 serial_known(const struct process_entry *p)
 {

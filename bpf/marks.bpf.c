@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The high-water mark of each image that a process runs, and when its memory has been given back.
- * The mark is the kernel's. It can be reset (5 written to /proc/PID/clear_refs), which shows when
- * it is less than what a drain has read.
+ * The high-water mark of each image that a process runs, and the time at which its memory is freed.
+ * The kernel keeps the mark. Writing 5 to /proc/PID/clear_refs resets it, which shows when it is
+ * lower than what a drain has read.
  */
 #include "memory.bpf.h"
 
-bool knows_old_image; /* marks__prepare_exec is attached */
-bool knows_release;   /* marks__exit_mmap is attached */
+bool knows_old_image; /* set if marks__prepare_exec is attached */
+bool knows_release;   /* set if marks__exit_mmap is attached */
 
 static __always_inline void bound_note(struct process_entry *p, u64 pages)
 {
@@ -20,7 +20,9 @@ static __always_inline void peak_note(struct process_entry *p, u64 peak)
 	bound_note(p, peak);
 }
 
-/* A mark that is no smaller than what was only an upper bound so far makes the peak exact. */
+/*
+ * Notes an exact peak. If it is not below a peak that was an upper bound, the peak becomes exact.
+ */
 static __always_inline void peak_note_exact(struct process_entry *p, u64 pages)
 {
 	if (pages >= p->event.rec.rss_peak_pages)
@@ -44,8 +46,8 @@ __hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_ma
 			  is_less(high + mark_error_pages(), largest));
 	largest += value_excess(high, largest);
 	process_lock(p);
-	if (p->event.rec.serial ==
-	    serial) { /* a drain may be late, and the entry another process's */
+	/* a drain may be late and the entry another process's */
+	if (p->event.rec.serial == serial) {
 		p->event.rec.mark_fell |= fell;
 		p->seen.mm = now->mm;
 		p->seen.kernel_pages = now->kernel_pages;
@@ -56,8 +58,8 @@ __hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_ma
 }
 
 /*
- * Reads and records the marks of @mm, which @p uses, and the pages that are resident now. Returns
- * the most that it was ever found to hold.
+ * Reads and records the marks of @mm, which @p uses. Sets @resident to the resident pages and
+ * returns the largest size ever seen.
  */
 static __always_inline u64 mark_refresh(struct process_entry *p, struct mm_struct *mm,
 					u64 *resident)
@@ -65,15 +67,16 @@ static __always_inline u64 mark_refresh(struct process_entry *p, struct mm_struc
 	const struct seen_marks before = p->seen;
 	struct seen_marks now;
 
-	barrier(); /* copied first: a drain on another CPU may write marks that are read later */
+	barrier(); /* copied first: a drain on another CPU may write newer marks meanwhile */
 	*resident = resident_read(mm);
 	marks_read(mm, *resident, &now);
 	return mark_note(p, p->event.rec.serial, &before, &now);
 }
 
 /*
- * The mark of the last image. Since 6.16 the address space still exists at this hook. Before, only
- * the maximum over all images is left: it is this image's if it has grown since its exec.
+ * Records the mark of the last image. Since 6.16 the address space still exists at this hook.
+ * Before, only signal->maxrss is left, the maximum over all images: it belongs to this image if it
+ * has grown since its exec.
  */
 __hidden void peak_note_exit(struct task_struct *task, struct process_entry *p)
 {
@@ -97,9 +100,9 @@ __hidden void peak_note_exit(struct task_struct *task, struct process_entry *p)
 }
 
 /*
- * An image that was inherited by fork ends by exec; its peak was @high, at the end it held @now.
- * What it had from its creator is not the process's own, what it grew by is. How much of the former
- * it gave back before it grew is not known.
+ * Notes the peak of an image that was inherited by fork and ends by exec: its peak was @high, its
+ * size at the end @now. Only growth beyond the inherited pages is the process's own. How many
+ * inherited pages it freed before it grew is unknown.
  */
 static __always_inline void peak_note_first_exec(struct process_entry *p, u64 high, u64 now)
 {
@@ -117,7 +120,10 @@ static __always_inline void peak_note_first_exec(struct process_entry *p, u64 hi
 	peak_note(p, own);
 }
 
-/* From signal->maxrss, which never falls, where the hook below does not exist. */
+/*
+ * Records the mark of the old image from signal->maxrss, which never falls, where the hook
+ * marks__prepare_exec does not exist.
+ */
 __hidden void peak_note_exec(struct task_struct *task, struct process_entry *p)
 {
 	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
@@ -140,13 +146,13 @@ __hidden void peak_note_exec(struct task_struct *task, struct process_entry *p)
 		else if (!(flags & PROCESS_LAUNCHED))
 			bound_note(p, p->seen.largest_pages);
 	}
-	p->seen.mm = p->seen.kernel_pages = p->seen.largest_pages =
-		0; /* a new one may get the same address */
+	/* a new address space may get the same address */
+	p->seen.mm = p->seen.kernel_pages = p->seen.largest_pages = 0;
 }
 
 /*
- * The mark of an image that ends by exec. An address space that is only borrowed, as after vfork,
- * counts for the process that it is borrowed from.
+ * Records the mark of an image that ends by exec. A borrowed address space, as after vfork, counts
+ * for the process that owns it.
  */
 SEC("?tp_btf/sched_prepare_exec")
 int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm *bprm)
@@ -169,8 +175,8 @@ int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm 
 }
 
 /*
- * The pages of an address space have been given back, by its last user. Where that is the old image
- * of an exec, the process lives on and its memory is not released.
+ * The last user of an address space has freed its pages. At an exec that is the old image: the
+ * process lives on and its memory is not released.
  */
 SEC("?tp_btf/exit_mmap")
 int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
@@ -183,7 +189,7 @@ int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
 		mm_note_freed(as_number(mm), p ? t->process : 0, p ? t->serial : 0);
 	if (p && !BPF_CORE_READ(task, signal, live.counter)) {
 		p->event.rec.released_boot_ns = boot_now();
-		/* from 6.16 on the exit hook runs before this, and the last thread goes on */
+		/* from 6.16 on the exit hook runs before this, and the last thread still lives */
 		lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LAST);
 	}
 	return 0;

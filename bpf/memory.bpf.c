@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Resident memory as the kernel counts it. */
+/* Resident memory and high-water marks, read from the kernel's counters. */
 #include "memory.bpf.h"
 
 const volatile __u32 nr_cpus;
 const volatile bool want_memory;
 
-/* What to add to a per-CPU pointer for each CPU; found by memory__offsets. */
+/* Offset from a per-CPU pointer to the data of each CPU; set by memory__offsets. */
 __u64 cpu_offset[MAX_CPUS];
 bool cpu_offset_known;
 
-/* Up to 6.1 plain counters, with a small cache in each task. */
+/* Layout up to 6.1: plain counters, with a small cache in each task. */
 struct mm_rss_stat___6_1 {
 	struct {
 		long counter;
-	} count[4]; /* atomic_long_t: the kind must match, or the field is not found */
+	} count[4]; /* atomic_long_t: CO-RE finds the field only if the kind matches */
 } __attribute__((preserve_access_index));
 struct mm_struct___6_1 {
 	struct mm_rss_stat___6_1 rss_stat;
@@ -26,9 +26,12 @@ struct {
 	__type(value, u64);
 } percpu_probe SEC(".maps");
 
-__u64 laundered; /* for the verifier, a pointer that was stored here is read as a number */
+__u64 laundered; /* the verifier takes a pointer that was stored here and read back as a number */
 
-/* Run once: the address of a per-CPU element less its per-CPU pointer is the CPU's offset. */
+/*
+ * Computes the offset of each CPU: the address of a per-CPU element minus its per-CPU pointer. Run
+ * once.
+ */
 SEC("?syscall")
 int memory__offsets(void *ctx)
 {
@@ -52,9 +55,10 @@ int memory__offsets(void *ctx)
 }
 
 /*
- * Since 6.2 these are per-CPU counters. The central part may be off by a batch for each CPU; the
- * sum over CPUs is what procfs reports. The four are allocated side by side, so that one read
- * gets all four of a CPU: a remote CPU's cache line is expensive.
+ * Reads the central parts of the counters, which are per-CPU since 6.2, and returns the address of
+ * their per-CPU parts, or 0. The central part may be off by a batch for each CPU; the sum over CPUs
+ * is what procfs reports. The four counters are allocated side by side, so one read gets all four
+ * of a CPU: a remote CPU's cache line is expensive.
  */
 static __always_inline u64 rss_read_central(struct mm_struct *mm, s64 rss[NR_RSS])
 {
@@ -97,8 +101,8 @@ static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
 }
 
 /*
- * A counter that is being changed while it is summed can come out below zero. Without a branch,
- * after which the verifier would walk the rest of the program twice.
+ * Returns 0 for negative counters: one that changes while it is summed can come out below zero.
+ * Without a branch, after which the verifier would walk the rest of the program twice.
  */
 static __always_inline u64 pages_clamp(s64 pages)
 {
@@ -119,7 +123,10 @@ __hidden u64 resident_read(struct mm_struct *mm)
 	return rss_sum(rss);
 }
 
-/* Only of this CPU: what its creator counted on another one before it migrated is left out. */
+/*
+ * Reads only this CPU: pages that the creator counted on another one before it migrated are left
+ * out.
+ */
 u64 resident_read_at_birth(u64 addr)
 {
 	struct mm_struct *mm = (struct mm_struct *)addr;

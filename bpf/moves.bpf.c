@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Moves between cgroups, as far as they matter; cgroups that are made and removed. */
+/* Hooks of moves between cgroups, and of cgroups that are made and removed. */
 #include "tasks.bpf.h"
 
-#define MAX_THREADS 16 /* of a process that is moved; the collector finds the others */
+/* threads of a moved process that the hook handles; the collector finds the others */
+#define MAX_THREADS 16
 
 const volatile __s32 cgroup_hierarchy;
-const volatile __u64 target_path[TARGET_PATH_WORDS]; /* zeros: not recognized when made again */
+/* zeros: the target is not recognized when it is made again */
+const volatile __u64 target_path[TARGET_PATH_WORDS];
 
 __noinline int task_leave(u64 addr)
 {
@@ -45,7 +47,10 @@ __noinline int task_leave(u64 addr)
 	return 0;
 }
 
-/* What a running task has used since the scheduler's last update is known with the next tick. */
+/*
+ * Counts a move seen by the hook. What a running task has used since the scheduler's last update is
+ * known at its next tick.
+ */
 static __always_inline void move_seen(u64 addr)
 {
 	add(tracking.moves_seen, 1);
@@ -54,19 +59,21 @@ static __always_inline void move_seen(u64 addr)
 }
 
 /*
- * Moves between cgroups. `cgroup_attach_task` reports a move after the fact, once for a whole
- * process; the hook goes through its threads. Interrupts are off there, and the kernel may have
- * no memory for a new entry. Then, and for processes with many threads, the hook asks the
- * collector for a pass over all tasks; so does a hook that was skipped.
+ * cgroup_attach_task reports a move after the fact, once for a whole process; the hook walks its
+ * threads. Interrupts are off there, so the kernel may be unable to allocate a new entry. Then, for
+ * processes with many threads, and after a missed event, the collector runs a pass over all tasks.
  */
 
-/* @task may have been moved in or out. False: the collector is to look for it later. */
+/*
+ * Handles @task, which may have been moved in or out. Returns false if the collector has to look
+ * for it later.
+ */
 int task_moved(u64 addr)
 {
 	struct task_entry *t = task_find(addr);
 	int err;
 
-	if (whole_node) { /* threads are committed before their process's account changes */
+	if (whole_node) { /* threads are committed before the account of their process changes */
 		task_commit(addr, t, process_of(t));
 		return true;
 	}
@@ -86,10 +93,7 @@ int task_moved(u64 addr)
 	return !err || err == -EEXIST;
 }
 
-/*
- * Called once for a task that is moved, or for the leader of a whole process that is. Interrupts
- * are off, so that the kernel may be unable to allocate a new entry until this returns.
- */
+/* Runs once for a moved task, or for the leader of a process that is moved as a whole. */
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct task_struct *task,
 	     bool is_whole)
@@ -107,7 +111,8 @@ int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct ta
 			break;
 		node = (u64)BPF_CORE_READ((struct list_head *)node, next);
 	}
-	if (whole_node) { /* what further threads have used since the last drain follows the move */
+	/* usage of further threads since the last drain goes to the new account */
+	if (whole_node) {
 		process_recount(as_number(task));
 		return 0;
 	}
@@ -118,7 +123,8 @@ int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct ta
 	return 0;
 }
 
-__u64 made_path[TARGET_PATH_WORDS]; /* the kernel calls cgroup_mkdir's hook under a lock */
+/* one buffer is enough: the kernel runs this hook under a lock */
+__u64 made_path[TARGET_PATH_WORDS];
 
 static __always_inline bool is_target(struct cgroup *cg, const char *path)
 {

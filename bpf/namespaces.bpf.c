@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * PIDs and times as the collector has them. Its PID namespace decides which PIDs /proc and all
- * reports have; the kernel's own clocks have no namespaces, but in a time namespace those of user
+ * PIDs and times as the collector sees them. Its PID namespace decides which PIDs /proc and all
+ * reports show. The kernel's clocks have no namespaces, but in a time namespace the clocks of user
  * space, and the start times in /proc, are shifted.
  */
 #include "books.bpf.h"
 
 /*
- * The PID namespace of the collector: its PIDs are those in /proc, and in all that is reported. The
- * first pass over all tasks learns it. A process that is not visible there has PID 0.
+ * The collector's PID namespace, read by the first pass over all tasks. A process that is not
+ * visible in it has PID 0.
  */
 __u64 pid_namespace;
 __u32 pid_level;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The victims of the kernel's OOM killer, and the limit that was reached. */
+/* Victims of the kernel's OOM killer, and the limit that was reached. */
 #include "tasks.bpf.h"
 
-#define MAX_LEVELS 10  /* of nested cgroups */
-#define NEAR_PAGES 512 /* charges are batched: a full cgroup may be that far below its limit */
+#define MAX_LEVELS 10 /* most nested cgroups that are searched */
+/* charges are batched: usage of a full cgroup may be that far below its limit */
+#define NEAR_PAGES 512
 
-/* Since 6.8 the hook has the task, before only its pid; the fields of the event show which. */
+/*
+ * Since 6.8 the hook gets the task, before only its PID. The fields of the trace event show which.
+ */
 struct trace_event_raw_mark_victim___6_8 {
 	u32 uid;
 } __attribute__((preserve_access_index));
 
-/* The memory cgroup of @task; @css comes first in it. */
+/* Returns the memory cgroup of @task; its css is its first member. */
 static __always_inline struct mem_cgroup *task_memcg(struct task_struct *task)
 {
 	u64 at, memcg = 0;
@@ -23,7 +26,7 @@ static __always_inline struct mem_cgroup *task_memcg(struct task_struct *task)
 	return (struct mem_cgroup *)memcg;
 }
 
-/* The nearest limit of the cgroups above @task that is used up. */
+/* Sets the nearest limit that is used up among the cgroups of @task and their ancestors. */
 static __always_inline void limit_find(struct oom_event *e, struct task_struct *task)
 {
 	struct mem_cgroup *memcg = task_memcg(task);

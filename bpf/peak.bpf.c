@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * The exact peak of the tree's resident memory (--exact-peak). A hook runs at each change of a
- * counter; when its central part has moved (by a batch, since 6.2), the address space is summed
- * again and the tree's total updated. What each held at the peak is stored lazily: an entry stores
- * what it held at its first change after a new peak, so that a peak costs the same for any number
- * of address spaces.
+ * counter. When the central part of a counter has moved (since 6.2: by a batch), it sums the
+ * address space again and updates the tree's total. What each one held at the peak is stored
+ * lazily, at the first change after a new peak, so a peak costs the same for any number of address
+ * spaces.
  */
 #include "memory.bpf.h"
 
 #define LOOKS 2
 
 const volatile bool want_exact_peak;
-__u64 watched_pages; /* above these there is one event, which resets it; 0: nothing is watched */
-bool peak_is_frozen; /* the run is over: what was held at the peak is being read */
+__u64 watched_pages; /* a larger total emits one event and resets this; 0: not watched */
+bool peak_is_frozen; /* the run is over and the sizes at the peak are being read */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -44,9 +44,9 @@ static __always_inline struct mm_entry *mm_find(u64 mm)
 }
 
 /*
- * Sets what @mm, the address space of @e, holds to @pages, unless the entry was set since it had
- * @version: then @pages may be older than what it has. @is_last: in any case, and for the last
- * time. False: not set.
+ * Sets the size of @mm, the address space of @e, to @pages, unless the entry has changed since
+ * @version: @pages may be outdated then. @is_last: sets it in any case and closes the entry.
+ * Returns false if nothing was set.
  */
 static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 version, bool is_last)
 {
@@ -84,7 +84,7 @@ static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 ve
 	return true;
 }
 
-/* Reads what @mm holds. If another CPU sets it meanwhile each time, that value is kept. */
+/* Reads the size of @mm. If another CPU sets it during each attempt, that value stays. */
 static __always_inline void mm_read(struct mm_entry *e, u64 mm)
 {
 	for (int i = 0; i < LOOKS; i++) {
@@ -93,19 +93,22 @@ static __always_inline void mm_read(struct mm_entry *e, u64 mm)
 		if (e->mm != mm)
 			return;
 		pages = resident_read((struct mm_struct *)mm);
-		/* what nothing uses does not grow: it is another one, which is not followed */
+		/*
+		 * an unused address space does not grow: this is an untracked one at the same
+		 * address
+		 */
 		if ((!e->users && pages > e->pages) || mm_set(e, mm, pages, version, false))
 			return;
 	}
 }
 
-/* Ends @e: what it held at the peak goes into the record of the process that it belongs to. */
+/* Closes @e and adds what it held at the peak to the record of its process. */
 static __always_inline void mm_end(u64 mm, struct mm_entry *e)
 {
 	struct process_entry *p;
 	struct tree_peak *t = tree_peak_get();
 
-	if (!mm_set(e, mm, 0, 0, true)) /* after the teardown a few pages may still be counted */
+	if (!mm_set(e, mm, 0, 0, true)) /* a few pages may still be counted after the teardown */
 		return;
 	p = process_find(e->owner, e->serial);
 	if (p && t && p->event.rec.serial == e->serial && e->at_peak) {
@@ -126,7 +129,7 @@ int mm_refresh(u64 mm)
 	return 0;
 }
 
-/* The entry of the address space that @p uses; not that of a later one at the same address. */
+/* Returns the entry of the address space of @p, but not that of a later one at the same address. */
 static __always_inline struct mm_entry *process_mm(struct process_entry *p)
 {
 	struct mm_entry *e = p && p->mm ? mm_find(p->mm) : NULL;
@@ -134,7 +137,7 @@ static __always_inline struct mm_entry *process_mm(struct process_entry *p)
 	return e && e->id == p->mm_id ? e : NULL;
 }
 
-/* An entry with users is shared; the address of one without may have been reused. */
+/* An entry with users is shared. The address of one without users may have been reused. */
 int mm_join(u64 signal, u64 serial, u64 mm)
 {
 	struct process_entry *p = process_find(signal, serial);
@@ -151,7 +154,9 @@ int mm_join(u64 signal, u64 serial, u64 mm)
 	}
 	if (e)
 		mm_end(mm, e);
-	/* filled in within the map: deep down in calls, the stack has no room for an entry */
+	/*
+	 * filled in within the map: the stack has no room for an entry this deep in the call chain
+	 */
 	if (bpf_map_update_elem(&mms, &mm, &no_space, BPF_NOEXIST)) {
 		account_lose(p->event.rec.account.tree, p->event.rec.account.cgroup, LOSS_MMS, 1);
 		return 0;
@@ -169,7 +174,6 @@ int mm_join(u64 signal, u64 serial, u64 mm)
 	return mm_refresh(mm);
 }
 
-/* The process no longer uses its address space, by exit or exec. */
 int mm_leave(u64 signal, u64 serial, u32 is_torn_down)
 {
 	struct process_entry *p = process_find(signal, serial);
@@ -179,7 +183,7 @@ int mm_leave(u64 signal, u64 serial, u32 is_torn_down)
 		return 0;
 	add(e->users, -1);
 	if (e->users) {
-		p->mm_id = 0; /* its record may be closed later, which leaves again */
+		p->mm_id = 0; /* closing its record later leaves again */
 		return 0;
 	}
 	e->owner = signal;
@@ -189,7 +193,6 @@ int mm_leave(u64 signal, u64 serial, u32 is_torn_down)
 	return 0;
 }
 
-/* The process is about to be emitted and removed. */
 int mm_forget(u64 signal, u64 serial)
 {
 	struct process_entry *p = process_find(signal, serial);
@@ -200,7 +203,7 @@ int mm_forget(u64 signal, u64 serial)
 	return 0;
 }
 
-/* From now on the address may be reused, also by an address space that is not followed. */
+/* After this the address may be reused, even by an untracked address space. */
 int mm_note_freed(u64 mm, u64 signal, u64 serial)
 {
 	struct process_entry *p = process_find(signal, serial);
@@ -208,7 +211,7 @@ int mm_note_freed(u64 mm, u64 signal, u64 serial)
 
 	if (!e)
 		return 0;
-	if (p && p->mm_id == e->id) { /* its last user, by exec */
+	if (p && p->mm_id == e->id) { /* its last user, at exec */
 		e->owner = signal;
 		e->serial = p->event.rec.serial;
 	}

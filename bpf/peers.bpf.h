@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* The peers of sockets (--net-peers): bytes by remote address and port, for one run. */
+/* Peers of sockets (--net-peers): bytes by remote address and port, for one run. */
 #ifndef PEERS_BPF_H
 #define PEERS_BPF_H
 
@@ -18,9 +18,9 @@ struct {
 
 static const struct peer_count no_peer_count;
 
-__u64 peers_lost; /* calls for whose peer there was no room */
+__u64 peers_lost; /* calls whose peer did not fit */
 
-/* IPv4, and IPv4 in IPv6, take the last four bytes. */
+/* Sets the address of @key; IPv4 becomes ::ffff:a.b.c.d. */
 static __always_inline void peer_put_address(struct peer_key *key, struct sock *sk)
 {
 	if (sk->__sk_common.skc_family == AF_INET) {
@@ -45,9 +45,10 @@ static __always_inline struct peer_count *peer_get(const struct peer_key *key)
 }
 
 /*
- * The peer of @sk; @came_in: it has connected to a socket that listens here, and its port means
- * nothing. A datagram socket that is not connected has none: the address is that of each message.
- * Of one that is, a message may have an address of its own, which @n has then.
+ * Returns the counters of the peer of @sk, or NULL if there is no room (counted as lost). With
+ * @came_in (the peer connected to a listening socket) its port is left out. A message that is sent
+ * over a connected datagram socket may name another address, which is in @n. An unconnected one has
+ * no known peer.
  */
 static __always_inline struct peer_count *peer_of(struct sock *sk, bool is_tcp, bool came_in,
 						  struct call_entry *n)

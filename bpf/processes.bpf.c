@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Entries of processes: made when their first task is met, closed when none is left. */
+/* Entries of processes: made with their first task, closed when no task is left. */
 #include "tasks.bpf.h"
 
 static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
@@ -16,8 +16,8 @@ static __always_inline void process_describe(struct process_record *r, struct ta
 }
 
 /*
- * The kernel may reuse the memory of an entry as soon as it is deleted: only one caller may delete
- * it, and only while it is the entry of the process @serial.
+ * The kernel may reuse the memory of a deleted entry, so only one caller may delete it, and only
+ * while it is the entry of the process @serial.
  */
 __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 {
@@ -32,8 +32,8 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 }
 
 /*
- * The memory of the signal_struct of @p is another process's by now, but it has open entries: their
- * tasks have been freed, unseen, and what those used that were not final is lost.
+ * Counts the tasks that @p still has open although the memory of its signal_struct has been reused:
+ * their free events were missed, and the usage that was not final is lost.
  */
 static __always_inline void process_lose_tasks(struct process_entry *p, struct account_key *account)
 {
@@ -44,7 +44,7 @@ static __always_inline void process_lose_tasks(struct process_entry *p, struct a
 		account_lose(account->tree, account->cgroup, LOSS_STALE, (s32)(p->tasks - final));
 }
 
-/* Nothing more of the process will be counted: emits its record, with all that is known of it. */
+/* Closes the process and emits its record with everything that is known. */
 int process_close(u64 key, u64 serial, u32 how)
 {
 	struct process_entry *p = process_find(key, serial);
@@ -87,15 +87,18 @@ static __always_inline void process_fill(struct process_entry *p, struct task_st
 	if (flags & PROCESS_SEEDED)
 		p->event.rec.joined_boot_ns = boot_now();
 	if (flags & PROCESS_SEEDED || (by_cgroup && flags & PROCESS_ROOT))
-		p->event.rec.image =
-			p->event.rec.serial; /* the collector reads its name in /proc */
+		/* the collector reads its name in /proc */
+		p->event.rec.image = p->event.rec.serial;
 	/* a fork copies the counter: the child began with the value of its parent */
 	p->exec_id = flags & PROCESS_LATE ? BPF_CORE_READ(task, group_leader, parent_exec_id)
 					  : BPF_CORE_READ(task, self_exec_id);
 	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
 }
 
-/* At its birth a process has a copy of its creator's memory, or shares it; that is `current`. */
+/*
+ * Notes which memory a new process has: it copies or shares that of its creator, which is
+ * `current`.
+ */
 static __always_inline void memory_inherit(struct process_entry *p, u64 mm, u32 flags)
 {
 	p->event.rec.mm = mm;
@@ -111,10 +114,6 @@ static __always_inline void memory_inherit(struct process_entry *p, u64 mm, u32 
 	}
 }
 
-/*
- * Makes an entry for the process of the task at @addr unless it has one. 1: it is new; 0: it was
- * there; -1: not made, as another process's entry at this key is about to go; PROCESS_NO_ROOM.
- */
 int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
 	struct task_struct *task = (struct task_struct *)addr;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Moves one process, or all processes of an account, to another account, as the collector asks. */
+/*
+ * Moves one process, or all processes of an account, to another account on request of the
+ * collector.
+ */
 #include "tasks.bpf.h"
 
 struct move_request move;
@@ -14,7 +17,7 @@ int reassign__process(struct bpf_iter__task *ctx)
 	struct task_entry *t;
 	u64 addr;
 
-	if (!task) { /* all have been visited */
+	if (!task) { /* all tasks have been visited */
 		if (!move.signal)
 			move.result = -ESRCH;
 		else
@@ -39,8 +42,7 @@ int reassign__process(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* The records of the processes that were moved, as they were then: later commits do not change
- * them. */
+/* Copies of the records of moved processes, which later commits do not change. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, RETIRED_ROWS);
@@ -50,8 +52,8 @@ struct {
 } retired SEC(".maps");
 
 /*
- * Copies the record of @p to @rec, and moves @p to the new account. False: it is not in the old
- * one, is being closed, or has no task yet and will be born into the new one.
+ * Copies the record of @p to @rec and moves @p to the new account. Returns false if it is not in
+ * the old account, is being closed, or has no task yet and so will be born into the new one.
  */
 static __always_inline bool process_retire(struct process_entry *p, struct process_record *rec,
 					   u32 *threads)
@@ -75,7 +77,7 @@ static __always_inline bool process_retire(struct process_entry *p, struct proce
 	return is_one && !is_closing && is_born;
 }
 
-/* Of the thread group's leader, which is its first thread, as in /proc/PID/stat. 0: it has none. */
+/* Returns the state of the first thread, the leader, as in /proc/PID/stat; 0 if there is none. */
 static __always_inline u32 state_read(u64 signal)
 {
 	u64 head = signal + bpf_core_field_offset(struct signal_struct, thread_head);
@@ -88,7 +90,10 @@ static __always_inline u32 state_read(u64 signal)
 	return STATE_READ | BPF_CORE_READ(task, __state) | (u32)BPF_CORE_READ(task, exit_state);
 }
 
-/* The totals of the old account stay: they are those of the records that are written here. */
+/*
+ * Retires one process. The old account keeps its totals: they match the records written here.
+ * Returns 1 if there is no room for a row.
+ */
 int account_retire_process(u64 key, u64 serial)
 {
 	struct process_entry *p = process_find(key, serial);
@@ -107,7 +112,7 @@ int account_retire_process(u64 key, u64 serial)
 	if (threads)
 		account_move_in(retire.to.tree, retire.to.cgroup, threads,
 				rec->flags & (PROCESS_WITHOUT_DELAYS | PROCESS_BLKIO_WRONG));
-	/* in user space a file of /proc would have to be opened for each process */
+	/* user space would have to open a file of /proc for each process */
 	if (!(rec->flags & PROCESS_ENDED))
 		rec->state = state_read(rec->signal);
 	retire_pass.rows = at + 1;
@@ -116,7 +121,7 @@ int account_retire_process(u64 key, u64 serial)
 
 static long process_visit(struct bpf_map *map, u64 *key, struct process_entry *p, void *context)
 {
-	if (p->event.rec.account.tree != retire.from.tree) /* looked at again, locked */
+	if (p->event.rec.account.tree != retire.from.tree) /* checked again under the lock */
 		return 0;
 	return account_retire_process(*key, p->event.rec.serial) ? 1 : 0;
 }
@@ -124,7 +129,7 @@ static long process_visit(struct bpf_map *map, u64 *key, struct process_entry *p
 SEC("iter/task")
 int reassign__account(struct bpf_iter__task *ctx)
 {
-	if (ctx->task) /* only the call after the last task */
+	if (ctx->task) /* only at the call after the last task */
 		return 0;
 	account_close(retire.from.tree, retire.from.cgroup, retire.to.tree);
 	processes_each(process_visit);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Where sockets move bytes: in the task that moves them, with what was moved. And what happens to
- * TCP connections, often in an interrupt during which any task is current: it is counted for the
- * process that opened the connection, or listens.
+ * Bytes that sockets move, counted for the task that moves them; and events of TCP connections.
+ * Those often happen in an interrupt with an arbitrary current task, so they are counted for the
+ * process that opened the connection or listens.
  */
 #include "tasks.bpf.h"
 
@@ -26,21 +26,22 @@
 #define TCP_CLOSE 7
 #define TCP_LISTEN 10
 #define WAITING_MOST 128
-#define PASS 1 /* of programs of a cgroup */
+#define PASS 1 /* return value of cgroup programs: continue */
 
 #include "calls.bpf.h"
 #include "peers.bpf.h"
 
 static __always_inline u64 current_start(void)
 {
-	return bpf_get_current_task_btf()->start_time; /* a load: a helper would be felt */
+	/* a direct load: a helper call would cost measurably */
+	return bpf_get_current_task_btf()->start_time;
 }
 
 enum protocol { OVER_TCP, OVER_UDP, OVER_UNIX, OVER_OTHER };
 
 /*
- * Loads directly through @sk, other than all other programs: a call of a helper takes as long as
- * the rest of this, and a run with --net can wait until the verifier has checked it.
+ * Unlike all other programs this one loads directly through @sk: a helper call takes as long as the
+ * rest of this function, and a run with --net can wait for the longer verification.
  */
 static __always_inline enum protocol protocol_of(struct sock *sk)
 {
@@ -55,7 +56,7 @@ static __always_inline enum protocol protocol_of(struct sock *sk)
 	return protocol == IPPROTO_UDP || protocol == IPPROTO_UDPLITE ? OVER_UDP : OVER_OTHER;
 }
 
-/* A connection of MPTCP is that of its first subflow, which has the route; NULL: it has none. */
+/* Returns the first subflow of an MPTCP socket, which has its route; NULL if there is none. */
 static __always_inline struct sock *first_subflow(struct sock *sk)
 {
 	if (sk->sk_protocol != IPPROTO_MPTCP ||
@@ -64,7 +65,7 @@ static __always_inline struct sock *first_subflow(struct sock *sk)
 	return BPF_CORE_READ((struct mptcp_sock *)sk, first);
 }
 
-/* A connected socket has its route, and so the device by which it sends. */
+/* Returns true if @sk sends by the loopback device; a connected socket caches its route. */
 static __always_inline bool is_loopback(struct sock *sk)
 {
 	u32 family = sk->__sk_common.skc_family;
@@ -80,12 +81,12 @@ static __always_inline bool is_loopback(struct sock *sk)
 	return route && route->dev->flags & IFF_LOOPBACK;
 }
 
-/* The process that opened a connection, or listens for it; freed with the socket. */
+/* The process that opened a connection or listens for it; freed with the socket. */
 struct owner {
 	u64 signal, serial;
-	struct account_key account; /* if there is no such process any more */
-	u32 listens;                /* or comes from one that does */
-	u32 sent_again;             /* segments that have been counted */
+	struct account_key account; /* used if the process is gone */
+	u32 listens;    /* 1 for a listening socket and the connections that it accepts */
+	u32 sent_again; /* retransmitted segments counted so far */
 };
 
 struct {
@@ -96,13 +97,13 @@ struct {
 } owners SEC(".maps");
 
 /*
- * The live sockets of owners, by address. An event that closes one may be missed, and its memory be
- * another socket's by now: that has another cookie.
+ * Live sockets with an owner, by address. The event that closes one may be missed and its memory
+ * reused by another socket, which has another cookie.
  */
 struct live_socket {
 	u64 cookie;
 	struct owner owner;
-	u64 pass; /* number of the pass that met it last */
+	u64 pass; /* number of the last pass that met it */
 };
 
 struct {
@@ -122,11 +123,12 @@ struct {
 } socket_rows SEC(".maps");
 
 struct pass socket_pass;
-__u64 sockets_lost; /* live ones that had no room */
+__u64 sockets_lost; /* live sockets that did not fit into the map */
 
 /*
- * The copy that the kernel makes of a socket that listens has the length of its queue, whichever
- * process listens, and since when. Where that is 0, its owner is known by the storage.
+ * Returns true for a connection that was accepted. It has the backlog length of the listening
+ * socket that it was copied from, whichever process listens and since when. Where that is 0, the
+ * owner in the storage decides.
  */
 static __always_inline bool has_come_in(struct sock *sk)
 {
@@ -150,7 +152,7 @@ static __always_inline bool has_come_in(struct sock *sk)
 		}                                                                                  \
 	})
 
-/* Only the task itself adds to its entry: atomic additions are not needed. */
+/* Only the task itself adds to its entry: no atomic additions needed. */
 #define COUNT(n, way, over, bytes)                                                                 \
 	({                                                                                         \
 		(n)->now.net_##way##_##over += (bytes);                                            \
@@ -174,8 +176,8 @@ static __always_inline bool has_come_in(struct sock *sk)
 	})
 
 /*
- * A datagram is about to be sent to the address of the call, which the hooks of its end do not see.
- * If the socket is connected to another one, the address is kept until then.
+ * Keeps the address of a datagram that is being sent over a socket connected to another one: the
+ * hooks at the end of the call do not see it.
  */
 static __always_inline int address_keep(struct bpf_sock_addr *call, u32 a0, u32 a1, u32 a2, u32 a3)
 {
@@ -209,7 +211,7 @@ int sockets__sendmsg6(struct bpf_sock_addr *call)
 			    call->user_ip6[3]);
 }
 
-/* The call has failed: its address is not that of the next one. */
+/* The call has failed: the address must not be used for the next call. */
 static __always_inline void address_forget(void)
 {
 	struct call_entry *n = calls_find(bpf_get_current_task(), current_start());
@@ -218,7 +220,7 @@ static __always_inline void address_forget(void)
 		n->to.protocol = 0;
 }
 
-/* An empty datagram is a message, the end of a stream is none. */
+/* An empty datagram is a message, the end of a stream is not. */
 static __always_inline bool is_message(struct sock *sk, int bytes)
 {
 	return bytes > 0 || (!bytes && sk->sk_type != SOCK_STREAM);
@@ -240,10 +242,10 @@ int BPF_PROG(sockets__send, struct sock *sk, int bytes)
 }
 
 /*
- * What is peeked at is received later. The queue of errors has notices of the kernel, and copies of
- * what was sent; Unix sockets and netlink have none, and receive in spite of the flag. The end that
- * a peer or shutdown() has made is no empty message: then nothing is left to receive. An empty
- * message that was the last one before it looks the same, and is not counted.
+ * Returns true if the call has received something. Peeked data is received later. The error queue
+ * has notices of the kernel and copies of sent data; Unix sockets and netlink have none and receive
+ * in spite of the flag. After an end by the peer or shutdown() nothing is left to receive: that is
+ * no empty message. An empty message directly before it looks the same and is not counted.
  */
 static __always_inline bool is_received(struct sock *sk, int bytes, int flags)
 {
@@ -272,8 +274,8 @@ int BPF_PROG(sockets__receive, struct sock *sk, int bytes, int flags)
 }
 
 /*
- * Where the kernel has no such tracepoints (before 6.3): the end of the functions that all calls on
- * sockets of TCP and UDP go through. Of other sockets nothing is known then.
+ * Before 6.3, without these tracepoints: the end of the functions that all calls on TCP and UDP
+ * sockets go through. Other sockets are not counted there.
  */
 static __always_inline void inet_count(struct socket *socket, int bytes, bool sends, int flags)
 {
@@ -312,7 +314,7 @@ int BPF_PROG(inet__sendmsg6, struct socket *socket, void *message, size_t size, 
 	return 0;
 }
 
-/* sendfile() and splice(), of both families */
+/* sendfile() and splice() of both families */
 SEC("?fexit/inet_sendpage")
 int BPF_PROG(inet__sendpage, struct socket *socket, void *page, int offset, size_t size, int flags,
 	     long bytes)
@@ -341,7 +343,7 @@ static __always_inline u32 sent_again(struct sock *sk)
 	return BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
 }
 
-/* False: the process of @t is not followed. */
+/* Sets @o to the process of @t. Returns false if that is not tracked. */
 static __always_inline bool owner_of(struct task_entry *t, bool listens, struct owner *o)
 {
 	struct process_entry *p = process_of(t);
@@ -372,8 +374,8 @@ static __always_inline void owner_add(struct owner *o, u32 which, u32 more)
 }
 
 /*
- * The kernel's own count has all segments, of which one event may have many. A connection that
- * comes in begins with the answers that were sent again before there was a socket for it.
+ * Adds retransmitted segments from the kernel's own counter: one event may have several. An
+ * incoming connection starts with the answers that were retransmitted before its socket existed.
  */
 static __always_inline void owner_add_sent_again(struct owner *o, struct sock *sk)
 {
@@ -392,7 +394,7 @@ static __always_inline void live_put(struct sock *sk, const struct owner *o)
 		add(sockets_lost, 1);
 }
 
-/* @sk has left its last state, and is live unless that was its end. */
+/* Updates the map of live sockets after a change to @state. */
 static __always_inline void live_note(struct sock *sk, struct owner *o, int state)
 {
 	u64 address = as_number(sk);
@@ -404,14 +406,14 @@ static __always_inline void live_note(struct sock *sk, struct owner *o, int stat
 	}
 	known = bpf_map_lookup_elem(&live_sockets, &address);
 	if (!known || known->cookie != bpf_get_socket_cookie(sk) || state == TCP_SYN_SENT ||
-	    state == TCP_LISTEN) /* only in these states may it have another owner */
+	    state == TCP_LISTEN) /* only in these states may the owner have changed */
 		live_put(sk, o);
 }
 
 /*
- * The counter that this grows; NR_CALL_COUNTERS: none. A socket that opens may meet one that does
- * the same: then it receives a SYN, too. With TCP Fast Open a connection may be accepted, used and
- * closed before it is established.
+ * Returns the counter that the change increments, or NR_CALL_COUNTERS. A socket that connects may
+ * meet one that does the same: then it receives a SYN, too. With TCP Fast Open a connection may be
+ * accepted, used and closed before it is established.
  */
 static __always_inline u32 counter_of_state(const struct owner *o, int from, int to)
 {
@@ -426,7 +428,7 @@ static __always_inline u32 counter_of_state(const struct owner *o, int from, int
 	return from == TCP_SYN_RECV ? CC_net_accepts : NR_CALL_COUNTERS;
 }
 
-/* True if it is a further way of a connection of MPTCP that has come in before. */
+/* Returns true for a further subflow of an incoming MPTCP connection. */
 static __always_inline bool is_joined(struct sock *sk)
 {
 	struct mptcp_subflow_context *c;
@@ -438,7 +440,7 @@ static __always_inline bool is_joined(struct sock *sk)
 	return c && BPF_CORE_READ_BITFIELD_PROBED(c, mp_join);
 }
 
-/* What listens passes its owner on to the connections that come in. */
+/* A listening socket passes its owner on to the connections that it accepts. */
 SEC("?tp_btf/inet_sock_set_state")
 int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 {
@@ -476,7 +478,7 @@ int BPF_PROG(sockets__retransmit, struct sock *sk)
 	return 0;
 }
 
-/* Takes a number, so that it is verified once. 1: there is no room for a row. */
+/* Takes a number, so that it is verified once. Returns 1 if there is no room for a row. */
 int socket_row_write(u64 address)
 {
 	struct live_socket *live = bpf_map_lookup_elem(&live_sockets, &address);
@@ -492,7 +494,11 @@ int socket_row_write(u64 address)
 	}
 	if (!live)
 		return 0;
-	/* read after the state, which was this socket's then; it has that only after its event */
+	/*
+	 * The cookie is read after the state, so a match shows that the state was this socket's.
+	 * TCP_CLOSE is the end only after a pass has met it alive: a socket enters its state after
+	 * its event.
+	 */
 	if ((u64)BPF_CORE_READ(sk, __sk_common.skc_cookie.counter) != live->cookie ||
 	    (state == TCP_CLOSE && live->pass)) {
 		bpf_map_delete_elem(&live_sockets, &address);
@@ -527,7 +533,10 @@ int sockets__live(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* False: it has been met. Of several tasks that have it, it is the first one's. */
+/*
+ * Makes @o the owner of a socket that existed before the attach. Returns false if it has one: the
+ * first of several tasks with the socket owns it.
+ */
 static __always_inline bool socket_seed(struct sock *sk, const struct owner *o)
 {
 	if (bpf_sk_storage_get(&owners, sk, NULL, 0))
@@ -535,14 +544,14 @@ static __always_inline bool socket_seed(struct sock *sk, const struct owner *o)
 	owner_put(sk, o);
 	if (sk->sk_protocol == IPPROTO_TCP)
 		live_put(sk, o);
-	else /* the part of one of MPTCP that is counted is out of reach */
+	else /* the counted subflow of an MPTCP socket cannot be reached */
 		add(sockets_lost, 1);
 	return true;
 }
 
 /*
- * Connections that wait to be accepted are in no file. Each is read without a lock: it may be
- * another socket by now, but until this call ends its memory is no other thing's.
+ * Seeds the connections that wait to be accepted, which no file refers to. Each is read without a
+ * lock: it may be another socket by now, but its memory stays a socket until this call ends.
  */
 static __always_inline void waiting_seed(struct sock *sk, const struct owner *o)
 {
@@ -561,7 +570,7 @@ static __always_inline void waiting_seed(struct sock *sk, const struct owner *o)
 		add(sockets_lost, sk->sk_ack_backlog - WAITING_MOST);
 }
 
-/* The sockets that tasks had when they were attached to. */
+/* Seeds the sockets that tasks had when they were attached. */
 SEC("?iter/task_file")
 int sockets__seed(struct bpf_iter__task_file *ctx)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Moves a process to another account. What it used before is in the old account, what it uses from
- * then on in the new one, and nothing in both: the account changes under the lock under which
- * commits read it. The process keeps its entry.
+ * Moves a process to another account. Its usage so far stays in the old account, later usage goes
+ * to the new one, and nothing to both: the account changes under the lock under which commits read
+ * it. The process keeps its entry.
  */
 #include "tasks.bpf.h"
 
-/* From here on its record counts, as if it began now; what it used stays in the old account. */
+/* Restarts the record: usage so far stays in the old account only. */
 static __always_inline void record_restart(struct process_entry *p, u32 flags, u64 now)
 {
 	struct process_record *r = &p->event.rec;
@@ -57,7 +57,7 @@ int process_transfer(u64 signal, u64 serial, u64 tree, u64 cgroup, u32 flags)
 	return 0;
 }
 
-/* Only the leader's cgroup counts: threads of one process may be in several. */
+/* Only the leader's cgroup counts: threads of a process may be in several. */
 int process_recount(u64 addr)
 {
 	struct task_struct *task = (struct task_struct *)addr;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What packets of a cgroup's sockets weigh, with their headers, repeated ones and acknowledgements
- * included: as IP takes them from a device, or gives them to one.
+ * Packets of a cgroup's sockets as IP receives or sends them: bytes with headers, including
+ * retransmissions and acknowledgements.
  */
 #include "books.bpf.h"
 
-#define LOOPBACK 1 /* the number of that device, in every network namespace */
+#define LOOPBACK 1 /* ifindex of the loopback device in every network namespace */
 #define PASS 1
 
 struct {
@@ -22,7 +22,7 @@ static __always_inline struct wire_counters *wire_find(struct __sk_buff *skb)
 	return skb->ifindex == LOOPBACK ? NULL : bpf_map_lookup_elem(&wire, &zero);
 }
 
-/* An interrupt may come in between on the same CPU: the additions are atomic. */
+/* Atomic additions, as an interrupt may come in between on the same CPU. */
 SEC("?cgroup_skb/ingress")
 int wire__receive(struct __sk_buff *skb)
 {
