@@ -80,7 +80,7 @@ static const struct books_ops reports = {
 	.memory = collector_memory,
 };
 
-static void log_what_is_there(const struct collector *c, uint64_t took_ns)
+static void collector_log_sources(const struct collector *c, uint64_t took_ns)
 {
 	const struct run *run = c->spec->run;
 
@@ -330,7 +330,7 @@ static void collector_watch(struct collector *c)
 	}
 }
 
-static void collector_follow(struct collector *c)
+static void collector_track(struct collector *c)
 {
 	uint64_t start_ns;
 
@@ -474,7 +474,7 @@ static int collector_open(struct collector *c, const struct collector_options *o
 	if (err)
 		return err;
 	feeds_add(&c->tenant.job.view.feeds, &c->tenant.feed);
-	log_what_is_there(c, clock_ns(CLOCK_MONOTONIC) - began_ns);
+	collector_log_sources(c, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	privilege_drop(c);
 	err = tenant_start_threads(&c->tenant, why, size);
 	return err ? err : collector_open_sources(c);
@@ -505,7 +505,7 @@ int collector_run(const struct collector_options *o)
 		err = control_send(o->control_fd, CONTROL_READY, c.spec->run->is_from_proc, 0,
 				   NULL);
 		if (!err) /* else launcher and collector would wait for ever */
-			collector_follow(&c);
+			collector_track(&c);
 		close(c.tenant.feed.fd); /* the recorder ends meanwhile */
 	}
 	collector_close(&c);

@@ -31,7 +31,7 @@ struct engine_answer {
 
 /* Container engines are queried through their own clients, if installed. */
 
-struct question {
+struct engine_query {
 	const char *name;
 	const struct user *as;
 	uint64_t limit_ns;
@@ -42,14 +42,14 @@ struct question {
 
 struct engine {
 	const char *name;
-	int (*ask)(const struct engine *e, struct question *q);
+	int (*run)(const struct engine *e, struct engine_query *q);
 	const char *client[5]; /* with its arguments */
 	/* a user has containers only if this is in /run/user/UID; "": any user, NULL: none */
 	const char *user_entry;
 };
 
 /* Returns 0 if the client succeeded; @output is what it wrote. */
-static int client_call(const char *const *argv, struct question *q, struct captured *output)
+static int client_call(const char *const *argv, struct engine_query *q, struct captured *output)
 {
 	char *why = q->answer->why;
 	const size_t size = sizeof(q->answer->why);
@@ -69,7 +69,7 @@ static int client_call(const char *const *argv, struct question *q, struct captu
 	return err ? err : output->status ? -EIO : 0;
 }
 
-static int answer_reject(struct question *q)
+static int answer_reject(struct engine_query *q)
 {
 	snprintf(q->answer->why, sizeof(q->answer->why), "its answer is not understood");
 	return -EBADMSG;
@@ -79,7 +79,8 @@ static int answer_reject(struct question *q)
  * Counts a container of a list as a match; a complete ID takes precedence over the beginning of
  * one.
  */
-static void question_consider(struct question *q, const char *id, json_int_t pid, const char *state)
+static void engine_query_consider(struct engine_query *q, const char *id, json_int_t pid,
+				  const char *state)
 {
 	struct engine_answer *a = q->answer;
 	bool is_whole = !strcmp(id, q->name);
@@ -95,7 +96,7 @@ static void question_consider(struct question *q, const char *id, json_int_t pid
 	a->pid = (pid_t)pid;
 }
 
-static int question_conclude(const struct question *q)
+static int engine_query_conclude(const struct engine_query *q)
 {
 	unsigned nr = q->nr_whole ? q->nr_whole : q->nr_partial;
 
@@ -107,7 +108,7 @@ static int question_conclude(const struct question *q)
 /*
  * Reads [{"Id": ..., "State": {"Pid": ..., "Status": ...}}]; the client itself selects the match.
  */
-static int answer_read_container(struct question *q, const char *text)
+static int answer_read_container(struct engine_query *q, const char *text)
 {
 	json_t *root = jansson_loads(text, 0, NULL);
 	json_t *state = json_object_get(json_array_get(root, 0), "State");
@@ -127,7 +128,7 @@ static int answer_read_container(struct question *q, const char *text)
 	return is_understood ? 0 : answer_reject(q);
 }
 
-static int engine_inspect(const struct engine *e, struct question *q)
+static int engine_inspect(const struct engine *e, struct engine_query *q)
 {
 	const char *argv[] = { e->client[0], e->client[1], e->client[2], "--", q->name, NULL };
 	struct captured output;
@@ -143,7 +144,7 @@ static int engine_inspect(const struct engine *e, struct question *q)
 }
 
 /* Reads [{"id": ..., "pid": ..., "status": ...}, ...], or null. */
-static int answer_read_list(struct question *q, const char *text)
+static int answer_read_list(struct engine_query *q, const char *text)
 {
 	json_t *root = jansson_loads(text, JSON_DECODE_ANY, NULL);
 	bool is_understood = json_is_array(root) || json_is_null(root);
@@ -155,16 +156,16 @@ static int answer_read_list(struct question *q, const char *text)
 		const char *status = json_string_value(json_object_get(c, "status"));
 
 		if (id && status)
-			question_consider(q, id, json_integer_value(json_object_get(c, "pid")),
-					  status);
+			engine_query_consider(q, id, json_integer_value(json_object_get(c, "pid")),
+					      status);
 		else
 			is_understood = false;
 	}
 	json_decref(root);
-	return is_understood ? question_conclude(q) : answer_reject(q);
+	return is_understood ? engine_query_conclude(q) : answer_reject(q);
 }
 
-static int engine_list(const struct engine *e, struct question *q)
+static int engine_list(const struct engine *e, struct engine_query *q)
 {
 	struct captured output;
 	int err = client_call(e->client, q, &output);
@@ -176,7 +177,7 @@ static int engine_list(const struct engine *e, struct question *q)
 }
 
 /* Reads the table "TASK PID STATUS" of one namespace. */
-static int namespace_list(const char *ns, struct question *q)
+static int namespace_list(const char *ns, struct engine_query *q)
 {
 	const char *const argv[] = { "ctr", "-n", ns, "tasks", "ls", NULL };
 	char id[128], state[32], *rest, *line;
@@ -186,12 +187,12 @@ static int namespace_list(const char *ns, struct question *q)
 	for (line = err ? NULL : strtok_r(output.text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		if (sscanf(line, "%127s %d %31s", id, &pid, state) == 3)
-			question_consider(q, id, pid, state);
+			engine_query_consider(q, id, pid, state);
 	capture_done(&output);
 	return err;
 }
 
-static int containerd_list(const struct engine *e, struct question *q)
+static int containerd_list(const struct engine *e, struct engine_query *q)
 {
 	struct captured output;
 	char *rest, *ns;
@@ -201,7 +202,7 @@ static int containerd_list(const struct engine *e, struct question *q)
 	     ns = strtok_r(NULL, "\n", &rest))
 		err = *ns == '-' ? 0 : namespace_list(ns, q);
 	capture_done(&output);
-	return err ? err : question_conclude(q);
+	return err ? err : engine_query_conclude(q);
 }
 
 static const struct engine engines[NR_ENGINES] = {
@@ -237,15 +238,15 @@ static bool engine_may_have(const struct engine *e, const struct user *user)
  * engine is not installed or @as has no containers of it, or another negative errno with the reason
  * in @answer->why.
  */
-static int engine_ask(size_t i, const char *name, const struct user *as, uint64_t limit_ns,
-		      struct engine_answer *answer)
+static int engine_run_query(size_t i, const char *name, const struct user *as, uint64_t limit_ns,
+			    struct engine_answer *answer)
 {
-	struct question q = { .name = name, .as = as, .limit_ns = limit_ns, .answer = answer };
+	struct engine_query q = { .name = name, .as = as, .limit_ns = limit_ns, .answer = answer };
 
 	memset(answer, 0, sizeof(*answer));
 	if (as && !engine_may_have(&engines[i], as))
 		return -ENOPKG;
-	return engines[i].ask(&engines[i], &q);
+	return engines[i].run(&engines[i], &q);
 }
 
 #define CLIENT_LIMIT_NS (10 * NSEC_PER_SEC) /* podman alone takes a second on a busy machine */
@@ -290,7 +291,7 @@ static void search_query(struct container_search *s, size_t engine, const struct
 
 	a->engine = engine;
 	a->as = as;
-	a->err = engine_ask(engine, s->name, as, CLIENT_LIMIT_NS, &a->answer);
+	a->err = engine_run_query(engine, s->name, as, CLIENT_LIMIT_NS, &a->answer);
 	if (a->err == -ENOPKG)
 		return;
 	a->is_repeated = !a->err && search_has(s, &a->answer);

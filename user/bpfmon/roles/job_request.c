@@ -72,7 +72,7 @@ static int request_open_cgroup(struct request *r, const char *path)
 	return -errno;
 }
 
-static int request_open_followed(struct request *r, const struct launch_options *o, pid_t command)
+static int request_open_tracked(struct request *r, const struct launch_options *o, pid_t command)
 {
 	const char *cgroup = o->target ? o->target->cg.path : o->cgroup ? o->cgroup->path : NULL;
 	int err = 0;
@@ -119,7 +119,7 @@ int job_request_send(struct roles *roles, struct launch_options *o, pid_t comman
 		r->span_fd = o->intake->span_fd;
 	if (o->intake)
 		snprintf(r->spans, sizeof(r->spans), "%s", o->intake->span_name);
-	err = request_open_followed(r, o, command);
+	err = request_open_tracked(r, o, command);
 	if (!err)
 		err = request_send(&roles->collector, r);
 	request_close_followed(r);
@@ -167,7 +167,7 @@ static void revision_read(const struct user *as, const char *folder, int out)
 	_exit(write(STDIN_FILENO, &g, sizeof(g)) == sizeof(g) ? 0 : 1);
 }
 
-static void revision_ask(struct description *d, const struct launch_options *o)
+static void revision_start_reader(struct description *d, const struct launch_options *o)
 {
 	char folder[64] = ".";
 	int ends[2];
@@ -222,7 +222,7 @@ void description_begin(struct description *d, struct launch_options *o)
 	o->run->meta = m;
 	if (!m)
 		return;
-	revision_ask(d, o);
+	revision_start_reader(d, o);
 }
 
 void description_fill(struct description *d, const struct launch_options *o)

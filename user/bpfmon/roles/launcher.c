@@ -39,12 +39,12 @@ struct attendance {
 	int command_status;   /* from wait(2) */
 	bool is_detached;     /* the run is closed; the command may still run */
 	struct reaped reaped; /* usage of reaped children, if the collector needs it */
-	bool has_untold;      /* some of it has not been sent */
+	bool has_unsent;      /* some of it has not been sent */
 	bool has_stopped_too; /* with the command; the next SIGCONT of the launcher is for both */
 };
 
 /* Best effort: the message that the command has ended carries all totals, too. */
-static void attendance_tell_reaped(struct attendance *a)
+static void attendance_send_reaped(struct attendance *a)
 {
 	const struct role *collector = &a->roles->collector;
 	char text[REAPED_BYTES];
@@ -53,7 +53,7 @@ static void attendance_tell_reaped(struct attendance *a)
 		return;
 	reaped_print(&a->reaped, text);
 	if (!control_send(collector->control_fd, CONTROL_REAPED, 0, 0, text))
-		a->has_untold = false;
+		a->has_unsent = false;
 }
 
 static void attendance_note_end(struct attendance *a, pid_t pid, int status)
@@ -104,8 +104,8 @@ static bool attendance_reap_one(struct attendance *a)
 	}
 	if (reaped_wait(&a->reaped, pid))
 		return false;
-	a->has_untold = true;
-	attendance_tell_reaped(a);
+	a->has_unsent = true;
+	attendance_send_reaped(a);
 	if (pid == a->command)
 		attendance_note_end(a, pid, a->reaped.status);
 	return true;
@@ -116,8 +116,8 @@ static void attendance_reap(struct attendance *a)
 {
 	while (attendance_reap_one(a))
 		;
-	if (a->has_untold)
-		attendance_tell_reaped(a);
+	if (a->has_unsent)
+		attendance_send_reaped(a);
 }
 
 /*
@@ -254,7 +254,7 @@ struct launcher {
  * Occupies descriptors 0 to 2, which the command would take for its own if bpfmon's were among
  * them.
  */
-static int standard_descriptors_plug(bool *stdout_is_closed)
+static int standard_descriptors_occupy(bool *stdout_is_closed)
 {
 	int fd;
 
@@ -396,7 +396,7 @@ static int launcher_open_intake(struct launcher *l)
 int launcher_run(struct launch_options *o)
 {
 	struct launcher l = { .options = o };
-	int err = standard_descriptors_plug(&o->recorder.stdout_is_closed), code;
+	int err = standard_descriptors_occupy(&o->recorder.stdout_is_closed), code;
 
 	if (err) {
 		log_error("cannot open /dev/null: %s", strerror(-err));

@@ -36,8 +36,8 @@ bool limit_end_has_begun(const struct limit_end *e)
 }
 
 /* Formats the file that sets the limit, which the user may not have in mind; "" if none does. */
-static void limit_say_origin(const struct limit_end *e, const struct limit_hit *hit, bool is_soft,
-			     char *out, size_t size)
+static void limit_format_origin(const struct limit_end *e, const struct limit_hit *hit,
+				bool is_soft, char *out, size_t size)
 {
 	out[0] = '\0';
 	for (size_t i = 0; e->origins && i < MAX_LIMITS; i++)
@@ -47,7 +47,7 @@ static void limit_say_origin(const struct limit_end *e, const struct limit_hit *
 				 e->origins[i].line);
 }
 
-static void limit_say(const struct limit_end *e, const struct control *c)
+static void limit_report(const struct limit_end *e, const struct control *c)
 {
 	struct limit_hit hit = { .text = "a limit" };
 	json_t *o = jansson_loads(c->text, 0, NULL);
@@ -59,7 +59,7 @@ static void limit_say(const struct limit_end *e, const struct control *c)
 	json_decref(o);
 	text = limit_text_make(&hit);
 	beyond = text ? text : hit.text;
-	limit_say_origin(e, &hit, !c->value, origin, sizeof(origin));
+	limit_format_origin(e, &hit, !c->value, origin, sizeof(origin));
 	if (c->value)
 		log_warn("beyond the limit %s: ending the run (SIGKILL after %s)%s", beyond,
 			 format_seconds(grace, e->grace_ns), origin);
@@ -120,23 +120,23 @@ static void target_end(struct limit_end *e, struct limit_target *t, uint64_t dra
 		return; /* it may have ended in between, and its PID been reused */
 	if (is_hard) {
 		target_signal(e, t, SIGKILL);
-	} else if (!t->is_asked) {
-		t->is_asked = true;
+	} else if (!t->has_sigterm) {
+		t->has_sigterm = true;
 		target_signal(e, t, SIGTERM);
 		target_signal(e, t, SIGCONT); /* a stopped process could not handle SIGTERM */
 	}
 }
 
 /* Processes that fork faster than they are found: see limit_end.h. */
-static void limit_kill_all(struct limit_end *e, bool may_tell)
+static void limit_kill_all(struct limit_end *e, bool has_number)
 {
 	if (e->keeper_fd >= 0)
 		own_cgroup_kill(e->keeper_fd);
-	if (may_tell && !e->has_told)
-		e->has_told = !control_send(e->collector_fd, CONTROL_KILL, 0, 0, NULL);
+	if (has_number && !e->has_sent_kill)
+		e->has_sent_kill = !control_send(e->collector_fd, CONTROL_KILL, 0, 0, NULL);
 }
 
-static void limit_forget_unnamed(struct limit_end *e)
+static void limit_drop_unnamed(struct limit_end *e)
 {
 	size_t kept = 0;
 
@@ -183,7 +183,7 @@ static bool limit_end_is_hard(struct limit_end *e)
 }
 
 /* Prints some of the processes of the last round that still exist. */
-static void limit_end_say_left(const struct limit_end *e)
+static void limit_end_report_left(const struct limit_end *e)
 {
 	char text[NAMED * 64] = "";
 	struct proc_stat s;
@@ -322,7 +322,7 @@ void limit_end_finish(struct limit_end *e)
 	log_warn("the run was ended in %s: %" PRIu64 " process%s%s", took, e->nr_ended,
 		 e->nr_ended == 1 ? "" : "es", e->killed_ns ? ", the last of them by SIGKILL" : "");
 	if (e->has_given_up) /* else what still exists has passed its last event */
-		limit_end_say_left(e);
+		limit_end_report_left(e);
 }
 
 static void limit_end_take_living(struct limit_end *e, const struct control *c)
@@ -342,7 +342,7 @@ static void limit_end_take_living(struct limit_end *e, const struct control *c)
 		limit_kill_all(e, *c->text); /* an agent of an earlier version sends no number */
 	e->has_given_up |= is_hard && e->has_refused && !e->may_end_more;
 	e->has_refused = e->may_end_more = false;
-	limit_forget_unnamed(e);
+	limit_drop_unnamed(e);
 }
 
 static void limit_end_begin(struct limit_end *e)
@@ -359,7 +359,7 @@ static void limit_end_begin(struct limit_end *e)
 void limit_end_take(struct limit_end *e, const struct control *c)
 {
 	if (c->type == CONTROL_LIMIT) {
-		limit_say(e, c);
+		limit_report(e, c);
 		if (c->value && !e->since_ns)
 			limit_end_begin(e);
 	}

@@ -32,7 +32,7 @@ struct limit_target {
 	int fd;             /* pidfd */
 	uint64_t opened_ns; /* CLOCK_BOOTTIME */
 	bool is_named;      /* reported in this round */
-	bool is_asked;      /* SIGTERM was sent */
+	bool has_sigterm;   /* SIGTERM was sent */
 	bool is_refused;    /* belongs to another user */
 };
 
@@ -51,7 +51,7 @@ struct limit_end {
 	uint64_t nr_ended;  /* processes that have ended since then, counted by the collector */
 	bool is_urgent;     /* the grace was cut short */
 	bool is_over;       /* no process is left, or it was given up; reported */
-	bool has_told;      /* CONTROL_KILL was sent */
+	bool has_sent_kill; /* CONTROL_KILL was sent */
 	bool was_refused;   /* the caller may not signal some process; reported once */
 	bool has_refused, may_end_more; /* a process named in this round is, or is not refused */
 	bool has_given_up;              /* SIGKILL did not end all in time, or is not permitted */

@@ -70,7 +70,7 @@ static bool pids_are_idle(const json_t *list)
  * stall event (a collector repeats it in case something hangs by now), and for the end of a stall
  * that was not recorded. *@is_known: a stall was recorded, but not its end.
  */
-static bool stall_is_news(const struct line *l, bool *is_known)
+static bool stall_is_new(const struct line *l, bool *is_known)
 {
 	const char *event = json_string_value(json_object_get(l->tree, "event"));
 	bool was_known = *is_known;
@@ -87,7 +87,7 @@ static bool stall_is_news(const struct line *l, bool *is_known)
 	return *is_known && !was_known;
 }
 
-static bool reason_find(struct waits *w, const json_t *pids, char *out, size_t size)
+static bool wait_reason_find(struct waits *w, const json_t *pids, char *out, size_t size)
 {
 	struct wait_reason reason;
 	const json_t *pid;
@@ -123,8 +123,8 @@ static bool stall_reason_write(struct jsonw *j, const struct line *l, const char
 	struct waits *w = line_is_stall(l) ? waits_new() : NULL;
 	size_t members = line_members(text, length);
 	char why[WAIT_TEXT];
-	bool is_found =
-		w && members && reason_find(w, json_object_get(l->tree, "pids"), why, sizeof(why));
+	bool is_found = w && members &&
+			wait_reason_find(w, json_object_get(l->tree, "pids"), why, sizeof(why));
 
 	waits_free(w);
 	if (!is_found)
@@ -245,7 +245,7 @@ static void recorder_take_line(struct recorder *r, const char *text, size_t leng
 		r->lost += err == -ENOMEM;
 		return;
 	}
-	if (!stall_is_news(&r->line, &r->is_stalled))
+	if (!stall_is_new(&r->line, &r->is_stalled))
 		return;
 	if (r->line.kind == LINE_SUMMARY && r->lost)
 		is_other = recorder_add_lost(r, &j);
@@ -443,7 +443,7 @@ static void descriptors_reduce(int fd)
 	syscall(SYS_close_range, (unsigned)fd + 1, ~0U, 0);
 }
 
-static void events_wait(int fd, const struct event_command *c)
+static void events_serve(int fd, const struct event_command *c)
 {
 	char text[TEXT_BYTES];
 	ssize_t n;
@@ -469,7 +469,7 @@ static int event_command_fork(const struct event_command *c)
 	pid = fork();
 	if (!pid) {
 		close(fds[0]);
-		events_wait(fds[1], c);
+		events_serve(fds[1], c);
 	}
 	close(fds[1]);
 	if (pid > 0)

@@ -202,13 +202,13 @@ void roles_watch_agent(struct roles *roles)
 	if (roles->agent.nr_heard != roles->summary.nr_received) {
 		roles->agent.nr_heard = roles->summary.nr_received;
 		roles->agent.quiet_ns = 0;
-		roles->agent.is_asked = false;
+		roles->agent.is_pinged = false;
 		return;
 	}
 	roles->agent.quiet_ns += since_ns < LOOK_MOST_NS ? since_ns : LOOK_MOST_NS;
-	if (!roles->agent.is_asked && roles->agent.quiet_ns > QUIET_NS) {
+	if (!roles->agent.is_pinged && roles->agent.quiet_ns > QUIET_NS) {
 		role_send(&roles->collector, CONTROL_PING, 0, 0);
-		roles->agent.is_asked = true;
+		roles->agent.is_pinged = true;
 		roles->agent.quiet_ns = 0;
 	}
 	if (roles->agent.quiet_ns < AGENT_PATIENCE_SECONDS * NSEC_PER_SEC)

@@ -64,7 +64,7 @@ struct roles {
 	struct status_line line;
 	struct {
 		uint64_t nr_heard, looked_ns, quiet_ns;
-		bool is_asked; /* CONTROL_PING was sent and not answered yet */
+		bool is_pinged; /* CONTROL_PING was sent and not answered yet */
 		bool hangs;
 	} agent; /* if the agent is the collector */
 };
