@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The runs of a benchmark: each as that of bpfmon --, through one agent that follows all. */
+/* Executes the runs of a benchmark: each like `bpfmon --`, through one agent that tracks all. */
 #include "agent/private.h"
 #include "base/clock.h"
 #include "base/exit_status.h"
@@ -28,13 +28,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The lines of runs, until they are in the store. */
+/*
+ * The lines of runs that are not in the store yet. Several runs are stored together, between runs
+ * only, so that no run is disturbed.
+ */
 struct bench_keep {
-	int fd;                /* a file without a name, to which recorders append; -1: none */
-	off_t begins;          /* where those of the present run begin */
-	uint64_t last_ns;      /* CLOCK_MONOTONIC: when they were kept last */
-	const char *store;     /* its path */
-	const struct user *as; /* the user that writes it; NULL: this one */
+	int fd;                /* unnamed file to which recorders append; -1: none */
+	off_t begins;          /* offset of the present run */
+	uint64_t last_ns;      /* time of the last transfer, CLOCK_MONOTONIC */
+	const char *store;     /* path */
+	const struct user *as; /* user that writes the store; NULL: this one */
 };
 
 struct execution {
@@ -43,14 +46,14 @@ struct execution {
 	struct bench_record *record;
 	struct children children;
 	struct private_agent agent;
-	bool is_private;                /* the agent is ours; else one is asked for each run */
+	bool is_private; /* the agent was started here; else one is connected per run */
 	struct launch_outcome *outcome; /* shared with the process of the run */
 	int null_fd;
 	struct user caller;
 	struct bench_keep keep;
 };
 
-/* How it ended, in words. */
+/* Formats how a process ended. */
 static void status_say(char *out, size_t size, int status)
 {
 	if (WIFSIGNALED(status))
@@ -85,7 +88,7 @@ static int execute_step(void *context, const struct bench_case *c, enum bench_st
 	return -ECANCELED;
 }
 
-/* Texts of tags, of which a run has MAX_TAGS. */
+/* Tags of a run, up to MAX_TAGS. */
 struct tag_texts {
 	char *list[MAX_TAGS];
 	size_t nr;
@@ -99,7 +102,7 @@ static void tag_add(struct tag_texts *t, const char *key, const char *value)
 		t->list[t->nr++] = text;
 }
 
-/* Those of the benchmark first; a tag of the user with such a key was refused. */
+/* The benchmark's own tags come first; tags of the user with these keys were refused. */
 static void tags_make(const struct execution *x, const struct bench_case *c,
 		      const struct bench_turn *turn, struct run *run)
 {
@@ -123,7 +126,9 @@ static void tags_make(const struct execution *x, const struct bench_case *c,
 		run->tags[run->nr_tags++] = own->list[i];
 }
 
-/* The process of a run: what bpfmon -- does, but for the programs, which are loaded. */
+/*
+ * Becomes the process of a run: does what `bpfmon --` does, with programs that are loaded already.
+ */
 static void run_become(const struct execution *x, const struct bench_case *c,
 		       const struct bench_turn *turn)
 {
@@ -196,7 +201,7 @@ static int bench_judge_run(struct execution *x, const struct bench_case *c,
 	return 0;
 }
 
-/* A run begins, and later it does not count: its lines are dropped. */
+/* Notes where the lines of the run begin, as they are dropped if it does not count. */
 static void bench_keep_begin(struct bench_keep *k)
 {
 	struct stat st;
@@ -204,9 +209,9 @@ static void bench_keep_begin(struct bench_keep *k)
 	k->begins = fstat(k->fd, &st) ? 0 : st.st_size;
 }
 
-#define KEEP_NS (5 * NSEC_PER_SEC) /* runs of so long are lost if bpfmon is killed, or the last */
+#define KEEP_NS (5 * NSEC_PER_SEC) /* runs of the last 5 s are lost if bpfmon is killed */
 
-/* Of no lines only the store is made, or found to be one. */
+/* Without lines it only creates the store, or checks it. */
 static int lines_import(const struct bench_keep *k)
 {
 	struct store_writer w = { 0 };
@@ -246,9 +251,9 @@ static int keep_execute(struct bench_keep *k)
 }
 
 /*
- * Puts into the store what has come, by a process with the rights of its user; without @is_last
- * only if that has not been done for some seconds: to open a store takes longer than a short run. A
- * negative errno after one line to the user; the lines stay then.
+ * Moves the lines into the store, in a process with the rights of its user; without @is_last only
+ * every KEEP_NS, because opening a store takes longer than a short run. Returns 0, or a negative
+ * errno after a message to the user; then the lines stay.
  */
 static int bench_keep_store(struct bench_keep *k, bool is_last)
 {
@@ -257,7 +262,7 @@ static int bench_keep_store(struct bench_keep *k, bool is_last)
 	if (fstat(k->fd, &st) || !st.st_size ||
 	    (!is_last && clock_ns(CLOCK_MONOTONIC) - k->last_ns < KEEP_NS))
 		return 0;
-	/* nothing twice; what was kept before an error is known by its id */
+	/* a run stored before an error is recognized by its ID */
 	return keep_execute(k) || ftruncate(k->fd, 0) ? -EIO : 0;
 }
 
@@ -267,7 +272,8 @@ static int execute_run(void *context, const struct bench_case *c, const struct b
 	pid_t pid;
 	int status, err;
 
-	if (children_are_to_end(&x->children)) /* it may have come since the last child's end */
+	if (children_are_to_end(
+		    &x->children)) /* a signal may have come since the last child's end */
 		return -EINTR;
 	*x->outcome = (struct launch_outcome){ 0 };
 	bench_keep_begin(&x->keep);
@@ -284,8 +290,10 @@ static int execute_run(void *context, const struct bench_case *c, const struct b
 	return err ? err : bench_keep_store(&x->keep, false);
 }
 
-/* The programs are loaded once, where that is allowed; else there is an agent that has loaded them,
- * or they are for each run. */
+/*
+ * Loads the programs once, if permitted; else there is an agent that has loaded them, or each run
+ * loads its own.
+ */
 static int agent_begin(struct execution *x)
 {
 	const struct recording_options *r = &x->o->recording;
@@ -315,7 +323,7 @@ static int execution_open(struct execution *x)
 
 	x->outcome = mmap(NULL, sizeof(*x->outcome), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	do /* what is closed of 0 to 2 is taken, too: a command's own are moved there */
+	do /* closed descriptors of 0 to 2 must be occupied: the command's own are moved there */
 		x->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (x->null_fd >= 0 && x->null_fd <= STDERR_FILENO);
 	x->record->is_measured = memory_calloc(x->p->nr * x->p->runs, sizeof(bool));
@@ -329,14 +337,17 @@ static int execution_open(struct execution *x)
 	return 0;
 }
 
-/* Makes the store where there is none. A negative errno after one line to the user. */
+/*
+ * Creates the store if it does not exist. Returns 0, or a negative errno after a message to the
+ * user.
+ */
 static int bench_keep_open(struct bench_keep *k, const char *store, const struct user *as)
 {
 	*k = (struct bench_keep){ .fd = memfd_create("bpfmon-bench", MFD_CLOEXEC),
 				  .store = store,
 				  .as = as };
 	if (k->fd >= 0 && !fcntl(k->fd, F_SETFL, O_APPEND))
-		return keep_execute(k); /* better now than after all runs */
+		return keep_execute(k); /* fails now rather than after all runs */
 	log_error("cannot make a file for the runs: %s", strerror(errno));
 	return -ENOMEM;
 }
@@ -401,7 +412,7 @@ int bench_execute(const struct bench_options *o, const struct bench_plan *p, str
 		err = agent_begin(&x);
 	if (!err)
 		err = execution_go(&x);
-	if (!err && children_are_to_end(&x.children)) /* all that was measured is shown before */
+	if (!err && children_are_to_end(&x.children)) /* what was measured is shown before */
 		err = -EINTR;
 	execution_close(&x);
 	return err;
@@ -412,6 +423,3 @@ void bench_record_done(struct bench_record *r)
 	free(r->is_measured);
 	r->is_measured = NULL;
 }
-
-/* The runs of a benchmark on their way into the store: several at once, and between runs only, so
- * that no run is disturbed. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a benchmark has measured: its runs are read from the store, as any others. */
+/* Shows the results of a benchmark: reads its runs from the store, as any others. */
 #include "bpfmon/cmd_bench.h"
 
 #include "store/stores.h"
@@ -25,10 +25,10 @@ struct showing {
 	struct stores stores;
 	struct source src; /* the store, while it is read */
 	struct sides runs;
-	struct steps spans; /* of these */
+	struct steps spans; /* of the runs */
 };
 
-/* The number of the case and of the round, from the run's tags. */
+/* Reads the numbers of case and round from the run's tags. */
 static bool side_find_turn(const struct showing *s, const struct side *side, size_t *of,
 			   size_t *round)
 {
@@ -59,7 +59,7 @@ static int bench_run_take(struct showing *s, const struct stored_run *r)
 	int err = stores_turn_run(&s->stores, r, &s->src);
 
 	if (err)
-		return err; /* reported already */
+		return err; /* already reported */
 	snprintf(name, sizeof(name), "%" PRId64, r->id);
 	err = sides_add_run(&s->runs, name, &s->src);
 	if (err)
@@ -122,7 +122,7 @@ void bench_export_nothing(const struct bench_options *o)
 		hyperfine_export(&r, o);
 }
 
-/* With --ignore-failure a command that fails at once may be the fastest. */
+/* With --ignore-failure, a command that fails at once may be the fastest. */
 static void case_failures_warn(const struct group *g, size_t code, size_t sig)
 {
 	const char *how[] = { "ended with", "was killed by signal" },
@@ -166,7 +166,7 @@ static void failures_warn(const struct bench_result *r)
 	}
 }
 
-/* The commands that show the same runs again. */
+/* Prints the commands that show the same runs again. */
 static void hint_print(FILE *f, const struct showing *s)
 {
 	const char *words[] = { s->o->recording.store.path, NULL };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon advise: what to request for the next run, from those that were kept. */
+/* bpfmon advise: computes from stored runs what to request for the next run. */
 #include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -17,13 +17,13 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define MOST_READ 1000 /* runs whose lines are read, the newest ones: a line takes long */
+#define MOST_READ 1000 /* newest runs whose lines are read, which takes long */
 
 struct advise_options {
 	struct common_options common;
 	struct filter_options filter;
 	struct store_options store;
-	const char *size_tag; /* NULL: the one that explains most */
+	const char *size_tag; /* NULL: the tag that explains most */
 	uint64_t node_bytes;  /* 0: not given */
 	enum advice_for to;
 	enum print_format as;

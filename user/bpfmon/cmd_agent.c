@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon agent: follows all processes of the machine, for its users. */
+/* bpfmon agent: tracks all processes of the machine for its users. */
 #include "options/common_options.h"
 #include "options/option_values.h"
 
@@ -18,7 +18,7 @@
 
 struct agent_command {
 	struct common_options common;
-	const char *config; /* NULL: not given */
+	const char *config; /* NULL if not given */
 	unsigned inject_misses;
 	bool check, sample, verbose;
 };
@@ -84,12 +84,12 @@ static int config_check(const struct agent_command *o)
 }
 
 /*
- * Before anything else: the child has nothing of what the agent opens. A configuration that is
- * wrong is reported by the agent, which reads it, too.
+ * Starts the historian, before the agent opens anything that the child would inherit. A wrong
+ * configuration is reported by the agent, which reads it as well.
  */
 static void history_begin(const struct agent_command *o, struct history *h)
 {
-	static struct agent_config c; /* as long as the historian */
+	static struct agent_config c; /* must live as long as the historian */
 	static struct history_options options;
 	char why[CONFIG_WHY_BYTES];
 
@@ -111,7 +111,7 @@ static int agent_follow(const struct agent_command *o)
 	struct porter_link porter;
 	int err;
 
-	err = porter_start(&porter); /* first: it has nothing of the others */
+	err = porter_start(&porter); /* first: it inherits nothing of the others */
 	if (err) {
 		log_error("the agent cannot start its porter: %s", strerror(-err));
 		return EXIT_USAGE;

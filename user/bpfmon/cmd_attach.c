@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: accounts for processes that run already, and
- * changes nothing about them. */
+/*
+ * bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: accounts for processes that are already
+ * running, without changing them.
+ */
 #include "bpfmon/cmd_attach.h"
 
 #include "base/cgroup.h"
@@ -81,7 +83,7 @@ static int targets_check_kinds(const struct attach_options *o)
 	return what ? -EINVAL : 0;
 }
 
-/* A word is a target whose option was left out, or a command, which attach does not run. */
+/* Reports a word: a target without its option, or a command, which attach does not run. */
 static int attach_check_words(const struct attach_options *o)
 {
 	const char *word = o->common.words[0];
@@ -138,7 +140,7 @@ static int attach_check_pids(const struct attach_options *o)
 	return 0;
 }
 
-/* Without BPF: /proc shows the I/O of a process to those who may trace it. */
+/* Without BPF: /proc shows the I/O of a process only to users who may trace it. */
 static int attach_check_readable(const struct attach_options *o)
 {
 	struct proc_io io;
@@ -167,7 +169,10 @@ struct answer {
 	char why[1024];
 };
 
-/* Finds the cgroup @name (NULL: looks at its parent) in a child that has become @user. */
+/*
+ * In the child: becomes @user and looks up the cgroup @name (NULL: reads its parent's command
+ * line).
+ */
 static void question_answer(const struct user *user, const char *name, struct answer *a)
 {
 	char path[64];
@@ -210,8 +215,8 @@ static int question_ask(const struct user *user, const char *name, struct answer
 }
 
 /*
- * cgroup_target_find() with the rights of @user: what that user cannot enter is not there, and the
- * sentence is the same. Needs root. Besides its errors -EIO: the child was killed.
+ * Does cgroup_target_find() with the rights of @user: a path that the user cannot enter does not
+ * exist, and the sentence is the same. Needs root. Also returns -EIO if the child was killed.
  */
 static int as_user_find_cgroup(const struct user *user, const char *name, struct cgroup_target *t,
 			       char *why, size_t size)
@@ -225,8 +230,10 @@ static int as_user_find_cgroup(const struct user *user, const char *name, struct
 	return err;
 }
 
-/* @caller: the user who called sudo and named the cgroup, which is looked up with the rights of
- * that user, so that no other file is disclosed; NULL: look it up with our rights. */
+/*
+ * @caller is the user who called sudo: the cgroup is looked up with that user's rights, so that no
+ * other file is disclosed. NULL: with bpfmon's rights.
+ */
 static int attach_check_cgroup(const struct attach_options *o, const struct user *caller,
 			       struct cgroup_target *t)
 {
@@ -243,7 +250,9 @@ static int attach_check_cgroup(const struct attach_options *o, const struct user
 	return -1;
 }
 
-/* A container is its cgroup; one that has none is its first process and what descends from it. */
+/*
+ * Attaches to the cgroup of the container; without one, to its first process and its descendants.
+ */
 static int attach_check_container(struct attach_options *o, const struct user *caller,
 				  struct container *c, char folder[4096])
 {
@@ -266,8 +275,8 @@ static int attach_check_container(struct attach_options *o, const struct user *c
 }
 
 /*
- * Whether /proc shows @user the command lines of other users, such as this process of root: not
- * where it is mounted with hidepid and @user is not in its group. An error hides them.
+ * Returns true if /proc shows @user the command lines of other users, such as this process of root:
+ * not if it is mounted with hidepid and @user is not in its group, nor after an error.
  */
 static bool as_user_sees_others(const struct user *user)
 {
@@ -316,7 +325,7 @@ static void attachment_attend(struct roles *roles, struct end_requests *r, int s
 			if (end_request_is_one(&si))
 				attachment_handle_request(roles, r, &si);
 		attachment_reap(roles);
-		/* the collector may have sent it as its last act */
+		/* the collector may have sent it just before its end */
 		last_summary_advance(&roles->summary);
 		status_line_advance(&roles->line);
 		roles_watch_agent(roles);
@@ -324,7 +333,10 @@ static void attachment_attend(struct roles *roles, struct end_requests *r, int s
 	roles_stop(roles, ROLES_GRACE_MS);
 }
 
-/* Until they may begin. 0, or a negative errno; @sig: ended by that signal, or 0. */
+/*
+ * Does all that precedes the start message. Returns 0 or a negative errno; *@sig is the signal that
+ * ended it, or 0.
+ */
 static int attachment_start(struct roles *roles, struct launch_options *o, int *signal_fd, int *sig)
 {
 	struct spawn none = { .go_fd = -1, .status_fd = -1 };
@@ -354,8 +366,8 @@ static int attachment_start(struct roles *roles, struct launch_options *o, int *
 }
 
 /*
- * Until the collector finds that it is over, or a signal asks for the end. A negative errno after
- * one line to the user: it could not begin.
+ * Records until the collector finds that the run is over, or a signal requests the end. Returns 0,
+ * or a negative errno after a message to the user.
  */
 static int attachment_run(struct launch_options *o)
 {
@@ -363,7 +375,7 @@ static int attachment_run(struct launch_options *o)
 	struct end_requests requests = { 0 };
 	/* static: large for a stack */
 	static struct roles roles = { .collector.control_fd = -1, .recorder.control_fd = -1 };
-	struct intake_sockets intake; /* only that for those who look at the run */
+	struct intake_sockets intake; /* only spans, for programs that observe the run */
 	int signal_fd, err, sig = 0;
 
 	sigaction(SIGCHLD, &children, NULL);
@@ -405,7 +417,7 @@ static int cmd_attach(int argc, char **argv)
 	recorder_choose(&o.recording, &caller, &l);
 	if (lent_rights_check_attach(&o))
 		return EXIT_USAGE;
-	/* /proc has no list of what is below a cgroup later; and there is no command to run bare */
+	/* /proc cannot show which cgroups appear later; and there is no command to run bare */
 	may_fall_back = o.nr_pids && o.recording.if_unavailable != RUN_BARE;
 	if (agent_choose(&l, &o.recording,
 			 o.cgroup      ? "--cgroup"
@@ -420,7 +432,7 @@ static int cmd_attach(int argc, char **argv)
 	}
 	if (o.container && attach_check_container(&o, &caller, &container, folder))
 		return EXIT_USAGE;
-	/* the folder of a container was not named by the caller */
+	/* the caller did not name the folder of a container */
 	if (o.cgroup ? attach_check_cgroup(&o, o.container ? NULL : l.caller, &target)
 		     : attach_check_pids(&o) || lent_rights_check_processes(&o))
 		return EXIT_USAGE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon bench: runs commands many times, and says by how much they differ. */
+/* bpfmon bench: runs commands many times, and compares them. */
 #include "bpfmon/cmd_bench.h"
 
 #include "base/memory.h"
@@ -24,7 +24,7 @@
 
 #define EXIT_COMMAND_FAILED 1
 #define DEFAULT_RUNS 10
-#define MAX_RUNS 2000 /* of a case: their ratios are all of each to each */
+#define MAX_RUNS 2000 /* per case: each run's ratio to each other run is computed */
 
 static int runs_parse(void *runs, const char *text)
 {
@@ -90,7 +90,7 @@ static int cleanup_parse(void *options, const char *text)
 	return step_add(options, BENCH_CLEANUP, 1, text);
 }
 
-/* A program, with arguments or without. */
+/* Parses a program with optional arguments. */
 static int shell_parse(void *shell, const char *text)
 {
 	char **words = words_split(text);
@@ -217,7 +217,7 @@ static bool tags_have(const struct run_tags *tags, const char *key)
 	return false;
 }
 
-/* Parameters are tags of the runs, and the keys of a run's tags are unique. */
+/* Parameters become tags of the runs, whose keys must be unique. */
 static int parameter_names_check(const struct run_tags *tags, const struct parameters *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
@@ -233,7 +233,7 @@ static int parameter_names_check(const struct run_tags *tags, const struct param
 	return 0;
 }
 
-/* Tags of the benchmark's own: with another of that name its runs would not be found. */
+/* The benchmark finds its runs by its own tags, which must not be replaced. */
 static int bench_check_tags(const struct bench_options *o, const struct parameters *p)
 {
 	static const char *const own[] = { BENCH_TAG, BENCH_CASE_TAG, BENCH_ROUND_TAG,
@@ -276,7 +276,7 @@ static int utf8_check(const char *what, const char *text)
 	return 0;
 }
 
-/* Up to NULL; NULL has none. */
+/* Counts words up to NULL. @words may be NULL. */
 static size_t bench_words_count(char *const *words)
 {
 	size_t n = 0;
@@ -328,8 +328,10 @@ static int bench_check_commands(const struct bench_options *o)
 	return steps_check(o, words ? words : 1);
 }
 
-/* Checks names and values of parameters, which become tags of the runs. Returns -EINVAL after one
- * line. */
+/*
+ * Checks names and values of parameters, which become tags of the runs. Returns 0, or -EINVAL after
+ * a message to the user.
+ */
 static int bench_check_cases(const struct bench_plan *p)
 {
 	int err = 0;
@@ -396,7 +398,7 @@ static int bench_follow(const struct bench_options *o, const struct bench_plan *
 		bench_export_nothing(o);
 	bench_record_done(&record);
 	if (err == -EINTR && sig) {
-		fflush(stdout); /* main() does not go on */
+		fflush(stdout); /* main() does not continue */
 		signals_die(sig);
 	}
 	if (err == -ECANCELED)
@@ -405,8 +407,8 @@ static int bench_follow(const struct bench_options *o, const struct bench_plan *
 }
 
 /*
- * Refuse BPFMON_NO_STORE unless --store is given, as for other runs: there is no --no-store, which
- * would always be refused. Returns -EINVAL after one line to the user.
+ * Refuses BPFMON_NO_STORE unless --store is given, as for other runs: there is no --no-store, which
+ * would always be refused. Returns 0, or -EINVAL after a message to the user.
  */
 static int bench_check_store(char *const *words)
 {
@@ -422,7 +424,7 @@ static int bench_check_store(char *const *words)
 	return -EINVAL;
 }
 
-/* How many words the option takes; 0: it is none of these. */
+/* Returns how many words the option takes if these are several, else 0. */
 static int words_taken(const char *word)
 {
 	if (!strcmp(word, "-L") || !strcmp(word, "--parameter-list"))
@@ -432,7 +434,7 @@ static int words_taken(const char *word)
 	return 0;
 }
 
-/* Whether the next word is the option's value, whatever it looks like. */
+/* Returns true if the next word is the option's value, whatever it looks like. */
 static bool word_takes_value(const char *word)
 {
 	const struct option_group *group;
@@ -462,7 +464,7 @@ static char *words_put_together(char **words, int nr)
 	return NULL;
 }
 
-/* Copies the option at @at, and what belongs to it; returns behind that, or -ENOMEM. */
+/* Copies the option at @at with its value. Returns the index after it, or -ENOMEM. */
 static int bench_line_take(struct bench_line *l, int argc, char **argv, int at)
 {
 	int nr = words_taken(argv[at]);
@@ -482,7 +484,7 @@ static int bench_line_take(struct bench_line *l, int argc, char **argv, int at)
 	return at + nr;
 }
 
-/* -ENOMEM. */
+/* Reads the command line. Returns 0 or -ENOMEM. */
 static int bench_line_read(struct bench_line *l, int argc, char **argv)
 {
 	int at = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon check: whether bpfmon can run on this machine, capability by capability, and its files of
- * options. */
+/*
+ * bpfmon check: reports whether bpfmon can run on this machine, feature by feature, and its options
+ * files.
+ */
 #include "base/memory.h"
 #include "options/common_options.h"
 #include "bpfmon/recording_options.h"
@@ -67,16 +69,16 @@ static void check_help(void)
 	puts("Exit status: 0; 1 no source can be used here; 2 usage.");
 }
 
-/* What was found, as texts. */
+/* The findings, as texts. */
 struct found {
 	enum print_format as;
 	FILE *rows, *without;
 	char *rows_text, *without_text; /* owned; set when the files are closed */
 	size_t rows_length, without_length;
-	unsigned nr_off;          /* delays that the kernel was not told to keep */
-	char why[512];            /* the programs cannot be loaded; empty: they can */
+	unsigned nr_off;          /* delay metrics that are switched off in the kernel */
+	char why[512];            /* why the programs cannot be loaded; empty: they can */
 	const char *source;       /* of a run here: "bpf", "agent", "procfs"; NULL: none */
-	char why_no_packets[256]; /* programs of cgroups are refused; empty: they are not */
+	char why_no_packets[256]; /* why programs of cgroups are refused; empty: they are not */
 };
 
 static int found_open(struct found *x, enum print_format as)
@@ -87,7 +89,7 @@ static int found_open(struct found *x, enum print_format as)
 	return x->rows && x->without ? 0 : -1;
 }
 
-/* False without memory. */
+/* Returns false if out of memory. */
 static bool found_end(struct found *x)
 {
 	bool has_failed = !x->rows || !x->without;
@@ -97,8 +99,7 @@ static bool found_end(struct found *x)
 	return !has_failed;
 }
 
-/* A row as a line of its own. @source: of what a run here is measured, or NULL. @why: "" if there
- * is nothing to say. */
+/* Prints a row as a line of its own. @source: of a run here, or NULL. @why: may be empty. */
 static void row_put_json(FILE *f, const char *name, bool available, const char *source,
 			 const char *why)
 {
@@ -136,7 +137,7 @@ static void found_put(void *context, const char *name, bool available, const cha
 		fprintf(x->without, "%s%s", ftell(x->without) > 0 ? ", " : "", name);
 }
 
-/* What only has to be switched on is not what this machine lacks. */
+/* A metric that only has to be switched on is not missing on this machine. */
 static void found_put_metric(struct found *x, const struct tracker *t, enum metric_id id)
 {
 	bool available = metric_has(&t->usable, id);
@@ -192,7 +193,7 @@ static void child_ignore(void *context, pid_t child)
 	(void)context, (void)child;
 }
 
-/* Where neither BPF nor an agent is, a run is measured from /proc. */
+/* Without BPF and agent, a run is measured from /proc. */
 static const char *source_of_run(const struct found *x)
 {
 	if (!*x->why)
@@ -202,7 +203,7 @@ static const char *source_of_run(const struct found *x)
 	return proc_each_child(getpid(), 1, child_ignore, NULL) ? NULL : "procfs";
 }
 
-/* Without BPF: whether the kernel reports births and ends of processes. */
+/* Without BPF: checks whether the kernel reports births and ends of processes. */
 static void check_births(struct found *x)
 {
 	struct proc_connector c;
@@ -213,7 +214,7 @@ static void check_births(struct found *x)
 	proc_connector_close(&c);
 }
 
-/* Some kernels hide it from the programs, which see all others. */
+/* Some kernels hide process 1 from the programs, and no other. */
 static void check_first_process(struct tracker *t, const struct found *x)
 {
 	found_put_row(
@@ -283,7 +284,7 @@ static void found_print_verdict(const struct found *x)
 		       x->nr_off);
 }
 
-/* What the files of options set; what does not count is shown with the reason. */
+/* Prints what the options files set; a setting without effect gets the reason. */
 static void settings_print(const struct settings *files)
 {
 	bool has_any = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon compare [OPTIONS] RUN RUN...: runs against each other, value by value. */
+/* bpfmon compare [OPTIONS] RUN RUN...: compares runs, value by value. */
 #include "bpfmon/cmd_compare.h"
 
 #include "base/exit_status.h"
@@ -30,9 +30,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The page of `bpfmon compare --html`: the curves of several runs in the same charts. */
-
-#define STEPS_SHOWN 500 /* phases, programs or spans: they bound the page */
+#define STEPS_SHOWN 500 /* phases, programs or spans, to bound the page of --html */
 
 static size_t groups_count_runs(const struct groups *g)
 {
@@ -51,7 +49,7 @@ static int page_add_run(struct overlay *curves, const struct side *s, size_t gro
 	int err = named_run_open(&src, store, s->name, NULL);
 
 	if (err)
-		return err; /* reported already */
+		return err; /* already reported */
 	err = overlay_add(curves, s->name, group, &src);
 	if (err)
 		log_error("cannot draw '%s': %s", s->name, source_why(&src, err));
@@ -59,7 +57,7 @@ static int page_add_run(struct overlay *curves, const struct side *s, size_t gro
 	return err;
 }
 
-/* The first of each group, then the second of each, as far as there is room. */
+/* Adds the first run of each group, then the second of each, while there is room. */
 static int page_add_runs(struct overlay *curves, const struct groups *g,
 			 const struct store_options *store)
 {
@@ -99,8 +97,10 @@ static int page_render(const struct overlay *curves, const struct comparison *c,
 	return err;
 }
 
-/* Writes the page of --html. @steps: NULL without --by phase, program or span. A negative errno
- * after one line to the user. */
+/*
+ * Writes the page of --html, with the curves of several runs in the same charts. @steps is NULL
+ * without --by phase, program or span. Returns 0, or a negative errno after a message to the user.
+ */
 static int compare_page_write(const struct comparison *c, const struct steps *steps,
 			      const json_t *diff, const struct compare_options *o)
 {
@@ -129,14 +129,12 @@ struct outcomes {
 	struct expression expressions[MAX_FAIL_IF];
 	struct outcome *list; /* owned */
 	size_t nr;
-	bool has_failed; /* one of them holds */
+	bool has_failed; /* some expression holds */
 };
-
-/* The expressions of --fail-if: evaluated for each group, or for each step of it. */
 
 #define NAME_COLUMNS 60
 
-/* -EINVAL after one line to the user. */
+/* Parses the expressions of --fail-if. Returns 0, or -EINVAL after a message to the user. */
 static int outcomes_parse(struct outcomes *x, const struct compare_options *o)
 {
 	char why[200];
@@ -151,7 +149,7 @@ static int outcomes_parse(struct outcomes *x, const struct compare_options *o)
 	return 0;
 }
 
-/* Names of runs are untrusted: they are printed through format_name(). */
+/* Run names are untrusted: print them through format_name(). */
 static void outcome_report_unknown(const struct expression *e, const struct comparison *c,
 				   size_t group, int err)
 {
@@ -186,7 +184,10 @@ static int outcome_evaluate(struct outcomes *x, const struct compare_options *o,
 	return 0;
 }
 
-/* Of the steps that decide it; if none does, that is an error, not a pass. */
+/*
+ * Evaluates the expression for each step that has the value. If none does, that is an error, not a
+ * pass.
+ */
 static int outcomes_evaluate_steps(struct outcomes *x, const struct compare_options *o,
 				   const struct expression *e, const struct comparison *c,
 				   size_t group, const struct steps *steps)
@@ -216,9 +217,9 @@ static int outcomes_evaluate_steps(struct outcomes *x, const struct compare_opti
 }
 
 /*
- * Of all groups but the first; with @steps those of these and not of the runs: a step that a side
- * lacks decides nothing. A negative errno after one line to the user: an expression cannot be
- * decided.
+ * Evaluates the expressions for all groups but the first; with @steps for their steps instead,
+ * skipping steps that a side lacks. Returns 0, or a negative errno after a message to the user if
+ * an expression cannot be decided.
  */
 static int outcomes_evaluate(struct outcomes *x, const struct compare_options *o,
 			     const struct comparison *c, const struct steps *steps)
@@ -246,7 +247,7 @@ static int outcomes_evaluate(struct outcomes *x, const struct compare_options *o
 	return err;
 }
 
-/* A line for each that holds, @before in front. */
+/* Prints a line for each expression that holds, with @before in front. */
 static void outcomes_print_failed(FILE *f, const char *before, const struct outcomes *x,
 				  const struct comparison *c)
 {
@@ -299,7 +300,7 @@ int compare_by_parse(void *options, const char *text)
 	static const char *const words[NR_STEP_KINDS] = { STEP_WORDS };
 	int kind = word_find(words, NR_STEP_KINDS, text);
 
-	if (kind < 0) /* a tag of such a name is named as it is shown */
+	if (kind < 0) /* a tag with the name of a step is written as it is displayed, tags.NAME */
 		return text_parse(&o->by, strncmp(text, TAGS, strlen(TAGS)) != 0
 						  ? text
 						  : text + strlen(TAGS));
@@ -399,7 +400,7 @@ static int groups_make(struct groups *g, const struct sides *all, const struct c
 	return err ? err : groups_check(g, o);
 }
 
-/* What is compared, and what came out. */
+/* The compared runs and the results. */
 struct compared {
 	struct sides runs;
 	struct steps steps;
@@ -408,7 +409,7 @@ struct compared {
 	struct outcomes outcomes;
 };
 
-/* As a block: their lines have the names of runs. */
+/* Printed as a block because the lines contain names of runs. */
 static void outcomes_print_markdown(const struct outcomes *x, const struct comparison *c)
 {
 	__cleanup(freep) char *text = NULL;
@@ -481,10 +482,10 @@ static int compared_show(const struct compared *x, const struct compare_options 
 	json_decref(diff);
 	if (err)
 		log_error("cannot write the comparison to stdout: %s", strerror(-err));
-	return page_failed ? -EIO : err; /* reported already */
+	return page_failed ? -EIO : err; /* already reported */
 }
 
-/* The exit status. */
+/* Returns the exit status. */
 static int compared_report(struct compared *x, const struct compare_options *o)
 {
 	const struct steps *steps = o->by_step ? &x->steps : NULL;

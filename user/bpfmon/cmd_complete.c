@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bpfmon complete -- WORD...: what a shell may offer for the last of the words that follow "bpfmon"
- * on its command line. For docs/completion; in no help.
+ * bpfmon complete -- WORD...: prints completions for the last word of a command line. Used by
+ * docs/completion; not in the help.
  */
 #include "base/exit_status.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon edit [RUN...] --name, --tag, --note: changes how runs that were kept are called. */
+/* bpfmon edit [RUN...] --name, --tag, --note: changes name, tags and note of stored runs. */
 #include "bpfmon/cmd_edit.h"
 
 #include "base/clock.h"
@@ -18,17 +18,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Runs of the stores that are to be changed or removed: each that was named, one after the other.
- */
-
 struct edit_options {
-	struct common_options common; /* its words: the runs */
-	const char *name, *note;      /* NULL: not given; "": to be removed */
+	struct common_options common; /* common.words: the runs */
+	const char *name, *note;      /* NULL: not given; "": remove */
 	struct run_tags tags;
 	struct store_options store;
 };
 
-/* May be empty: that removes it. */
+/* May be empty: that removes the value. */
 static int edit_text_parse(void *value, const char *text)
 {
 	*(const char **)value = text;
@@ -51,7 +48,7 @@ static const struct option_row edit_rows[] = {
 };
 /* clang-format on */
 
-/* No variables but that of the store: BPFMON_NAME is meant for the next run. */
+/* Takes only the variables of the store: BPFMON_NAME is meant for the next run. */
 static const struct option_group edit_groups[] = {
 	{ edit_rows, 0, false },
 	{ store_rows, AT(store), true },

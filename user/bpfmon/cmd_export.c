@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
+/* bpfmon export RUN -f FORMAT: writes stored runs in the formats of other programs. */
 
 #include "base/memory.h"
 #include "options/common_options.h"
@@ -21,31 +21,31 @@
 #include <string.h>
 #include <unistd.h>
 
-/* One for each document of the format. */
+/* One output per document of the format. */
 struct export_outputs {
 	struct output out[EXPORT_DOCUMENTS];
 	char *path[EXPORT_DOCUMENTS]; /* owned */
 	size_t nr;
 };
 
-/* A run that is to be exported. */
+/* A run to be exported. */
 struct export_run {
-	struct source source; /* open: of a pipe, which can be read only once */
+	struct source source; /* kept open if it is a pipe, which can be read only once */
 	bool is_open;
-	bool is_repeated; /* another word named it, too */
+	bool is_repeated; /* an earlier word names the same run */
 };
 
-/* All of them, and what their one file needs to know of all. */
+/* All runs to export, and what is common to all. */
 struct export_runs {
 	struct named_runs named;
-	struct export_run *list; /* owned; as many as are named */
+	struct export_run *list; /* owned; named.nr of them */
 	struct export_batch batch;
 	struct export_outputs all;
 };
 
 struct export_options {
-	struct common_options common;   /* its word: the run */
-	const struct export_format *as; /* NULL: none was named */
+	struct common_options common;   /* common.words: the runs */
+	const struct export_format *as; /* NULL if not given */
 	const char *path;               /* NULL: stdout */
 	bool force, quiet;
 	struct store_options store;
@@ -129,7 +129,7 @@ static void export_report_left_out(const struct exporter *e, const char *run)
 			 (unsigned long)e->unreadable, run);
 }
 
-/* Opens it, or takes the one that is open since it was looked at. */
+/* Opens the run, unless it is still open from the survey. */
 static int export_run_open(struct export_runs *r, size_t i)
 {
 	struct export_run *run = &r->list[i];
@@ -162,13 +162,13 @@ static int export_report_unwritable(const char *path, const struct output *out, 
 }
 
 /*
- * Opens them at @path ("-": stdout); @force replaces what is there. A negative errno after one line
- * to the user; export_outputs_close() in any case.
+ * Opens the outputs at @path ("-": stdout); @force replaces existing files. Returns 0, or a
+ * negative errno after a message to the user. The caller calls export_outputs_close() in any case.
  */
 static int export_outputs_open(struct export_outputs *all, const struct export_format *as,
 			       const char *path, bool force)
 {
-	memory_exit_on_failure(false); /* a file that is not whole is to be removed */
+	memory_exit_on_failure(false); /* an incomplete file has to be removed */
 	for (; all->nr < EXPORT_DOCUMENTS && as->documents[all->nr].write; all->nr++) {
 		struct output *out = &all->out[all->nr];
 		int err = 0;
@@ -198,8 +198,10 @@ static int export_outputs_put(void *context, const char *text, size_t length)
 	return output_flush(context);
 }
 
-/* Appends the run of @e. -EINTR, without a line: a signal came. Other errors were reported if
- * e->is_refused; else it is the run that cannot be read. */
+/*
+ * Appends the run of @e. Returns 0; -EINTR without a message if a signal came; or another negative
+ * errno, which was reported if e->is_refused, and else means that the run cannot be read.
+ */
 static int export_outputs_write(struct exporter *e, struct export_outputs *all,
 				const struct export_format *as)
 {
@@ -213,7 +215,7 @@ static int export_outputs_write(struct exporter *e, struct export_outputs *all,
 	return err;
 }
 
-/* The outputs are opened when the first run has been read. */
+/* Opens the outputs when the first run has been read. */
 static int export_run_write(struct export_runs *r, const struct export_options *o, size_t i)
 {
 	const char *label = r->named.list[i].label;
@@ -229,7 +231,8 @@ static int export_run_write(struct export_runs *r, const struct export_options *
 		export_report_unreadable(source, label, err);
 	else if (!r->batch.at)
 		err = export_outputs_open(&r->all, o->as, o->path ? o->path : "-", o->force);
-	if (!err && !r->batch.at && r->all.out[0].is_regular) /* for a pipe the signal may end us */
+	if (!err && !r->batch.at &&
+	    r->all.out[0].is_regular) /* a signal may end an export to a pipe */
 		stop_signals_catch();
 	if (!err) {
 		err = export_outputs_write(&e, &r->all, o->as);
@@ -244,7 +247,7 @@ static int export_run_write(struct export_runs *r, const struct export_options *
 	return err;
 }
 
-/* What is read of a run before the first one is written. */
+/* Reads what is needed of a run before the first one is written. */
 static int export_run_survey(struct export_runs *r, const struct export_format *as, size_t i)
 {
 	struct export_run *run = &r->list[i];
@@ -276,7 +279,7 @@ static int export_check_number(const struct export_options *o, const struct name
 	return -EINVAL;
 }
 
-/* The columns of a table must not depend on how many runs a name has by now. */
+/* The columns of a table must not depend on how many runs a name has at present. */
 static bool words_mean_many(char *const *words)
 {
 	static const char all[] = "~all";
@@ -325,8 +328,8 @@ static void export_runs_done(struct export_runs *r)
 }
 
 /*
- * Give the files their names when everything is on disk: a full disk may show in fsync() only.
- * Returns a negative errno after one line to the user.
+ * Renames the files when everything is on disk: a full disk may show in fsync() only. Returns 0, or
+ * a negative errno after a message to the user.
  */
 static int export_outputs_commit(struct export_outputs *all)
 {
@@ -344,7 +347,7 @@ static int export_outputs_commit(struct export_outputs *all)
 	for (size_t i = 0; !err && i < all->nr; i++)
 		if ((err = output_commit(&all->out[i]))) {
 			export_report_unwritable(all->path[i], &all->out[i], err);
-			while (i--) /* one file of two is of no use */
+			while (i--) /* one file of two is useless */
 				output_remove_new(&all->out[i]);
 			break;
 		}
@@ -375,7 +378,7 @@ static int cmd_export(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	err = export_check_options(&o);
-	if (o.path || !isatty(STDOUT_FILENO)) /* else what is written shows how far it is */
+	if (o.path || !isatty(STDOUT_FILENO)) /* else the output itself shows the progress */
 		progress_begin("exporting", "lines", 0);
 	if (!err)
 		err = export_runs_write(&o);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon help [COMMAND]: the manual page, at the section of a subcommand. */
+/* bpfmon help [COMMAND]: opens the manual page, at the section of a subcommand. */
 #include "base/memory.h"
 #include "options/common_options.h"
 #include "options/mistakes.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 struct help_options {
-	struct common_options common; /* its word: the subcommand */
+	struct common_options common; /* common.words: the subcommand */
 };
 
 static const struct option_group help_groups[] = {
@@ -48,7 +48,7 @@ static void help_help(void)
 }
 
 /*
- * Find the page beside this program: below ../docs of a build folder, below ../share of an
+ * Finds the page relative to this program: in ../docs of a build folder, or in ../share of an
  * installation. Returns false if there is none.
  */
 static bool manual_find(char page[PATH_MAX])
@@ -69,7 +69,7 @@ static bool manual_find(char page[PATH_MAX])
 	return false;
 }
 
-/* Returns whether man would start less, and not a pager that the user has chosen. */
+/* Returns true if the user has chosen no pager, so that man starts less. */
 static bool pager_is_default(void)
 {
 	const char *man = getenv("MANPAGER"), *any = getenv("PAGER");
@@ -78,9 +78,9 @@ static bool pager_is_default(void)
 }
 
 /*
- * Execute man with the rights of the user that called bpfmon, since man and its pager execute what
- * the environment names. @name: the subcommand, NULL for the beginning of the page. Returns only if
- * there is no man, no page, or no such user.
+ * Executes man with the rights of the user who called bpfmon, since man and its pager execute what
+ * the environment names. @name is the subcommand, or NULL for the beginning of the page. Returns
+ * only if there is no man, no page, or no such user.
  */
 static void manual_open(const char *name)
 {
@@ -94,8 +94,7 @@ static void manual_open(const char *name)
 	user_find_caller(&caller, &was_sudo);
 	if (was_sudo && user_become(&caller))
 		return;
-	if (name &&
-	    pager_is_default()) { /* the title of its section is at the margin, in capitals */
+	if (name && pager_is_default()) { /* section titles are at the margin, in capitals */
 		n = snprintf(pager, sizeof(pager), "less -R +/^");
 		for (; *name && n < (int)sizeof(pager) - 1; name++)
 			pager[n++] = (char)toupper((unsigned char)*name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon jobs: the jobs of this node now, as its agent knows them. */
+/* bpfmon jobs: lists the present jobs of this node, from its agent. */
 #include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -75,7 +75,7 @@ static void jobs_help(void)
 	puts("Exit status: 0; 2 usage, or no agent answers.");
 }
 
-/* As it is, but that each line says its schema, and not only those that begin a job. */
+/* Adds the schema to each line; originally only the first line of a job has it. */
 static void line_print(enum line_kind kind, const char *line, size_t length)
 {
 	const bool has_schema = kind == LINE_META;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon like RUN: the known runs that it is most like. */
+/* bpfmon like RUN: finds the stored runs that are most similar to RUN. */
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -23,25 +23,23 @@
 #include <string.h>
 
 struct like_runs {
-	struct stored_runs all; /* owned; as the filter chose them */
+	struct stored_runs all; /* owned; the runs that match the filter */
 	struct known_runs known;
-	char **kinds; /* owned: kinds that are no names of runs; one for each run, or NULL */
+	char **kinds; /* owned: for each run, its kind if that is not its name, else NULL */
 };
-
-/* The known runs of `bpfmon like`: those of the stores, with their signatures. */
 
 #define WRITTEN_AT_ONCE 500
 
-/* The runs of one store by their numbers, beside the signatures that it has. */
+/* State of joining the runs of one store, by ID, with its signatures. */
 struct joining {
 	struct like_runs *runs;
-	size_t *order; /* owned; which of the runs */
+	size_t *order; /* owned; indices of the runs */
 	size_t nr, at;
-	size_t *missing; /* owned; those that the store has no signature of */
+	size_t *missing; /* owned; indices of runs without a signature in the store */
 	size_t nr_missing;
 };
 
-/* The base name of the program: the command's first word. NULL: without memory, or a name. */
+/* Returns the base name of the program, the first word of the command, or NULL if out of memory. */
 static char *kind_from_command(const char *command)
 {
 	size_t length = strcspn(command, " ");
@@ -53,7 +51,7 @@ static char *kind_from_command(const char *command)
 	return memory_strndup(from, length - (size_t)(from - command));
 }
 
-/* What a run is a run of; a run that has neither name nor command is of no kind. */
+/* The kind of a run is its name or program; a run with neither is left out. */
 static int like_runs_add(struct like_runs *r, size_t of, const struct signature *g)
 {
 	const struct stored_run *run = &r->all.runs[of];
@@ -66,7 +64,7 @@ static int like_runs_add(struct like_runs *r, size_t of, const struct signature 
 	return r->kinds[of] ? known_add(&r->known, of, r->kinds[of], g) : -ENOMEM;
 }
 
-/* Both come in the order of their numbers. */
+/* Runs and signatures are both sorted by ID. */
 static int signature_join(void *context, int64_t id, const struct signature *g)
 {
 	struct joining *j = context;
@@ -108,7 +106,7 @@ static void joining_end(struct joining *j)
 	free(j->missing);
 }
 
-/* The signature made for the run, which is one of the last that were added. */
+/* A new signature of a run. */
 struct made {
 	int64_t id;
 	struct signature signature;
@@ -129,7 +127,7 @@ static int made_write(struct database *d, void *context)
 	return err;
 }
 
-/* So that they need not be worked out again; where that cannot be, they are. */
+/* Stores the signatures for later calls. A failure is harmless: they are computed again. */
 static void made_keep(const char *path, const struct made *made, size_t nr)
 {
 	struct database d;
@@ -214,7 +212,7 @@ static int like_runs_read_store(struct like_runs *r, const char *path, size_t so
 	return err;
 }
 
-/* What the agent keeps is read run by run. */
+/* An agent's runs are read one by one. */
 static int like_runs_ask(struct like_runs *r, const struct stores *s)
 {
 	char uuid[SIGNED_UUID_BYTES];
@@ -226,7 +224,7 @@ static int like_runs_ask(struct like_runs *r, const struct stores *s)
 	for (size_t i = 0; !err && i < r->all.nr; i++) {
 		err = stores_open_run(s, &r->all.runs[i], &source);
 		if (err)
-			break; /* reported already */
+			break; /* already reported */
 		source.is_coarse = true;
 		err = signed_run_read(&source, &g, uuid);
 		if (!err)
@@ -251,9 +249,9 @@ static void known_leave_out(struct like_runs *r, const char *uuid)
 }
 
 /*
- * Reads the runs that pass the filter, but for @uuid, and sorts them. Signatures that a store does
- * not have yet are worked out, and kept in it if it is the user's own. A negative errno after one
- * line to the user; like_runs_done() in any case.
+ * Reads and sorts the runs that match the filter, except @uuid. Computes signatures that a store
+ * does not have, and adds them to it unless it is the agent's. Returns 0, or a negative errno after
+ * a message to the user. The caller calls like_runs_done() in any case.
  */
 static int like_runs_read(struct like_runs *r, const struct stores *s, const struct run_filter *f,
 			  const char *uuid)
@@ -265,7 +263,7 @@ static int like_runs_read(struct like_runs *r, const struct stores *s, const str
 		ended.state = ONLY_FINISHED;
 	err = stores_query(s, &ended, &r->all);
 	if (err)
-		return err; /* reported already */
+		return err; /* already reported */
 	r->kinds = memory_calloc(r->all.nr + 1, sizeof(*r->kinds));
 	if (!r->kinds) {
 		log_error("out of memory for %zu runs", r->all.nr);
@@ -294,7 +292,7 @@ static void like_runs_done(struct like_runs *r)
 #define DEFAULT_NEIGHBOURS 5
 
 struct like_options {
-	struct common_options common; /* its word: the run */
+	struct common_options common; /* common.words: the run */
 	struct filter_options filter;
 	struct store_options store;
 	unsigned neighbours; /* 0: the default */
@@ -357,7 +355,7 @@ static int signature_find(const struct named_runs *named, struct signature *g,
 	int err = named_runs_open(named, 0, &s);
 
 	if (err)
-		return err; /* reported already */
+		return err; /* already reported */
 	s.is_coarse = true;
 	err = signed_run_read(&s, g, uuid);
 	if (err)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon list: the runs that were kept. */
+/* bpfmon list: lists the stored runs. */
 #include "bpfmon/cmd_list.h"
 
 #include "base/exit_status.h"
@@ -127,7 +127,7 @@ int many_trend_parse(void *options, const char *text)
 	return many_parse(options, MANY_TREND, text ? text : "wall");
 }
 
-#define BINS 20 /* lines of a histogram: two of them are on a screen */
+#define BINS 20 /* lines of a histogram: two fit on a screen */
 #define MOST_THRESHOLD 1000
 
 static int many_threshold_parse(void *threshold, const char *text)
@@ -159,7 +159,7 @@ static const struct option_group list_groups[] = {
 	{ common_rows, AT(common), false }, { 0 },
 };
 
-/* What is said of all runs together is no table. */
+/* Refuses options of the table with those about all runs together. */
 static int list_check(const struct list_options *o)
 {
 	if (o->many.threshold > 0 && o->many.what != MANY_UNUSUAL)
@@ -196,7 +196,7 @@ static size_t list_limit(const struct list_options *o)
 	return o->has_limit ? o->limit : o->as != PRINT_TEXT ? 0 : DEFAULT_LIMIT;
 }
 
-/* A metric behind a blank is a word that runs are searched for. */
+/* Warns that a metric after a blank, not '=', is a search word. */
 static void list_hint_metric(const struct list_options *o)
 {
 	struct many_metrics metrics = { 0 };
@@ -348,7 +348,7 @@ static int trend_print(const struct many_values *v, enum print_format as, size_t
 	return err;
 }
 
-/* What is not chosen: an agent has no I/O of its runs. */
+/* Adds the default metrics if none was given; an agent does not have the I/O of its runs. */
 static struct many_metrics many_choose(const struct many_options *o, const struct stores *s)
 {
 	static const char *const usual[] = { "wall", "peak", "cpu", "read_bytes", "write_bytes" };
@@ -359,8 +359,10 @@ static struct many_metrics many_choose(const struct many_options *o, const struc
 	return m;
 }
 
-/* Prints it of all these runs, of lists the first @limit (0: all) rows. A negative errno after one
- * line to the user. */
+/*
+ * Prints o->what of all runs; of lists the first @limit rows (0: all). Returns 0, or a negative
+ * errno after a message to the user.
+ */
 static int many_print(const struct many_options *o, enum print_format as, size_t limit,
 		      const struct stores *s, const struct stored_runs *all)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon mark [OPTIONS] TEXT: reports to the run around it that a phase begins. */
+/* bpfmon mark [OPTIONS] TEXT: reports the begin of a phase to the surrounding run. */
 #include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -25,7 +25,7 @@
 #define TRY_AGAIN_MS 2
 
 struct mark_options {
-	struct common_options common; /* its words: the text */
+	struct common_options common; /* common.words: the text */
 	bool is_metric, quiet;
 };
 
@@ -39,7 +39,7 @@ static const struct option_row mark_rows[] = {
 };
 /* clang-format on */
 
-/* No variables: BPFMON_QUIET is meant for the run, and the command inherits it. */
+/* Takes no variables: BPFMON_QUIET is meant for the run, and the command inherits it. */
 static const struct option_group mark_groups[] = {
 	{ mark_rows, 0, false },
 	{ common_rows, AT(common), false },
@@ -67,7 +67,7 @@ static void mark_help(void)
 	puts("\nExit status: 0; 2 usage, or there is no such run.");
 }
 
-/* The words with a blank between them, to be freed; NULL without memory. */
+/* Returns the words with a blank between them, which the caller frees, or NULL if out of memory. */
 static char *words_join(const char *before, char **words)
 {
 	char *text = NULL;
@@ -95,7 +95,7 @@ static bool text_is_metric(const char *text)
 	return is;
 }
 
-/* Reports here what the collector would drop. */
+/* Reports here what the collector would drop silently. */
 static int mark_check_text(const struct mark_options *o, const char *text)
 {
 	size_t n = strlen(text);
@@ -113,7 +113,7 @@ static int mark_check_text(const struct mark_options *o, const char *text)
 	return -EINVAL;
 }
 
-/* The kernel queues only a few datagrams: with a full queue it tries again, for a limited time. */
+/* Retries for PATIENCE_MS, as the kernel queues only a few datagrams. */
 static int mark_send(const char *path, const char *text)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -135,7 +135,10 @@ static int mark_send(const char *path, const char *text)
 	return 0;
 }
 
-/* The way that is always there: the mark has arrived when the run has answered. */
+/*
+ * Sends the mark through the span socket, which always exists. The run has received it when it
+ * answers.
+ */
 static int mark_call(const char *address, const char *text, bool is_quiet)
 {
 	char answer[SPAN_ANSWER_BYTES];
@@ -154,7 +157,7 @@ static const char *variable_find(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Why it has not been sent; -EPERM has been reported. */
+/* Reports why the mark has not been sent, except -EPERM, which has been reported. */
 static void mark_report(int err, const char *path, const char *address)
 {
 	if (!path && !address)
@@ -183,7 +186,7 @@ static int cmd_mark(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	/* the blank tells a measurement named "mark" from a mark */
+	/* the blank distinguishes a measurement named "mark" from a mark */
 	text = words_join(o.is_metric ? " " : MARK_PREFIX, o.common.words);
 	if (!text || mark_check_text(&o, text))
 		return EXIT_USAGE;

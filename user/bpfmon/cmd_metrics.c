@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon metrics: the table of what is measured. */
+/* bpfmon metrics: prints the table of metrics. */
 #include "options/common_options.h"
 
 #include "base/exit_status.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon report RUN [-o PAGE]: a run as one page for a browser, or as one picture. */
+/* bpfmon report RUN [-o PAGE]: draws a run as a page for a browser, or as a picture. */
 #include "base/memory.h"
 #include "base/cleanup.h"
 #include "base/exit_status.h"
@@ -27,14 +27,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* bpfmon report --many: all runs that pass filters, as one page. */
+/* bpfmon report --many: all runs that match filters, on one page. */
 struct report_many_options {
 	bool is_given;
 	struct many_metrics metrics;
 	struct filter_options filter;
 };
 
-/* Of a row: the metrics, for a struct report_many_options; NULL: the usual ones. -EINVAL. */
+/*
+ * Parses the metrics for a struct report_many_options; NULL selects the default ones. Returns 0 or
+ * -EINVAL.
+ */
 int report_many_parse(void *options, const char *text)
 {
 	struct report_many_options *o = options;
@@ -54,17 +57,17 @@ static const struct option_row report_many_rows[] = {
 /* clang-format on */
 
 struct report_options {
-	struct common_options common; /* its word: the run */
+	struct common_options common; /* common.words: the run */
 	bool force, quiet;
-	const char *path, *format; /* NULL: not given */
-	const char *panel;         /* the name of a chart; NULL: all */
+	const char *path, *format; /* NULL if not given */
+	const char *panel;         /* name of a chart; NULL: all */
 	struct figure_layout layout;
 	struct store_options store;
 	struct report_many_options many;
 };
 
 struct report_format {
-	const char *name; /* as it is typed, and as its files end */
+	const char *name; /* as typed, and as the extension of files */
 	bool is_picture;
 	int (*write)(FILE *f, struct report_run *r, const struct report_options *o,
 		     const char *label);
@@ -75,7 +78,7 @@ static int panel_parse(void *name, const char *text)
 	return chart_find(text) < NR_CHARTS ? text_parse(name, text) : -EINVAL;
 }
 
-/* A length with its unit. */
+/* Parses a length with its unit. */
 static int width_parse(void *pixels, const char *text)
 {
 	static const struct {
@@ -131,7 +134,7 @@ static const struct report_format formats[] = {
 };
 #define NR_FORMATS (sizeof(formats) / sizeof(*formats))
 
-/* For a row of options. -EINVAL: there is no such format. */
+/* Parses the name of a format. Returns 0 or -EINVAL. */
 static int report_format_parse(void *name, const char *text)
 {
 	for (size_t i = 0; i < NR_FORMATS; i++)
@@ -188,7 +191,7 @@ static void report_help(void)
 
 #define WHAT_BYTES 1000
 
-/* What is said of the runs: the filters that were given. */
+/* Describes the selected runs by the given filters. */
 static void many_describe(char what[WHAT_BYTES], const struct run_filter *f)
 {
 	const struct {
@@ -237,8 +240,10 @@ static int many_render(const struct report_many_options *o, const struct many_va
 	return err;
 }
 
-/* Makes the page, in memory: *@text, to be freed in any case. A negative errno after one line to
- * the user. */
+/*
+ * Makes the page in memory, *@text, which the caller frees in any case. Returns 0, or a negative
+ * errno after a message to the user.
+ */
 static int report_many_make(const struct report_many_options *o, const struct store_options *store,
 			    char **text, size_t *length)
 {
@@ -300,8 +305,8 @@ static const struct report_format *report_find_format(const struct report_option
 }
 
 /*
- * The one that is named; else the one by which the path ends; else the page, or of a part of it the
- * picture. NULL after one line to the user.
+ * Returns the given format, else that of the path's extension, else the page, or a picture of a
+ * part. Returns NULL after a message to the user.
  */
 static const struct report_format *report_choose_format(const struct report_options *o)
 {
@@ -322,8 +327,10 @@ static const struct report_format *report_choose_format(const struct report_opti
 	return f;
 }
 
-/* run.jsonl -> run.html, 42 -> 42.html, the last run as its number; to be freed, NULL after one
- * line to the user. */
+/*
+ * Derives the path: run.jsonl -> run.html, 42 -> 42.html; for the last run, its number. The caller
+ * frees it. Returns NULL after a message to the user.
+ */
 static char *report_choose_path(const struct report_options *o, const struct report_format *format,
 				const char *label)
 {
@@ -348,7 +355,7 @@ static int report_load(struct report_run *r, const struct report_options *o, cha
 	int err = named_run_open(&source, &o->store, o->common.words[0], label);
 
 	if (err)
-		return err; /* reported already */
+		return err; /* already reported */
 	err = report_open(r);
 	if (!err)
 		err = report_read(r, &source);
@@ -360,7 +367,7 @@ static int report_load(struct report_run *r, const struct report_options *o, cha
 	return err;
 }
 
-/* Names those that there are. */
+/* Checks that the panel exists; the message lists those that do. */
 static int panel_check(const struct report_run *r, const struct report_options *o,
 		       const char *label)
 {
@@ -391,10 +398,10 @@ static int report_render(struct report_run *r, const struct report_format *forma
 	return err;
 }
 
-#define SCREEN_SCALE 2 /* pixels of a PNG for 1/96 inch */
+#define SCREEN_SCALE 2 /* PNG pixels per 1/96 inch */
 #define PRINT_SCALE (300 / 96.0)
 
-/* Replaces the SVG @text by what another program makes of it. */
+/* Replaces the SVG @text by a conversion of an external program. */
 static int report_convert(const struct report_run *r, const struct report_format *format,
 			  const struct report_options *o, const char *path, char **text,
 			  size_t *length)
@@ -403,7 +410,7 @@ static int report_convert(const struct report_run *r, const struct report_format
 	char *drawn;
 	int err;
 
-	/* for print the density of a printer, else that of a good screen */
+	/* printer density if a width for print is given, else that of a high-density screen */
 	p.scale = o->layout.width > 0 ? PRINT_SCALE : SCREEN_SCALE;
 	figure_measure(r, &o->layout, &p.width, &p.height);
 	err = picture_draw(&p, path, *text, *length, &drawn, length);
@@ -416,7 +423,7 @@ static int report_convert(const struct report_run *r, const struct report_format
 	return err;
 }
 
-/* Takes the text of the run that was read to its file. */
+/* Writes the text, converted if necessary, to its file. */
 static int report_put(const struct report_run *r, const struct report_options *o,
 		      const struct report_format *format, const char *path, char **text,
 		      size_t length)
@@ -431,7 +438,10 @@ static int report_put(const struct report_run *r, const struct report_options *o
 	return err;
 }
 
-/* Reads the run, and writes the report to its file. A negative errno, reported to the user. */
+/*
+ * Reads the run and writes the report to its file. Returns 0, or a negative errno after a message
+ * to the user.
+ */
 static int report_make(const struct report_options *o, const struct report_format *format)
 {
 	__cleanup(freep) char *text = NULL;
@@ -475,7 +485,10 @@ static int cmd_report(int argc, char **argv)
 	return !format || report_make(&o, format) ? EXIT_USAGE : 0;
 }
 
-/* Takes the words after the options as what is searched for. -EINVAL after one line to the user. */
+/*
+ * Adds the words after the options to the search. Returns 0, or -EINVAL after a message to the
+ * user.
+ */
 static int report_many_take_words(struct report_many_options *o, char **words)
 {
 	for (; words && *words; words++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon [OPTIONS] -- COMMAND: runs it and accounts for it. */
+/* bpfmon [OPTIONS] -- COMMAND: runs a command and accounts for it. */
 #include "bpfmon/cmd_run.h"
 
 #include "base/clock.h"
@@ -50,7 +50,7 @@ static int metrics_udp_parse(void *options, const char *text)
 	return number_parse(text, 0, UINT16_MAX, &push->port);
 }
 
-/* @text is NULL without a name. */
+/* @text is NULL if no name is given. */
 static int user_parse(void *options, const char *text)
 {
 	struct run_options *o = options;
@@ -71,7 +71,7 @@ static int limit_text_add(struct limit_texts *t, const char *text, bool is_soft)
 	return 0;
 }
 
-/* Of options: struct limit_texts. -E2BIG: there are too many. */
+/* Parsers for a struct limit_texts. Return -E2BIG if there are too many or the text is too long. */
 static int limit_hard_parse(void *texts, const char *text)
 {
 	return limit_text_add(texts, text, false);
@@ -106,7 +106,7 @@ static const struct option_group run_groups[] = {
 	{ common_rows, AT(common), false },   { 0 },
 };
 
-/* The other subcommands, in parts with their titles. */
+/* Prints the other subcommands, by part. */
 static void subcommands_print(void)
 {
 	static const char *const titles[] = {
@@ -123,7 +123,7 @@ static void subcommands_print(void)
 	}
 }
 
-/* What most calls are, before all that there is. */
+/* The most common calls, at the top of the help. */
 static const char most_needed[] =
 	"  bpfmon -- make -j8                  run a command and account for all it starts\n"
 	"  bpfmon -o run.jsonl -- ./job.sh     the same, with a file of its samples\n"
@@ -177,7 +177,7 @@ static int users_choose(const struct run_options *o, struct user *caller, struct
 	return 0;
 }
 
-/* Each would count its own rank alone, and load the programs once more. */
+/* Each bpfmon would count only its own rank, and load the programs again. */
 static void ranks_warn(void)
 {
 	const char *variable = scheduler_later_rank();
@@ -244,7 +244,10 @@ static const char *limit_skip_blanks(const char *text)
 	return text + strspn(text, " \t");
 }
 
-/* The number in the unit of @l; what has no suffix is in bytes, seconds, or counts. */
+/*
+ * Parses the number in the unit of @l; without a suffix it is in bytes, seconds, or counts. Returns
+ * NULL, or the error.
+ */
 static const char *limit_read_most(struct limit *l, const char *at)
 {
 	const size_t digits = strspn(at, "0123456789.");
@@ -321,8 +324,8 @@ static const char *limit_resolve(struct limit *l, const char *text, const struct
 }
 
 /*
- * Reads all of them into @limits (MAX_LIMITS); @has are the metrics that the run records. -EINVAL
- * after one line to the user.
+ * Parses all limits into @limits (MAX_LIMITS); @has are the recorded metrics. Returns 0, or -EINVAL
+ * after a message to the user.
  */
 static int limits_resolve(struct limit *limits, const struct limit_texts *texts,
 			  const struct metric_set *has)

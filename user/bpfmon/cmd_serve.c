@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon serve: the runs as pages for a browser, by bpfmon-web, which it becomes. */
+/* bpfmon serve: shows the runs as pages for a browser, by executing bpfmon-web. */
 #include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -24,10 +24,10 @@
 struct serve_command {
 	struct common_options common;
 	const char *listen; /* an address without a port */
-	unsigned port;      /* 0: any that is free */
+	unsigned port;      /* 0: any free port */
 	const char *hosts[MAX_HOSTS];
 	size_t nr_hosts;
-	const char *agent; /* NULL: the usual socket, if it is there */
+	const char *agent; /* NULL: the default socket, if it exists */
 	struct store_options store;
 };
 
@@ -83,7 +83,10 @@ static void serve_help(void)
 	puts("\nExit status: 0; 2 usage, a port that is taken, no " PROGRAM ".");
 }
 
-/* Beside us as built, or where both are installed; false: there is none. */
+/*
+ * Finds bpfmon-web beside bpfmon, as built, or where both are installed. Returns false if there is
+ * none.
+ */
 static bool web_find(char *path, char *self)
 {
 	static const char *const places[] = { PROGRAM, "../libexec/bpfmon/" PROGRAM };
@@ -102,7 +105,7 @@ static bool web_find(char *path, char *self)
 	return false;
 }
 
-/* Pages are made with the rights of the user, whose runs they are. */
+/* Drops to the rights of the calling user, who owns the runs. */
 static int serve_leave_rights(void)
 {
 	struct user caller;
@@ -122,7 +125,10 @@ static int serve_leave_rights(void)
 	return err;
 }
 
-/* The server is in another folder. What may come later is named by its whole path. */
+/*
+ * Returns the absolute path, because the server runs in another folder. A path that may be created
+ * later has to be given as an absolute one.
+ */
 static int path_resolve(const char *path, const char *what, char whole[PATH_MAX])
 {
 	if (memory_realpath(path, whole))

@@ -26,7 +26,7 @@ static int sides_add_peer_file(struct sides *all, const char *name)
 	return err;
 }
 
-/* A file with several blocks of GNU time is a peer's, too, though it cannot be compared. */
+/* A file with several blocks of GNU time counts as a peer's, though it cannot be compared. */
 static bool path_is_peer(const char *path)
 {
 	struct sides one = { 0 };
@@ -36,7 +36,7 @@ static bool path_is_peer(const char *path)
 	return !err || err == -EMLINK;
 }
 
-/* @steps: NULL if they are not compared. */
+/* @steps is NULL if they are not compared. */
 static int sides_add_source(struct sides *all, struct steps *steps, const char *name,
 			    struct source *src)
 {
@@ -53,7 +53,7 @@ static int sides_add_named(struct sides *all, struct steps *steps, const struct 
 	int err = named_runs_open(runs, i, src);
 
 	if (err)
-		return err; /* reported already */
+		return err; /* already reported */
 	err = sides_add_source(all, steps, name, src);
 	is_other = err == -EBADMSG && strcmp(name, "-") != 0;
 	if (err && !is_other)
@@ -68,7 +68,7 @@ static int sides_add_stored(struct sides *all, struct steps *steps, const struct
 	int err = stores_turn_run(stores, r, src);
 
 	if (err)
-		return err; /* reported already */
+		return err; /* already reported */
 	snprintf(name, sizeof(name), "%s%" PRId64, stores->prefix[r->source], r->id);
 	err = sides_add_source(all, steps, name, src);
 	if (err)
@@ -76,7 +76,7 @@ static int sides_add_stored(struct sides *all, struct steps *steps, const struct
 	return err;
 }
 
-/* The oldest first: the others are compared with it. */
+/* The oldest comes first: the others are compared with it. */
 static int sides_add_filtered(struct sides *all, struct steps *steps,
 			      const struct compare_options *o)
 {
@@ -106,7 +106,7 @@ static int sides_add_filtered(struct sides *all, struct steps *steps,
 	return err;
 }
 
-/* A single name means the last two runs of it. */
+/* A single name means its last two runs. */
 static int sides_add_all_named(struct sides *all, struct steps *steps,
 			       const struct compare_options *o)
 {
