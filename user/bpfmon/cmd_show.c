@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon show: a run again, from the store or from a file of lines. */
+/* bpfmon show: shows a stored run, or one from a file of lines, again. */
 #include "base/memory.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -39,16 +39,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What bpfmon show prints of a run. */
-
 struct show_options {
-	struct common_options common; /* its word: the run */
+	struct common_options common; /* common.words: the run */
 	struct store_options store;
 	enum { BY_NOTHING, BY_PHASE, BY_SPAN } by;
 	bool each;
 	enum print_format as;
-	const char *template; /* NULL: it is not that */
-	enum run_state state; /* of the run, filled in when it has been read */
+	const char *template; /* NULL if not given */
+	enum run_state state; /* of the run; set after reading it */
 };
 
 static int show_by_parse(void *options, const char *text)
@@ -127,10 +125,10 @@ static int meta_keep(void *context, struct line *l)
 	json_t **meta = context;
 
 	*meta = json_incref(l->tree);
-	return 1; /* that was all */
+	return 1; /* stop: the only line needed */
 }
 
-/* The facts of the run, and @table below them. */
+/* Prints the facts of the run and @table below them. */
 static int run_show_table(enum print_format as, const json_t *meta, const char *table)
 {
 	if (!table)
@@ -145,7 +143,7 @@ static int run_show_table(enum print_format as, const json_t *meta, const char *
 	return 0;
 }
 
-/* 0: of Markdown, which has no width. */
+/* Returns 0 for Markdown, which has no width. */
 static size_t show_width(const struct show_options *o)
 {
 	return o->as == PRINT_MARKDOWN ? 0 : terminal_width(stdout);
@@ -158,8 +156,10 @@ static int run_show_phases(const struct show_options *o, const struct phases *p,
 	return run_show_table(o->as, meta, text);
 }
 
-/* The lines of kind meta and summary as one object, with the @state of the run, as lists have it,
- * and the members @more, unless that is NULL. */
+/*
+ * Prints the meta and summary lines as one object, with the @state of the run as in lists, and the
+ * members @more, which may be NULL.
+ */
 static int run_show_json(const json_t *meta, const struct summary *total, const char *state,
 			 const struct jsonw *more)
 {
@@ -251,7 +251,7 @@ static int run_show_by_span(struct source *s, const struct show_options *o, cons
 	return err;
 }
 
-/* What the template, which was checked, makes of the run. */
+/* Prints the run by a checked template. */
 static int run_show_template(const char *template, const json_t *meta, const struct summary *total)
 {
 	struct buffer b = { 0 };
@@ -277,8 +277,10 @@ static int stall_take_line(void *context, struct line *l)
 	return 0;
 }
 
-/* Prints since when the run @s, which is under way, does nothing, and why; nothing where it goes
- * on. 0 or a negative errno. */
+/*
+ * Prints since when, and why, the running @s is stalled; nothing if it is not. Returns 0 or a
+ * negative errno.
+ */
 static int run_show_stall(struct source *s)
 {
 	struct stall_state last = { 0 };
@@ -305,7 +307,7 @@ struct live_heaviest {
 	uint64_t nr;
 };
 
-/* A process with as much as another is behind it. */
+/* False if equal: the later process then stays behind. */
 static bool process_is_heavier(const struct process_sample *a, const struct process_sample *b)
 {
 	if (a->value[M_rss] != b->value[M_rss])
@@ -327,7 +329,7 @@ static int heaviest_take(void *context, const struct process_sample *p)
 		k->nr_rows++;
 	memmove(&k->rows[at + 1], &k->rows[at], (k->nr_rows - 1 - at) * sizeof(*k->rows));
 	k->rows[at] = *p;
-	k->rows[at].exe = NULL; /* of the line */
+	k->rows[at].exe = NULL; /* belongs to the line */
 	return 0;
 }
 
@@ -345,13 +347,13 @@ static void heaviest_print(const struct live_heaviest *k)
 }
 
 /*
- * Prints how many there are, and those with the most memory, to stdout; where the feed that @meta
- * names cannot be reached, one line that says why. 0, or -ENOMEM.
+ * Prints the number of processes and those with the most memory; if the feed that @meta names
+ * cannot be reached, the reason. Returns 0 or -ENOMEM.
  */
 static int run_show_live(const json_t *meta)
 {
 	const char *socket = json_string_value(json_object_get(meta, "live_socket"));
-	struct live_heaviest *k = memory_calloc(1, sizeof(*k)); /* large for a stack */
+	struct live_heaviest *k = memory_calloc(1, sizeof(*k)); /* too large for the stack */
 	char why[256];
 	int err = k ? live_look(socket, heaviest_take, k, why, sizeof(why)) : -ENOMEM;
 
@@ -388,7 +390,7 @@ static int run_draw_curves(struct source *s, uint64_t wall_ns)
 }
 
 #define HEAVIEST_SHOWN 5
-#define SAME_NS 1000 /* seconds in JSON are doubles: large ones come back rounded */
+#define SAME_NS 1000 /* tolerance: seconds in JSON are doubles, and large ones are rounded */
 
 struct heaviest_rows {
 	struct process_sample rows[HEAVIEST_SHOWN];
@@ -403,7 +405,7 @@ static int heaviest_add_line(void *context, struct line *l)
 	return h->nr == HEAVIEST_SHOWN;
 }
 
-/* The processes with the most memory at the largest sample, if they were recorded. */
+/* Prints the processes with the most memory at the largest sample, if recorded. */
 static int run_show_heaviest(struct source *s, const struct summary *total)
 {
 	struct heaviest_rows h = { 0 };
@@ -439,7 +441,7 @@ static int run_show_text(struct source *s, const json_t *meta, const struct summ
 	return err ? err : run_draw_curves(s, total->wall_ns);
 }
 
-/* The answer, then the rest: the phases are read for it. */
+/* Prints the whole run; reads its phases first, for the answer. */
 static int run_show_answer(struct source *s, const struct show_options *o, const json_t *meta,
 			   const struct summary *total)
 {
@@ -475,7 +477,7 @@ static int run_show_whole(struct source *s, const struct show_options *o, const 
 			   : run_show_answer(s, o, meta, total);
 }
 
-/* Print @s, the run that the options name, to stdout. 0, or a negative errno: see source_why(). */
+/* Prints @s, the run that the options name. Returns 0 or a negative errno for source_why(). */
 static int run_show(struct source *s, struct show_options *o)
 {
 	struct summary total = { 0 };
@@ -487,7 +489,7 @@ static int run_show(struct source *s, struct show_options *o)
 	if (err >= 0)
 		err = source_summary(s, &total, &is_folded);
 	unreadable = s->unreadable;
-	if (!err) /* it may have ended meanwhile */
+	if (!err) /* the run may have ended meanwhile */
 		o->state = !is_folded ? RUN_FINISHED : s->is_running ? RUN_RUNNING : RUN_UNFINISHED;
 	if (!err)
 		err = o->by == BY_PHASE  ? run_show_by_phase(s, o, meta, &total)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon span NAME -- COMMAND: runs a command as a span of the run around it. */
+/* bpfmon span NAME -- COMMAND: executes a command as a span of the surrounding run. */
 #include "bpfmon/cmd_span.h"
 
 #include "base/cleanup.h"
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 struct span_options {
-	struct common_options common; /* its words: the name, or begin or end and the name */
+	struct common_options common; /* common.words: the name, or begin or end and the name */
 	struct run_tags tags;
 	bool quiet;
 };
@@ -39,7 +39,9 @@ static const struct option_row span_rows[] = {
 };
 /* clang-format on */
 
-/* No variables: BPFMON_QUIET and others are meant for the run, and the command inherits them. */
+/*
+ * Takes no variables: BPFMON_QUIET and others are meant for the run, and the command inherits them.
+ */
 static const struct option_group span_groups[] = {
 	{ span_rows, 0, false },
 	{ common_rows, AT(common), false },
@@ -67,7 +69,7 @@ static const struct first_word span_words[] = {
 	{ 0 },
 };
 
-/* Whether a message went through; else why not, as one line. */
+/* Sends a message to the run. On failure, warns with the reason. */
 static int span_send(const struct span_options *o, const struct span_call_words *words,
 		     char answer[SPAN_ANSWER_BYTES])
 {
@@ -104,7 +106,7 @@ int words_execute(char **command)
 	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-/* True once it has ended. */
+/* Returns true when the command has ended. */
 static bool command_has_ended(pid_t command, int *status)
 {
 	while (waitpid(command, status, WNOHANG | WUNTRACED) == command) {
@@ -125,8 +127,8 @@ static void signals_pass_on(int fd, pid_t command)
 }
 
 /*
- * Runs @command to its end. What signals this process gets, the command gets. Its status, as
- * wait(2) gives it; or a negative errno.
+ * Executes @command to its end and forwards signals to it. Returns its wait(2) status or a negative
+ * errno.
  */
 static int span_attend(char **command)
 {
@@ -152,7 +154,7 @@ static int span_attend(char **command)
 	return status;
 }
 
-/* Ends this process as @status says. */
+/* Ends this process in the same way as @status. */
 __attribute__((noreturn)) static void span_end_as(int status)
 {
 	if (WIFSIGNALED(status))
@@ -207,7 +209,7 @@ static int span_in_place(const struct span_options *o)
 	return err ? EXIT_USAGE : 0;
 }
 
-/* NAME and a command, and no -- between: its options would be taken for those of the span. */
+/* Returns true for NAME and a command without --: its options would be taken for those of span. */
 static bool span_lacks_dashes(int argc, char **argv)
 {
 	return argc > 2 && argv[1][0] != '-' && strcmp(argv[1], "begin") != 0 &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon store: what the store takes; prune, check, merge. */
+/* bpfmon store: reports the size of the store; prunes, checks and merges it. */
 #include "base/exit_status.h"
 #include "base/cleanup.h"
 #include "base/json.h"
@@ -30,9 +30,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What `bpfmon store` prints of what it has found or done: text, or one object of JSON. */
-
-/* Begins what --json prints of @action. */
+/* Begins the JSON object of @action. */
 static void store_json_begin(struct jsonw *j, const char *action, const char *path)
 {
 	jsonw_object(j, NULL);
@@ -48,7 +46,9 @@ static void store_json_end(struct jsonw *j)
 	jsonw_print(j, stdout);
 }
 
-/* @path, here and below: of the store. Without memory nothing is printed, which main() reports. */
+/*
+ * @path, here and below, is that of the store. If out of memory, prints nothing: main() reports it.
+ */
 static void store_print_numbers(enum print_format as, const char *path,
 				const struct store_size *size)
 {
@@ -92,7 +92,7 @@ static void store_print_pruned(enum print_format as, const char *path, const str
 	store_json_end(&j);
 }
 
-/* @why: NULL if it is whole. @rows_left: how many belong to no run. */
+/* @why is NULL if the store is intact. @rows_left: rows that belong to no run. */
 static void store_print_checked(enum print_format as, const char *path, const char *why,
 				int64_t rows_left)
 {
@@ -134,8 +134,6 @@ static void store_print_merged(enum print_format as, const char *path, const str
 	store_json_end(&j);
 }
 
-/* bpfmon store merge, file by file: another store, or a run in JSON Lines. */
-
 static bool file_is_database(FILE *f)
 {
 	static const char magic[16] = "SQLite format 3";
@@ -147,8 +145,10 @@ static bool file_is_database(FILE *f)
 	return is;
 }
 
-/* First opens the other store by itself, to check that it is one, that its schema is known and that
- * its values are valid. */
+/*
+ * First opens the other store on its own, to check that it is one, that its schema is known and its
+ * values are valid.
+ */
 static int store_merge_database(struct store_writer *w, const char *path, struct merged *m)
 {
 	struct database other;
@@ -194,7 +194,7 @@ static bool file_is_store(FILE *f, const char *path)
 
 /*
  * Adds the runs of the file @path to the store at @store, which @w has open, and counts them in @m.
- * The store itself is passed over. A negative errno after one line to the user.
+ * Skips the store itself. Returns 0, or a negative errno after a message to the user.
  */
 static int store_merge_file(struct store_writer *w, const char *store, const char *path,
 			    struct merged *m)
@@ -205,7 +205,7 @@ static int store_merge_file(struct store_writer *w, const char *store, const cha
 		log_error("cannot read '%s': %s", path, strerror(errno));
 		return -errno;
 	}
-	if (file_is_store(f, store)) { /* with *.sqlite of its folder as arguments */
+	if (file_is_store(f, store)) { /* as with all *.sqlite of its folder as arguments */
 		log_warn("'%s' is the store itself, and was passed over", path);
 		return 0;
 	}
@@ -217,7 +217,7 @@ static int store_merge_file(struct store_writer *w, const char *store, const cha
 #define MAX_KEEP 1000000000
 
 struct store_command_options {
-	struct common_options common; /* its words: what to do, and files */
+	struct common_options common; /* common.words: the action, and files */
 	struct store_options store;
 	struct prune_limits prune;
 	bool dry_run;
@@ -377,7 +377,7 @@ static int store_run_merge(const struct store_command_options *o, const char *pa
 	err = store_writer_open(&w, path);
 	if (err)
 		return store_report_error(path, &w.d, err);
-	err = store_remove_left(&w.d); /* rows that a killed prune has left */
+	err = store_remove_left(&w.d); /* rows left by a killed prune */
 	if (err) {
 		store_report_error(path, &w.d, err);
 		store_writer_close(&w);
@@ -401,7 +401,7 @@ static int run_remove(struct database *d, int64_t id, const void *context)
 	return err ? err : store_return_space(d);
 }
 
-/* It finds the runs' stores itself: they may be those of other hosts. */
+/* Finds the stores of the runs itself, as they may be those of other hosts. */
 static int store_run_remove(const struct store_command_options *o)
 {
 	char *const *words = o->common.words + 1;
@@ -430,7 +430,7 @@ static const struct first_word store_words[] = {
 	{ 0 },
 };
 
-/* Offers what stands behind "remove" and "merge". */
+/* Offers completions after "remove" and "merge". */
 static void store_offer(const struct completion *c, const char *first)
 {
 	if (first && !strcmp(first, store_words[STORE_REMOVE].name))
@@ -439,7 +439,7 @@ static void store_offer(const struct completion *c, const char *first)
 		completion_offer_files(c);
 }
 
-/* Does what the first word says with the store at @path. Returns the exit status. */
+/* Executes the action of the first word on the store at @path. Returns the exit status. */
 static int store_run_action(const struct store_command_options *o, const char *path)
 {
 	static int (*const acts[])(const struct store_command_options *, const char *) = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bpfmon top: finds the run that is meant, and executes bpfmon-top, which shows it: with the rights
- * of the calling user, and without any capability.
+ * bpfmon top: finds the run and executes bpfmon-top to show it, with the rights of the calling user
+ * and without any capability.
  */
 #include "base/agent_socket.h"
 #include "base/cgroup.h"
@@ -34,7 +34,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* The command line of bpfmon-top, as bpfmon top makes it. */
+/* The command line of bpfmon-top. */
 #define TOP_WORDS 160
 
 struct top_command {
@@ -42,31 +42,33 @@ struct top_command {
 	size_t nr;
 };
 
-/* One of both. */
+/*
+ * The target of --pid or --cgroup, to be found in a run in progress or a job of the node's agent.
+ */
 struct followed {
 	pid_t pid;          /* 0: the cgroup */
-	const char *cgroup; /* a folder of a mounted hierarchy, or the path of one in it */
+	const char *cgroup; /* a folder of a mounted hierarchy, or a path in it */
 };
 
-/* What follows a process or a cgroup now: a run that goes on, or a job of the node's agent. */
-
-#define HAS_IT 1 /* no errno */
+#define HAS_IT 1 /* not an errno */
 #define MOST_ANCESTORS 256
 
-/* A process and those above it. */
+/* A process and its ancestors. */
 struct ancestry {
 	pid_t pids[MOST_ANCESTORS];
-	size_t nr, nr_asked; /* of the first, what a run must have */
+	size_t nr, nr_asked; /* how many of them may be in the run */
 };
 
-/* Of the meta line of a run. */
+/* From the meta line of a run. */
 struct run_of_feed {
 	char live_socket[FEED_NAME_BYTES];
-	char cgroup[PATH_MAX]; /* that it was attached to, in its hierarchy; "": to none */
+	char cgroup[PATH_MAX]; /* path, in its hierarchy, that the run was attached to, or "" */
 };
 
-/* The path of a cgroup in its hierarchy, from a folder of that, or from such a path without its
- * '/'. */
+/*
+ * Returns in @path the cgroup's path in its hierarchy. @word is a folder of a mounted hierarchy, or
+ * such a path without its '/'.
+ */
 static void cgroup_path_read(const char *word, char path[PATH_MAX])
 {
 	FILE *f = cgroup_mounts_open("/proc/self");
@@ -123,9 +125,9 @@ static void ancestry_read(struct ancestry *a, pid_t pid)
 }
 
 /*
- * @path: of the cgroup, in its hierarchy, if @a is NULL. A process that began after the last sample
- * of a tree is followed as the one that started it. Not inlined: the paths of both are 8 KiB of
- * stack.
+ * Returns true if the run tracks a process of @a or, if @a is NULL, the cgroup @path in its
+ * hierarchy. A process born after the last sample of a tree is found by its parent. Not inlined:
+ * the paths of both take 8 KiB of stack.
  */
 static __attribute__((noinline)) bool run_follows(const struct stores *s,
 						  const struct stored_run *run, struct ancestry *a,
@@ -147,8 +149,8 @@ static __attribute__((noinline)) bool run_follows(const struct stores *s,
 }
 
 /*
- * The newest of the @running runs that has the process among its live ones, or one that it descends
- * from, or that was attached to the cgroup. Its place in the list; -ENOENT: none has.
+ * Returns the index of the newest of the @running runs that has the process or an ancestor of it
+ * among its live processes, or is attached to the cgroup; or -ENOENT.
  */
 static int followed_find_run(const struct followed *f, const struct stores *s,
 			     const struct stored_runs *running)
@@ -166,7 +168,7 @@ static int followed_find_run(const struct followed *f, const struct stores *s,
 	return -ENOENT;
 }
 
-/* Keeps the job that holds the cgroup @path and is the innermost so far. */
+/* Replaces *@best by the innermost job that contains the cgroup @path. */
 static void jobs_match(const struct node_job_rows *jobs, const char *path,
 		       const struct node_job_row **best)
 {
@@ -179,7 +181,7 @@ static void jobs_match(const struct node_job_rows *jobs, const char *path,
 	}
 }
 
-/* The cgroups of the process, one of each hierarchy. */
+/* Matches the cgroups of the process, one per hierarchy. */
 static int jobs_match_process(const struct node_job_rows *jobs, pid_t pid,
 			      const struct node_job_row **best)
 {
@@ -220,9 +222,9 @@ static int jobs_read_now(struct agent_call *call, struct node_job_rows *jobs)
 }
 
 /*
- * The innermost job of the agent at the socket @agent that the process or the cgroup is in. 0, and
- * *@id is its id, the caller's to free; -ENOENT: it is in none that the user may see; or another
- * negative errno, and @why is a sentence without a full stop.
+ * Finds the innermost job, of the agent at socket @agent, that contains the process or cgroup.
+ * Returns 0 with its ID in *@id, which the caller frees; -ENOENT if no visible job does; or another
+ * negative errno with a sentence without a full stop in @why.
  */
 static int followed_find_job(const struct followed *f, const char *agent, char **id, char *why,
 			     size_t size)
@@ -254,7 +256,10 @@ static int followed_find_job(const struct followed *f, const char *agent, char *
 	return err || best ? err : -ENOENT;
 }
 
-/* One line to the user: nothing does. @has_asked: the agent, too. Returns the exit status. */
+/*
+ * Reports that nothing tracks the target. @has_asked: the agent was asked, too. Returns the exit
+ * status.
+ */
 static int followed_report_none(const struct followed *f, bool has_asked)
 {
 	const char *more = has_asked ? " and no job of the agent" : "";
@@ -273,7 +278,7 @@ static int followed_report_none(const struct followed *f, bool has_asked)
 }
 
 struct top_options {
-	struct common_options common; /* its word: the run, or a file */
+	struct common_options common; /* common.words: the run, or a file */
 	struct store_options store;
 	const char *job, *agent;
 	struct followed target;
@@ -328,7 +333,7 @@ static void top_help(void)
 	puts("Exit status: 0; 2 usage, no such run, no terminal; 128 + N, ended by the signal N.");
 }
 
-/* Append a copy of @word. Beyond TOP_WORDS words it is left out. */
+/* Appends a copy of @word; ignores words beyond TOP_WORDS. */
 static void top_command_add(struct top_command *c, const char *word)
 {
 	if (c->nr < TOP_WORDS)
@@ -352,8 +357,10 @@ static void top_begin(struct top_command *c, const struct top_options *o)
 	top_command_add(c, colours[o->common.colour]);
 }
 
-/* Become bpfmon-top, which is beside bpfmon in a checkout, and in libexec when installed. Returns
- * only on failure: the exit status, after one line to the user. */
+/*
+ * Executes bpfmon-top, which is beside bpfmon in a checkout and in libexec when installed. Returns
+ * only on failure: the exit status, after a message to the user.
+ */
 static int top_command_execute(struct top_command *c)
 {
 	static const char *const places[] = { "bpfmon-top", "../libexec/bpfmon/bpfmon-top" };
@@ -440,7 +447,7 @@ static int top_show_list(struct top_command *c, const struct top_options *o)
 	return status;
 }
 
-/* The runs that go on, of @job unless it is NULL, the newest first. */
+/* Finds the runs in progress, of @job if that is not NULL, sorted by start, newest first. */
 static int top_find_running(const struct top_options *o, const char *job, struct stores *s,
 			    struct stored_runs *running)
 {
@@ -501,7 +508,7 @@ static int top_show_job_of_target(struct top_command *c, const struct top_option
 	return status;
 }
 
-/* What follows a process or a cgroup: the run if there is one, since that was meant to. */
+/* Prefers a run to a job, because it was started for this purpose. */
 static int top_show_target(struct top_command *c, const struct top_options *o,
 			   const struct stores *s, const struct stored_runs *running)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon why: what live processes wait for, and the one that holds up the others. */
+/* bpfmon why: reports what live processes wait for, and which process holds up the others. */
 #include "base/exit_status.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -21,27 +21,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How to see the stack that the runtime of a process keeps, of Python say. */
+/* How to print the stack that the runtime of a process keeps, as Python's. */
 struct stack_note {
-	pid_t pid; /* 0: none of the chain has such a runtime */
+	pid_t pid; /* 0: no process of the chain has such a runtime */
 	char command[64];
-	const char *tool; /* that is needed */
+	const char *tool; /* required program */
 	bool is_installed;
 };
 
-/* Work that another process does for one that is asked about, as a server for its client. */
+/* A wait for a process outside of the examined ones, as of a client for its server. */
 struct outside_note {
-	const struct wait *client; /* NULL: there is none */
-	pid_t pid;                 /* of the other process */
+	const struct wait *client; /* NULL if there is none */
+	pid_t pid;                 /* of the outside process */
 	const char *comm;
 };
 
 struct why_options {
 	struct common_options common;
 	struct store_options store;
-	const char *run; /* NULL: only the words say what */
+	const char *run; /* NULL if not given */
 	enum print_format as;
-	bool is_run; /* a run is among what is asked about */
+	bool is_run; /* a run is among the targets */
 };
 
 /* clang-format off */
@@ -62,7 +62,7 @@ static const struct option_group why_groups[] = {
 	{ 0 },
 };
 
-/* 0: it is no number of a process. */
+/* Returns 0 if @word is not a PID. */
 static pid_t why_pid(const char *word)
 {
 	char *end;
@@ -73,7 +73,7 @@ static pid_t why_pid(const char *word)
 	return *word >= '1' && *word <= '9' && !*end && !errno && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-/* Offers processes, and names of runs. */
+/* Offers processes and names of runs. */
 static void why_offer(const struct completion *c, const char *first)
 {
 	(void)first;
@@ -95,14 +95,16 @@ static void why_help(void)
 
 static int why_take_process(void *context, const struct process_sample *p)
 {
-	/* where it runs in the run itself */
+	/* this process, if it runs in the run itself */
 	if (p->pid == getpid())
 		return 0;
 	return waits_add(context, p->pid, p->start_epoch_ns) < 0 ? -ENOMEM : 0;
 }
 
-/* The processes that the run has now. 0; -ENOENT: there is none of that number; or another negative
- * errno after one line. */
+/*
+ * Adds the live processes of the run. Returns 0; -ENOENT if no run has that number; or another
+ * negative errno after a message to the user.
+ */
 static int why_add_run(const struct why_options *o, struct waits *w, const char *word)
 {
 	char name[FEED_NAME_BYTES], why[256];
@@ -127,13 +129,13 @@ static int why_add_pid(struct waits *w, pid_t pid)
 	return at < 0 ? at : 0;
 }
 
-/* A number is that of a process, if there is one. */
+/* A number is a PID if such a process exists. */
 static int why_add(struct why_options *o, struct waits *w, const char *word)
 {
 	pid_t pid = why_pid(word), command = pid ? launcher_command(pid) : 0;
 	int err;
 
-	/* that of bpfmon itself means what it has started */
+	/* the PID of a bpfmon stands for its command */
 	if (pid && (!kill(pid, 0) || errno == EPERM))
 		return why_add_pid(w, command ? command : pid);
 	err = why_add_run(o, w, word);
@@ -162,7 +164,7 @@ static void wait_print(const struct wait *wait, bool is_followed)
 	       *wait->comm ? wait->comm : "-", text);
 }
 
-/* By the beginning of the name of what a process executes. */
+/* Selected by the beginning of the name of the process's executable. */
 static const struct {
 	const char *runtime, *tool, *command;
 } stack_tools[] = {
@@ -235,7 +237,7 @@ static bool process_is_given(const struct waits *w, pid_t pid)
 	return false;
 }
 
-/* Whether it, or what it descends from, is asked about. */
+/* Returns true if the process or an ancestor is examined. */
 static bool process_is_inside(const struct waits *w, pid_t pid)
 {
 	char state;
@@ -248,7 +250,7 @@ static bool process_is_inside(const struct waits *w, pid_t pid)
 	return false;
 }
 
-/* Whether both are processes of one program, as those of bpfmon are. */
+/* Returns true if both are processes of one program, as those of bpfmon are. */
 static bool peer_is_sibling(const struct wait *wait, const struct wait_peer *peer)
 {
 	pid_t parent;
@@ -260,7 +262,7 @@ static bool peer_is_sibling(const struct wait *wait, const struct wait_peer *pee
 
 static bool wait_ends_outside(const struct waits *w, const struct wait *wait)
 {
-	/* a server has clients outside, too, but is not held up by any of them */
+	/* a server has clients outside, too, but none of them holds it up */
 	if (!wait->is_socket || wait->is_fed || !wait->peers)
 		return false;
 	for (unsigned i = 0; i < wait->peers && i < WAIT_PEERS; i++)
@@ -270,8 +272,10 @@ static bool wait_ends_outside(const struct waits *w, const struct wait *wait)
 	return true;
 }
 
-/* The first that waits for a process at the other end of a socket, which is neither asked about nor
- * a descendant of those. */
+/*
+ * Finds the first process that waits for one at the other end of a socket which is neither examined
+ * nor a descendant of those.
+ */
 static void outside_note_find(struct outside_note *n, const struct waits *w)
 {
 	memset(n, 0, sizeof(*n));
@@ -322,7 +326,7 @@ static void why_print(const struct waits *w, bool is_run)
 	notes_print(w, &reason, is_run);
 }
 
-/* What is not known is absent. */
+/* Omits what is not known. */
 static void text_put(struct jsonw *j, const char *key, const char *text)
 {
 	if (*text)
@@ -471,7 +475,7 @@ static int why_answer(const struct why_options *o, struct waits *w)
 {
 	int err = waits_read(w, true);
 
-	/* what could not be allocated is not the same as what is not there */
+	/* distinguish failed allocations from absent values */
 	if (!err && memory_has_failed())
 		err = -ENOMEM;
 	if (!err && o->as == PRINT_JSON)

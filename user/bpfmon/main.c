@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Output that lacks something because an allocation failed is no success, whatever @status says. */
+/* Output that lacks something because an allocation failed is never a success. */
 static int status_after_memory(int status)
 {
 	if (!memory_has_failed())
@@ -23,7 +23,7 @@ static int status_after_memory(int status)
 	return EXIT_USAGE;
 }
 
-/* Flush what was printed. Returns @status, or @failed after one line if it could not be written. */
+/* Flushes stdout. Returns @status, or @failed after a message if it could not be written. */
 static int output_finish(int status, int failed)
 {
 	if (!fflush(stdout) && !ferror(stdout))

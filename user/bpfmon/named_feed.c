@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How the child ends. */
+/* Exit status of the child. */
 enum feed_answer { FEED_FOUND, FEED_REPORTED = 2, FEED_UNKNOWN = 3 };
 
 static int feed_name_take(void *context, struct line *l)
@@ -22,7 +22,10 @@ static int feed_name_take(void *context, struct line *l)
 	return 1;
 }
 
-/* The "live_socket" of the meta of @s; "": it has none. A negative errno as of source_each(). */
+/*
+ * Reads the "live_socket" of the meta line of @s; "" if it has none. Returns 0 or an error of
+ * source_each().
+ */
 static int feed_name_read(struct source *s, char name[FEED_NAME_BYTES])
 {
 	int err;
@@ -68,7 +71,9 @@ static int feed_look_up(const struct store_options *store, const char *word,
 	return err;
 }
 
-/* Whether a run has this number; that of a process is none of a run that has to be reported. */
+/*
+ * Returns true if a run has this number. If none has, that is no error to report: it may be a PID.
+ */
 static bool number_is_run(const struct store_options *store, const char *word)
 {
 	static const struct run_word_rules one;

@@ -28,14 +28,14 @@
 
 extern char **environ;
 
-/* A folder of our own for the drawing program. */
+/* A temporary folder for the drawing program. */
 struct workplace {
 	char folder[WORD_BYTES / 2];
 	char svg[WORD_BYTES - 50], page[WORD_BYTES - 50], profile[WORD_BYTES - 50],
 		out[WORD_BYTES - 50];
 };
 
-/* A command; its words are in @text. */
+/* A command line, stored in @text. */
 struct words {
 	char *argv[MOST_WORDS + 1];
 	char text[MOST_WORDS][WORD_BYTES];
@@ -73,7 +73,8 @@ static void chromium_words(struct words *w, const struct workplace *at, const st
 	words_add(w, "--headless");
 	words_add(w, "--disable-gpu");
 	words_add(w, "--hide-scrollbars");
-	if (!geteuid()) /* it refuses to run as root with it; the page is ours and has no scripts */
+	if (!geteuid()) /* it refuses to run as root with its sandbox; the page is our own and has
+			   no scripts */
 		words_add(w, "--no-sandbox");
 	words_add(w, "--user-data-dir=%s", at->profile);
 	words_add(w, "--force-device-scale-factor=%g", p->scale);
@@ -87,7 +88,9 @@ static void chromium_words(struct words *w, const struct workplace *at, const st
 	words_add(w, "file://%s", at->page);
 }
 
-/* Its status; -EINTR: a signal came for us; -ETIMEDOUT. */
+/*
+ * Returns 0, -EIO if the program failed, -EINTR if this process got a signal to end, or -ETIMEDOUT.
+ */
 static int drawer_wait(pid_t pid)
 {
 	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
@@ -107,7 +110,7 @@ static int drawer_wait(pid_t pid)
 	return err;
 }
 
-/* -ENOENT: there is no such program. What it says goes nowhere. */
+/* Discards the program's output. Returns -ENOENT if the program does not exist. */
 static int drawer_run(const struct words *w)
 {
 	posix_spawn_file_actions_t files;
@@ -124,7 +127,7 @@ static int drawer_run(const struct words *w)
 	return err ? -err : drawer_wait(pid);
 }
 
-/* The first of the programs that is there draws it. */
+/* Draws with the first installed program. */
 static int drawers_try(const struct workplace *at, const struct picture *p)
 {
 	static const char *const browsers[] = { "chromium", "chromium-browser", "google-chrome" };
@@ -152,7 +155,9 @@ static int file_write(const char *path, const char *before, const char *text, si
 	return fflush(f) || ferror(f) ? -EIO : 0;
 }
 
-/* The SVG, and a page of its size around it: a browser gives an SVG alone a page of its own size.
+/*
+ * Writes the SVG, and a page of its size around it: a browser prints a bare SVG on a page of
+ * another size.
  */
 static int workplace_fill(const struct workplace *at, const struct picture *p, const char *svg,
 			  size_t length)
@@ -208,7 +213,7 @@ static int entry_remove(const char *path, const struct stat *st, int type, struc
 	return 0;
 }
 
-/* With all that the program has left in it. */
+/* Removes the folder with all that the program has left in it. */
 static void folder_remove(const char *path)
 {
 	nftw(path, entry_remove, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);

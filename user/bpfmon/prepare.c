@@ -57,7 +57,7 @@ static void run_fill_in(struct run *run, const struct recording_options *o,
 	run->nr_tags = o->tags.nr;
 }
 
-/* NULL: the run is not kept. */
+/* Returns NULL if the run is not to be stored. */
 static const char *store_choose(const struct recording_options *o, const struct user *caller,
 				const char *host)
 {
@@ -126,7 +126,10 @@ static const char *option_of_root(const struct recording_options *o, const char 
 	"%s, or have an agent follow them for all users of this machine: "                         \
 	"systemctl enable --now bpfmon-agent"
 
-/* Without rights of its own, through the agent at the usual place; else @why says why not. */
+/*
+ * Connects to the agent at the default socket, without rights of its own. On failure, @why is the
+ * reason.
+ */
 static int agent_connect_usual(const char *needs, char *why, size_t size)
 {
 	char reason[256];
@@ -154,8 +157,10 @@ static int agent_connect_named(const char *path)
 	return fd;
 }
 
-/* Where neither may be used. 0: the run goes on without. @err: of the agent, which is not there, or
- * has been waited for in vain. */
+/*
+ * Handles the absence of BPF and agent as the options say. @err is that of the agent: it does not
+ * exist, or has not answered. Returns 0 if the run continues without them.
+ */
 static int unavailable_handle(struct launch_options *l, const struct recording_options *o, int err,
 			      const char *why)
 {
@@ -206,10 +211,12 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 	return -EPERM;
 }
 
-/* Buckets of the kernel's maps are memory that no limit of a user's processes counts: 4 MiB. */
+/*
+ * The buckets of the kernel's maps take memory that no limit of a user's processes counts: 4 MiB.
+ */
 #define MAX_TASKS_LENT (1U << 17)
 
-/* What an option asks for, and no user but root may have; NULL: all of it may be had. */
+/* Returns why an option is permitted for root only, or NULL. */
 static const char *recording_find_refused(const struct recording_options *r)
 {
 	if (r->exact_peak)
@@ -242,8 +249,8 @@ int lent_rights_check_run(const struct run_options *o)
 }
 
 /*
- * What the collector follows is the process that is checked here: it takes none that was born after
- * the names were read, as one with a reused number is.
+ * The collector tracks the process that is checked here: it rejects one born after the names were
+ * read, which has a reused PID.
  */
 static int lent_rights_check_process(pid_t pid)
 {

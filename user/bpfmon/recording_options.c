@@ -146,7 +146,7 @@ static int if_unavailable_parse(void *recording, const char *text)
 	return -EINVAL;
 }
 
-/* 'exact': nothing less will do. */
+/* Parses 'exact': fail if nothing exact is available. */
 static int require_parse(void *recording, const char *text)
 {
 	return strcmp(text, "exact") != 0 ? -EINVAL : if_unavailable_parse(recording, "fail");
@@ -181,7 +181,10 @@ int inject_no_program_parse(void *refusals, const char *text)
 	return 0;
 }
 
-/* 0; -EINVAL: it is no tag; -ENAMETOOLONG; -E2BIG: there is no room for one more. */
+/*
+ * Returns 0, -EINVAL if @text is not a tag, -ENAMETOOLONG, or -E2BIG if there is no room for
+ * another.
+ */
 static int run_tags_put(struct run_tags *tags, const char *text, bool displaces)
 {
 	size_t key = strcspn(text, "=");
@@ -264,7 +267,7 @@ const struct option_row tracking_rows[] = {
 };
 /* clang-format on */
 
-/* Takes out the tags of files and of BPFMON_TAG, until --tag has had its room. */
+/* Removes the tags of files and of BPFMON_TAG, which are added again after those of --tag. */
 static struct run_tags recording_take_default_tags(struct recording_options *r)
 {
 	struct run_tags tags = r->tags;
@@ -276,8 +279,8 @@ static struct run_tags recording_take_default_tags(struct recording_options *r)
 #define PREFIX "BPFMON_TAG_"
 
 /*
- * Adds BPFMON_TAG_sample=A7 as sample=A7, and last @defaults (of BPFMON_TAG, or of files): those
- * with a key that is not there yet. How many there was no room for, or are too long.
+ * Adds BPFMON_TAG_sample=A7 as sample=A7, then @defaults (from BPFMON_TAG or files) whose keys are
+ * not used yet. Returns the number of tags that are too long or too many.
  */
 static size_t run_tags_add_defaults(struct run_tags *tags, const struct run_tags *defaults)
 {
@@ -331,8 +334,7 @@ int recording_parse(const struct subcommand *sub, void *options, struct recordin
 	return 0;
 }
 
-/* Refuses what looks like a format that there is not: JSON Lines in run.xlsx would be a surprise.
- */
+/* Refuses an unknown format-like extension: JSON Lines in run.xlsx would be a surprise. */
 static int output_refuse_extension(const char *path)
 {
 	const struct observer_ops *ops;
@@ -350,7 +352,7 @@ static int output_refuse_extension(const char *path)
 	return -EINVAL;
 }
 
-/* FORMAT:PATH, where FORMAT is known; else --format, else the extension, else jsonl. */
+/* Uses FORMAT of FORMAT:PATH if known, else --format, else the extension, else jsonl. */
 static int outputs_resolve(struct recording_options *r)
 {
 	for (size_t i = 0; i < r->nr_outputs; i++) {
@@ -402,7 +404,7 @@ static int template_resolve(const struct recording_options *r)
 	return -EINVAL;
 }
 
-/* A metric of PSS in --metrics turns on its reading; --pss alone asks for all metrics of PSS. */
+/* A metric of PSS in --metrics turns on reading it; --pss alone records all metrics of PSS. */
 static void pss_resolve(struct recording_options *r)
 {
 	bool is_named = metric_set_has_source(&r->wanted, SOURCE_PROCFS);
@@ -413,7 +415,7 @@ static void pss_resolve(struct recording_options *r)
 		r->pss_ppm = PSS_PPM_DEFAULT;
 }
 
-/* As for PSS; without a cgroup nothing is loaded, and a default of files is no error. */
+/* Same for --block-io. Without a cgroup nothing is loaded, and a default of files is no error. */
 static void block_io_resolve(struct recording_options *r, bool has_cgroup)
 {
 	bool is_named = metric_set_has_source(&r->wanted, SOURCE_BLOCK);
@@ -433,7 +435,7 @@ int recording_resolve(struct recording_options *r, bool has_cgroup)
 		metric_set_put_source(&r->wanted, SOURCE_CGROUP);
 	block_io_resolve(r, has_cgroup);
 	if (r->format != r->default_format &&
-	    !r->nr_outputs) { /* one of the environment may be unused */
+	    !r->nr_outputs) { /* a format from the environment may be unused */
 		log_error("--format says how, but no --output says where; try -o run.%s",
 			  r->format);
 		return -EINVAL;

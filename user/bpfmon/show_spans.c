@@ -27,7 +27,7 @@ static unsigned span_value_decimals(enum span_value v)
 	return span_value_kind(v)->unit == UNIT_NS ? 9 : 0;
 }
 
-/* The names from the outermost on. */
+/* The names, outermost first. */
 static void path_json(struct jsonw *j, const struct span_paths *p, size_t at)
 {
 	size_t above[MAX_SPAN_DEPTH], n = 0;

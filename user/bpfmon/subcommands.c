@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The tables that make the options of this program: its subcommands, and kinds of values. */
+/* The tables of the subcommands of this program, and of kinds of option values. */
 #include "bpfmon/subcommands.h"
 
 #include "bpfmon/cmd_compare.h"

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Of a list the first name that is wrong. */
+/* Corrects the first wrong name of a list. */
 const char *metric_guess(const char *list)
 {
 	struct metric_set set;
@@ -27,7 +27,7 @@ const char *metric_guess(const char *list)
 	return n.word;
 }
 
-/* The same of columns; a name that is there twice is not mistyped. */
+/* Same for columns. A repeated name is not mistyped. */
 const char *columns_guess(const char *list)
 {
 	struct run_columns parsed;
@@ -71,7 +71,7 @@ const char *export_format_guess(const char *text)
 void completion_offer_metrics(const struct completion *c)
 {
 	struct completion part = completion_after(c, ',');
-	unsigned groups = 0; /* those offered: a bit each */
+	unsigned groups = 0; /* bit mask of offered groups */
 
 	for (int i = 0; i < NR_METRICS; i++) {
 		const struct metric *m = metric_get((enum metric_id)i);
@@ -93,7 +93,7 @@ void completion_offer_keys(const struct completion *c)
 	}
 }
 
-/* Those of many runs, after commas, too: short names and keys. */
+/* Offers metrics of many runs, also after commas: short names and keys. */
 void completion_offer_many(const struct completion *c)
 {
 	struct completion part = completion_after(c, ',');
@@ -120,7 +120,7 @@ void completion_offer_formats(const struct completion *c)
 		completion_offer(c, f->name, f->help);
 }
 
-/* FORMAT:PATH: up to the colon the formats, and files in any case. */
+/* Offers formats up to the colon of FORMAT:PATH, and files in any case. */
 void completion_offer_outputs(const struct completion *c)
 {
 	struct completion part = completion_after(c, ':');

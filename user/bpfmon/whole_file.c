@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PIECE_BYTES (1UL << 20) /* signals are looked at between pieces */
+#define PIECE_BYTES (1UL << 20) /* between checks for signals */
 
 static volatile sig_atomic_t stopped_by;
 
@@ -84,14 +84,13 @@ void stop_signals_release(void)
 int whole_file_write(const char *what, const char *path, bool force, const char *text,
 		     size_t length)
 {
-	bool did_exit =
-		memory_exit_on_failure(false); /* a file that is not whole is to be removed */
+	bool did_exit = memory_exit_on_failure(false); /* an incomplete file has to be removed */
 	struct output out;
 	int err = output_open_whole(&out, path, force), closed;
 	const char *why = out.why;
 
 	if (!err) {
-		if (out.is_regular) /* for a pipe the signal may end us at once */
+		if (out.is_regular) /* a signal may end a write to a pipe at once */
 			stop_signals_catch();
 		err = whole_file_put(&out, text, length);
 		closed = output_close(&out);
@@ -109,13 +108,13 @@ int whole_file_check(const char *what, const char *path, bool force)
 	bool did_exit;
 	int err;
 
-	/* to close a pipe would end it for its reader */
+	/* closing a pipe would end it for its reader */
 	if (!strcmp(path, "-") || (!stat(path, &st) && S_ISFIFO(st.st_mode)))
 		return 0;
 	did_exit = memory_exit_on_failure(false);
 	err = output_open_whole(&out, path, force);
 	if (!err)
-		output_close(&out); /* without its commit no file is there, and none replaced */
+		output_close(&out); /* without a commit no file is created or replaced */
 	memory_exit_on_failure(did_exit);
 	return whole_file_report(what, path, err, out.why);
 }
