@@ -167,7 +167,7 @@ static void node_job_watch_needed(const struct node *n, struct node_job *j)
 	j->has_looked = cgroup_read_needed(&cg, seen->cgroup_bytes, &bytes, &most);
 	if (!j->has_looked)
 		return;
-	needed_see_cgroup(seen, bytes, j->view.smp.elapsed_ns);
+	needed_record_cgroup(seen, bytes, j->view.smp.elapsed_ns);
 	seen->has_cgroup_most = most;
 	seen->cgroup_most_bytes = most;
 }

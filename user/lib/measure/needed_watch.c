@@ -348,7 +348,7 @@ void needed_watch_sample(struct job *job)
 	struct needed_seen *seen = &job->view.tally.summary.seen;
 
 	if (needed_watch_read_cgroup(job)) {
-		needed_see_cgroup(seen, job->needed.now_bytes, job->view.smp.elapsed_ns);
+		needed_record_cgroup(seen, job->needed.now_bytes, job->view.smp.elapsed_ns);
 	} else {
 		if (!seen->has_cgroup) /* a cgroup would have included them */
 			files_note(job);

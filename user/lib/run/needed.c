@@ -16,7 +16,7 @@ static bool exceeds_by_a_tenth(uint64_t bytes, uint64_t of)
 	return bytes > of && bytes - of > of / 10;
 }
 
-void needed_see_cgroup(struct needed_seen *n, uint64_t bytes, uint64_t elapsed_ns)
+void needed_record_cgroup(struct needed_seen *n, uint64_t bytes, uint64_t elapsed_ns)
 {
 	if (n->has_cgroup && bytes <= n->cgroup_bytes)
 		return;

@@ -43,7 +43,7 @@ struct memory_needed {
 };
 
 /* Records the unreclaimable memory of the run's cgroup at a sample. */
-void needed_see_cgroup(struct needed_seen *n, uint64_t bytes, uint64_t elapsed_ns);
+void needed_record_cgroup(struct needed_seen *n, uint64_t bytes, uint64_t elapsed_ns);
 /* Records the PSS of all processes, and the sum of their RSS. */
 void needed_see_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_bytes,
 		    uint64_t elapsed_ns);
