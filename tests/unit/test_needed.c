@@ -105,9 +105,9 @@ static void a_reading_that_covers_what_was_missed_makes_up_for_it(void **state)
 	struct needed_seen seen = { .unread_rss_bytes = 1000 * MIB };
 
 	(void)state;
-	needed_see_pss(&seen, 200 * MIB, 800 * MIB, 1);
+	needed_record_pss(&seen, 200 * MIB, 800 * MIB, 1);
 	assert_int_equal(seen.unread_rss_bytes, 1000 * MIB);
-	needed_see_pss(&seen, 150 * MIB, 950 * MIB, 2);
+	needed_record_pss(&seen, 150 * MIB, 950 * MIB, 2);
 	assert_int_equal(seen.unread_rss_bytes, 0);
 	assert_int_equal(seen.pss_bytes, 200 * MIB);
 	assert_int_equal(seen.pss_elapsed_ns, 1);

@@ -119,8 +119,8 @@ static void sample_put_pss(struct job *job)
 		return;
 	pss_sum(&job->pss, &job->view.run->usable, &job->view.smp);
 	if (sample_has(&job->view.smp, M_rss) && pss_sum_whole(&job->pss, &pss))
-		needed_see_pss(&job->view.tally.summary.seen, pss, job->view.smp.value[M_rss],
-			       job->view.smp.elapsed_ns);
+		needed_record_pss(&job->view.tally.summary.seen, pss, job->view.smp.value[M_rss],
+				  job->view.smp.elapsed_ns);
 }
 
 /* Writes the held sample, if any, with the PSS known now. */

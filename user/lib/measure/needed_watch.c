@@ -405,7 +405,7 @@ void needed_watch_take(struct job *job)
 		w->has_read = true;
 		w->read_rss_bytes = w->rss_bytes;
 		w->read_faults = w->faults;
-		needed_see_pss(&job->view.tally.summary.seen, pss, w->rss_bytes, w->elapsed_ns);
+		needed_record_pss(&job->view.tally.summary.seen, pss, w->rss_bytes, w->elapsed_ns);
 	} else {
 		reading_skip(job, w->rss_bytes);
 	}

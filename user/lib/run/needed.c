@@ -25,8 +25,8 @@ void needed_record_cgroup(struct needed_seen *n, uint64_t bytes, uint64_t elapse
 	n->cgroup_elapsed_ns = elapsed_ns;
 }
 
-void needed_see_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_bytes,
-		    uint64_t elapsed_ns)
+void needed_record_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_bytes,
+		       uint64_t elapsed_ns)
 {
 	if (rss_bytes > n->covered_rss_bytes)
 		n->covered_rss_bytes = rss_bytes;

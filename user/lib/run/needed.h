@@ -45,8 +45,8 @@ struct memory_needed {
 /* Records the unreclaimable memory of the run's cgroup at a sample. */
 void needed_record_cgroup(struct needed_seen *n, uint64_t bytes, uint64_t elapsed_ns);
 /* Records the PSS of all processes, and the sum of their RSS. */
-void needed_see_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_bytes,
-		    uint64_t elapsed_ns);
+void needed_record_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_bytes,
+		       uint64_t elapsed_ns);
 /* Returns the estimate. Uses the value in @s if it already has one. */
 struct memory_needed memory_needed_of(const struct summary *s);
 /* Sets source and bound from text of any origin; truncates it. */
