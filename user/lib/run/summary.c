@@ -284,7 +284,7 @@ void summary_finish(struct summary *s)
 		s->cores_peak = s->cores.cpus * 1000ULL;
 }
 
-bool summary_is_collectors(const struct summary *s)
+bool summary_is_from_collector(const struct summary *s)
 {
 	return s->drains > 0;
 }

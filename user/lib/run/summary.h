@@ -221,7 +221,7 @@ void summary_set_drain_ns_mean(struct summary *s, uint64_t mean_ns);
  * was computed from the lines of a broken run lacks the cost of bpfmon, the processes that outlived
  * the command, and late ticks.
  */
-bool summary_is_collectors(const struct summary *s);
+bool summary_is_from_collector(const struct summary *s);
 /* Appends a program in the order of a finished summary. Returns NULL if memory runs out. */
 struct program *summary_append_program(struct summary *s, const char *exe);
 

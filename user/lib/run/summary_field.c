@@ -79,16 +79,16 @@ bool summary_field_is_there(const struct summary *s, const struct member *f)
 	case THERE_IF_SET:
 		return field_is_set(s, f);
 	case THERE_IF_COUNTED:
-		return field_is_set(s, f) || summary_is_collectors(s);
+		return field_is_set(s, f) || summary_is_from_collector(s);
 	case THERE_IF_SAMPLED:
-		return field_is_set(s, f) || s->samples || summary_is_collectors(s);
+		return field_is_set(s, f) || s->samples || summary_is_from_collector(s);
 	case THERE_IF_CPU:
 		return sample_has(&s->total, M_cpu);
 	case THERE_IF_CPU_COUNTED:
 		return sample_has(&s->total, M_cpu) &&
-		       (field_is_set(s, f) || summary_is_collectors(s));
+		       (field_is_set(s, f) || summary_is_from_collector(s));
 	case THERE_IF_COLLECTED:
-		return summary_is_collectors(s);
+		return summary_is_from_collector(s);
 	case THERE_IF_KILLED:
 		return s->oom_kills;
 	case THERE_IF_BOUNDS:

@@ -41,7 +41,7 @@ static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 			strsignal(s->signal));
 	else
 		fprintf(f, "the command ended with %d", s->exit_code);
-	if (s->wall_ns || s->samples || summary_is_collectors(s))
+	if (s->wall_ns || s->samples || summary_is_from_collector(s))
 		fprintf(f, " %s %s", s->is_attached ? "for" : "after",
 			format_seconds(wall, s->wall_ns));
 }
@@ -295,7 +295,7 @@ static void summary_put_foot(FILE *f, const struct summary *s, const struct summ
 	}
 	if (s->is_attached && !s->by_cgroup)
 		fputs("  note        descendants whose parent had ended before are not found\n", f);
-	if (summary_is_collectors(s))
+	if (summary_is_from_collector(s))
 		summary_put_cost(f, s);
 	if (s->not_kept[0]) {
 		fputs("  " STYLED_ALARM "NOT KEPT" STYLED_END "    in the store: ", f);
