@@ -130,7 +130,7 @@ static char *words_taken(const char *text, const char *from, int wanted)
 	struct jsonw j = { 0 };
 	char *got;
 
-	assert_int_equal(meta_take_words(&j, text, strlen(text), other, &meta), wanted);
+	assert_int_equal(meta_copy_edits(&j, text, strlen(text), other, &meta), wanted);
 	got = strndup(j.text ? j.text : "", j.used);
 	jsonw_done(&j);
 	json_decref(meta);

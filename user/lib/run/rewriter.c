@@ -295,7 +295,7 @@ int meta_edit(struct jsonw *j, const char *text, size_t length, const struct met
 	return meta_write(j, text, length, c, NULL, meta);
 }
 
-int meta_take_words(struct jsonw *j, const char *text, size_t length, const json_t *from,
+int meta_copy_edits(struct jsonw *j, const char *text, size_t length, const json_t *from,
 		    json_t **meta)
 {
 	return meta_write(j, text, length, NULL, from, meta);

@@ -38,7 +38,7 @@ int meta_edit(struct jsonw *j, const char *text, size_t length, const struct met
  * another copy of the same run's meta line. Also returns -EBADMSG if one of these has the wrong
  * type in @from.
  */
-int meta_take_words(struct jsonw *j, const char *text, size_t length, const json_t *from,
+int meta_copy_edits(struct jsonw *j, const char *text, size_t length, const json_t *from,
 		    json_t **meta);
 
 #endif

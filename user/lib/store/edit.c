@@ -112,7 +112,7 @@ static int edit_make(struct database *d, void *context)
 		size_t length = strlen(t.meta);
 
 		err = e->changes ? meta_edit(&j, t.meta, length, e->changes, &meta)
-				 : meta_take_words(&j, t.meta, length, e->from, &meta);
+				 : meta_copy_edits(&j, t.meta, length, e->from, &meta);
 		if (err)
 			edit_fail(d, err);
 	} else if (err == -ENOENT) {
