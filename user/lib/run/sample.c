@@ -92,7 +92,7 @@ static void sample_copy_counters(struct sample *s, const struct instance *from)
 	}
 }
 
-void sample_take_counters(struct sample *s, const struct sample *from)
+void sample_replace_instances(struct sample *s, const struct sample *from)
 {
 	size_t kept = 0;
 

@@ -56,7 +56,7 @@ struct instance *sample_add_instance(struct sample *s, const char *dimension, co
 void sample_bound_instances(struct sample *s, const char *dimension, enum metric_id id,
 			    size_t most);
 /* Replaces the instances of each dimension that @from has by those of @from, with counters only. */
-void sample_take_counters(struct sample *s, const struct sample *from);
+void sample_replace_instances(struct sample *s, const struct sample *from);
 
 /*
  * Computes the cores in use over intervals long enough to measure. A sample for a mark, and the

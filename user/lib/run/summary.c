@@ -51,7 +51,7 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		else if (source == SOURCE_DELAY || source == SOURCE_BLOCK)
 			metric_drop(&s->total.have, (enum metric_id)i); /* no longer known */
 	}
-	sample_take_counters(&s->total, smp);
+	sample_replace_instances(&s->total, smp);
 	/* 0 means that no live process was read */
 	if (sample_has(smp, M_rss) && smp->value[M_rss] > s->rss_peak_bytes) {
 		s->has_rss_peak = true;
