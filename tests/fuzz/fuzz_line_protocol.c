@@ -45,7 +45,7 @@ static void check_line(const struct point *p)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size ? size : 1), *at = text;
-	size_t lines = point_lines((const char *)data, size), points = 0;
+	size_t lines = point_count_lines((const char *)data, size), points = 0;
 	struct point p;
 
 	FUZZ_HOLDS(text);

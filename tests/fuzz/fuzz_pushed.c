@@ -73,7 +73,7 @@ static uint64_t put_all(struct job *job, const uint8_t *data, size_t size)
 			continue;
 		l = datagram_of(data, (size_t)(stop - data));
 		lines += l->is_udp && mark_is_one(l->text, l->length)
-				 ? point_lines(l->text, l->length)
+				 ? point_count_lines(l->text, l->length)
 				 : datagram_count_lines(l);
 		pushed_put(&job->pushed, l, 0);
 	}

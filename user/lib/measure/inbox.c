@@ -90,7 +90,7 @@ static void datagram_set_times(struct datagram *l, uint64_t sent_real_ns)
 
 static uint64_t lines_count(const char *text, size_t length)
 {
-	return !length || mark_is_one(text, length) ? 1 : point_lines(text, length);
+	return !length || mark_is_one(text, length) ? 1 : point_count_lines(text, length);
 }
 
 uint64_t datagram_count_lines(const struct datagram *l)

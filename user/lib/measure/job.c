@@ -203,7 +203,7 @@ static void metrics_take(struct job *job, struct datagram *l, uint64_t now_ns)
 		int got;
 
 		if (!rate_take(&job->pushed.metrics.lines, now_ns, LINE_NS, LINES_NS)) {
-			counts->dropped += point_lines(at, (size_t)(end - at));
+			counts->dropped += point_count_lines(at, (size_t)(end - at));
 			return;
 		}
 		got = point_parse(&point, &at, end);

@@ -233,7 +233,7 @@ int point_parse(struct point *p, char **at, char *end)
 	return err;
 }
 
-size_t point_lines(const char *text, size_t length)
+size_t point_count_lines(const char *text, size_t length)
 {
 	const char *end = text + length;
 	size_t lines = 0;

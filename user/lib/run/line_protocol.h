@@ -60,6 +60,6 @@ struct point {
 int point_parse(struct point *p, char **at, char *end);
 
 /* Counts the lines of @text that are neither empty nor comments, without parsing them. */
-size_t point_lines(const char *text, size_t length);
+size_t point_count_lines(const char *text, size_t length);
 
 #endif
