@@ -21,7 +21,7 @@
 static bool take(struct stall_state *s, const char *line)
 {
 	json_t *event = json_loads(line, 0, NULL);
-	bool is_taken = stall_state_take(s, event);
+	bool is_taken = stall_state_update(s, event);
 
 	json_decref(event);
 	return is_taken;

@@ -273,7 +273,7 @@ static int run_show_markdown(const json_t *meta, const struct summary *total,
 
 static int stall_take_line(void *context, struct line *l)
 {
-	stall_state_take(context, l->tree);
+	stall_state_update(context, l->tree);
 	return 0;
 }
 

@@ -156,7 +156,7 @@ static void node_take_line(void *context, const char *text, size_t length)
 	if (!in->err && l->kind == LINE_SAMPLE)
 		in->err = node_take_sample(in, &l->sample);
 	else if (!in->err && l->kind == LINE_EVENT)
-		stall_state_take(&in->run->stall, l->tree);
+		stall_state_update(&in->run->stall, l->tree);
 	else if (!in->err && l->kind == LINE_SUMMARY)
 		in->run->ended_ns = clock_ns(CLOCK_MONOTONIC);
 	if (l)

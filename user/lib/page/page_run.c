@@ -262,7 +262,7 @@ static int report_add_line(void *context, struct line *l)
 	case LINE_PROCESS:
 		return processes_add(&r->processes, &l->process);
 	case LINE_EVENT:
-		stall_state_take(&r->stall, l->tree);
+		stall_state_update(&r->stall, l->tree);
 		return report_add_event(r, l->tree);
 	case LINE_SUMMARY:
 		tree_replace(&r->summary, l->tree);

@@ -10,7 +10,7 @@
 
 #define LATEST_SECONDS 9e9 /* since 1970; larger values overflow nanoseconds */
 
-bool stall_state_take(struct stall_state *s, const void *event)
+bool stall_state_update(struct stall_state *s, const void *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
 	const char *reason = json_string_value(json_object_get(event, "reason"));

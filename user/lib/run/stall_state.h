@@ -15,7 +15,7 @@ struct stall_state {
 };
 
 /* Updates @s from a json_t of event "stalled" or "resumed". Returns false for other events. */
-bool stall_state_take(struct stall_state *s, const void *event);
+bool stall_state_update(struct stall_state *s, const void *event);
 /* Appends the object "stalled" with "since_time" and "reason" if the run is stalled. */
 void stall_state_write(const struct stall_state *s, struct jsonw *j);
 

@@ -119,7 +119,7 @@ static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_l
 		return meta_take(rows, l);
 	row = row_find(rows, json_string_value(json_object_get(o, "run")));
 	if (row && l->kind == LINE_EVENT)
-		stall_state_take(&row->stall, o);
+		stall_state_update(&row->stall, o);
 	if (row && l->kind == LINE_SUMMARY) {
 		row_done(row);
 		*row = rows->all[--rows->nr];

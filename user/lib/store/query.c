@@ -337,7 +337,7 @@ static bool stall_take_row(struct row *r, struct stall_state *stall)
 		return false;
 	text = row_needed_text(r, 2);
 	event = text ? jansson_loads(text, JSON_ALLOW_NUL, NULL) : NULL;
-	is_one = event && stall_state_take(stall, event);
+	is_one = event && stall_state_update(stall, event);
 	json_decref(event);
 	return is_one;
 }
