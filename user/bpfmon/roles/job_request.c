@@ -122,7 +122,7 @@ int job_request_send(struct roles *roles, struct launch_options *o, pid_t comman
 	err = request_open_tracked(r, o, command);
 	if (!err)
 		err = request_send(&roles->collector, r);
-	request_close_followed(r);
+	request_close_targets(r);
 	close(roles->stream_fd);
 	roles->stream_fd = -1;
 	if (o->intake)

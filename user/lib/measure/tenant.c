@@ -396,7 +396,7 @@ int assignment_take_request(struct assignment *a, struct message *m, char *why, 
 	if (err)
 		return err;
 	err = assignment_take(a, &r, why, size);
-	request_close_followed(&r);
+	request_close_targets(&r);
 	return err;
 }
 

@@ -278,7 +278,7 @@ int request_read(struct request *r, const char *text, size_t length, int *fds, s
 	return err;
 }
 
-void request_close_followed(struct request *r)
+void request_close_targets(struct request *r)
 {
 	for (size_t i = 0; i < r->nr_pids; i++)
 		close(r->pid_fds[i]);

@@ -93,6 +93,6 @@ void request_write(struct jsonw *j, const struct request *r);
 int request_read(struct request *r, const char *text, size_t length, int *fds, size_t nr_fds,
 		 char *why, size_t size);
 /* Closes processes and cgroup, which are needed only until they are looked up or sent. */
-void request_close_followed(struct request *r);
+void request_close_targets(struct request *r);
 
 #endif
