@@ -141,7 +141,7 @@ bool member_is_status(const void *of, const struct member *m)
 	return *(const bool *)((const char *)of + m->has) && (m->offset == m->signal) == is_signal;
 }
 
-bool member_is_needed(const struct member *m)
+bool member_is_required(const struct member *m)
 {
 	return m->there == THERE_ALWAYS || m->there == THERE_OR_NULL ||
 	       m->there == THERE_HAS_OR_NULL;

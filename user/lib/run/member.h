@@ -101,6 +101,6 @@ bool member_is_there(const void *of, const struct member *m);
 /* Returns true if the process ended in the way that the status @m describes: exit or signal. */
 bool member_is_status(const void *of, const struct member *m);
 /* Returns true if every line has the member, possibly as null. */
-bool member_is_needed(const struct member *m);
+bool member_is_required(const struct member *m);
 
 #endif

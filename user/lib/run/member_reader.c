@@ -330,7 +330,7 @@ static void rows_pass(struct reading *r, const struct object *o, size_t from, si
 	const struct member *rows = o->t->table->rows;
 
 	for (size_t i = from; i < to; i++)
-		if (rows[i].in == o->t->in && member_is_needed(&rows[i]) && !r->seen[i])
+		if (rows[i].in == o->t->in && member_is_required(&rows[i]) && !r->seen[i])
 			r->is_plain = false;
 }
 
