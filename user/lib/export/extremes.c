@@ -69,7 +69,7 @@ bool extremes_rss_peak(const struct extremes *x, const struct summary *s, uint64
 	return s->has_rss_peak_exact || s->has_rss_peak || metric_has(&x->have, M_rss);
 }
 
-bool extremes_have_memory(const struct extremes *x, const struct summary *s, enum metric_id id)
+bool extremes_memory_is_valid(const struct extremes *x, const struct summary *s, enum metric_id id)
 {
 	uint64_t rss;
 

@@ -28,7 +28,7 @@ bool extremes_rss_peak(const struct extremes *x, const struct summary *s, uint64
  * missed a short run: it held more resident memory than the maximum of virtual memory, or resident
  * memory while the maximum is 0.
  */
-bool extremes_have_memory(const struct extremes *x, const struct summary *s, enum metric_id id);
+bool extremes_memory_is_valid(const struct extremes *x, const struct summary *s, enum metric_id id);
 /*
  * Returns the mean of a gauge. Each value is weighted by the time until the next sample, since
  * intervals differ: marks have samples of their own, and the last sample has no time left. @id must

@@ -43,7 +43,7 @@ static void nextflow_put_cpu(struct exporter *e)
 static void nextflow_put_memory(struct exporter *e, const struct extremes *x)
 {
 	const uint64_t memory = export_system_number(e, "memory_bytes");
-	const bool has_vms = extremes_have_memory(x, &e->total, M_vms);
+	const bool has_vms = extremes_memory_is_valid(x, &e->total, M_vms);
 	uint64_t rss;
 	const bool has_rss = extremes_rss_peak(x, &e->total, &rss);
 

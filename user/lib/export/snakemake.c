@@ -27,7 +27,8 @@ static void snakemake_put(struct buffer *t, bool has, double value)
 
 static void snakemake_put_largest(struct exporter *e, const struct extremes *x, enum metric_id id)
 {
-	snakemake_put(&e->text, extremes_have_memory(x, &e->total, id), (double)x->max[id] / MB);
+	snakemake_put(&e->text, extremes_memory_is_valid(x, &e->total, id),
+		      (double)x->max[id] / MB);
 }
 
 static void snakemake_put_total(struct buffer *t, const struct summary *s, enum metric_id id)
