@@ -150,7 +150,7 @@ bool export_command(const struct exporter *e, struct buffer *t)
 }
 
 /* Returns 0, -EEXIST if the batch has the run, or -ENOMEM. A run without a UUID is always new. */
-static int batch_note_run(struct export_batch *b, const struct exporter *e)
+static int batch_add_run_id(struct export_batch *b, const struct exporter *e)
 {
 	const char *run = export_meta_text(e, "run");
 
@@ -169,7 +169,7 @@ int export_batch_add(struct export_batch *b, const struct export_format *f, stru
 	int err = export_read_meta(&e);
 
 	if (!err)
-		err = batch_note_run(b, &e);
+		err = batch_add_run_id(b, &e);
 	for (size_t i = 0; !err && i < EXPORT_DOCUMENTS; i++)
 		if (f->documents[i].survey)
 			err = f->documents[i].survey(&e);

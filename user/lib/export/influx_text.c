@@ -81,7 +81,7 @@ void influx_put_pushed_name(struct buffer *t, const json_t *name)
 static const char *const own_tags[] = { "run", "name", "host", "user", "job" };
 
 /* Returns true if bpfmon itself writes a tag or field of that name. */
-static bool influx_tags_are_ours(const char *key)
+static bool influx_key_is_reserved(const char *key)
 {
 	/* clang-format off */
 	static const char *const others[] = {
@@ -190,7 +190,7 @@ int influx_tags_init(struct influx_tags *t, const json_t *meta)
 	}
 	json_object_foreach(tags, key, value)
 		if (json_is_string(value) && *key)
-			influx_tags_put(t, t->keys, influx_tags_are_ours(key) ? "tag_" : "", key,
+			influx_tags_put(t, t->keys, influx_key_is_reserved(key) ? "tag_" : "", key,
 					value);
 	t->of_run = t->text.used;
 	return t->text.failed ? -ENOMEM : 0;
@@ -221,11 +221,11 @@ void influx_tags_push_one(struct influx_tags *t, const char *key, const char *va
 {
 	json_t *text = json_string(value);
 	enum metric_id id;
-	bool gives_way = influx_tags_has(t, key) || !strcmp(key, "time") ||
-			 !metric_find(key, strlen(key), &id);
+	bool needs_prefix = influx_tags_has(t, key) || !strcmp(key, "time") ||
+			    !metric_find(key, strlen(key), &id);
 
 	if (text)
-		influx_tags_put(t, t->pushed, gives_way ? "tag_" : "", key, text);
+		influx_tags_put(t, t->pushed, needs_prefix ? "tag_" : "", key, text);
 	else
 		t->text.failed = true;
 	json_decref(text);

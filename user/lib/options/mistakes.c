@@ -79,7 +79,7 @@ static bool names_have(const char *names, const char *word)
 }
 
 /* Writes what to type into @meant if @typed is an alias of @sub or one of its first words. */
-static bool subcommand_is_meant(const struct subcommand *sub, const char *typed, char meant[64])
+static bool subcommand_match_alias(const struct subcommand *sub, const char *typed, char meant[64])
 {
 	if (names_have(sub->aliases, typed)) {
 		snprintf(meant, 64, "%s", sub->name);
@@ -106,7 +106,7 @@ static const char *subcommand_guess(const char *typed, char meant[64])
 			return meant;
 		}
 	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
-		if ((*sub)->name && subcommand_is_meant(*sub, typed, meant))
+		if ((*sub)->name && subcommand_match_alias(*sub, typed, meant))
 			return meant;
 	nearest_begin(&n, typed, strlen(typed));
 	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
@@ -118,7 +118,7 @@ static const char *subcommand_guess(const char *typed, char meant[64])
 }
 
 /* Returns true if @typed is an alias of a run, which has no name in bpfmon: a command follows. */
-static bool word_means_a_run(const char *typed)
+static bool word_is_run_alias(const char *typed)
 {
 	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
 		if (!(*sub)->name && names_have((*sub)->aliases, typed))
@@ -192,7 +192,7 @@ int mistaken_command_refuse(char **argv, char **word)
 
 	if (sub)
 		return subcommand_refuse_behind(sub, argv, word);
-	if (is_first && word_means_a_run(*word) && word[1]) {
+	if (is_first && word_is_run_alias(*word) && word[1]) {
 		shown_put(&line, "bpfmon --");
 		shown_put_words(&line, word + 1 + !strcmp(word[1], "--"), NULL);
 		log_error("no subcommand '%s'; a run is only: %s", *word, line.text);

@@ -52,7 +52,7 @@ static int yes_or_no(const char *value)
 }
 
 /* Returns true if the value disables an option that an earlier file has set. */
-static bool setting_is_no(const struct option_row *row, const char *value)
+static bool setting_is_off(const struct option_row *row, const char *value)
 {
 	if (!row->argument)
 		return !yes_or_no(value);
@@ -105,7 +105,7 @@ static int setting_check(struct ini *in, const struct subcommand *sub,
 	if (!row->argument && yes_or_no(value) < 0)
 		return ini_refuse(in, -EINVAL, "%s = %s is wrong; allowed are yes and no",
 				  row->name, value);
-	if (setting_is_no(row, value))
+	if (setting_is_off(row, value))
 		return 0;
 	if (!option_takes(sub, group, row, setting_argument(row, value)))
 		return ini_refuse(in, -EINVAL, "%s = %s is wrong: %s", row->name, value, row->help);
@@ -369,7 +369,7 @@ static int option_from_files(const struct settings *files, const struct subcomma
 	}
 	if (refused) /* once, however often it occurs */
 		setting_refuse(refused_in, refused);
-	if (!last || !is_switch(row) || setting_is_no(row, last->value))
+	if (!last || !is_switch(row) || setting_is_off(row, last->value))
 		return err;
 	return setting_apply(last_in, last, options, group, row);
 }

@@ -325,7 +325,7 @@ static void member_read_row(struct reading *r, struct object *o, size_t at)
 }
 
 /* Clears is_plain if a row between @from and @to that every line has was not seen. */
-static void rows_pass(struct reading *r, const struct object *o, size_t from, size_t to)
+static void rows_check_skipped(struct reading *r, const struct object *o, size_t from, size_t to)
 {
 	const struct member *rows = o->t->table->rows;
 
@@ -358,14 +358,14 @@ static bool member_read_next(struct reading *r, struct object *o, const char *ke
 			metric = metric_next(o, key, length);
 			if (metric == NR_METRICS)
 				continue;
-			rows_pass(r, o, o->next, i);
+			rows_check_skipped(r, o, o->next, i);
 			o->next = i;
 			o->metric = metric + 1;
 			metric_pull(r, o, (enum metric_id)metric);
 			return true;
 		}
 		if (text_is(key, length, t->rows[i].key)) {
-			rows_pass(r, o, o->next, i);
+			rows_check_skipped(r, o, o->next, i);
 			o->next = i + 1;
 			member_read_row(r, o, i);
 			return true;
@@ -375,7 +375,8 @@ static bool member_read_next(struct reading *r, struct object *o, const char *ke
 }
 
 /* Reads the value of a key out of order; skips that of an unknown key. */
-static void member_read_any(struct reading *r, struct object *o, const char *key, size_t length)
+static void member_read_unordered(struct reading *r, struct object *o, const char *key,
+				  size_t length)
 {
 	const struct member_table *t = o->t->table;
 	bool has_metrics = false;
@@ -447,7 +448,7 @@ static void object_read(struct reading *r, struct object *o)
 		o->has_odd_key |= !is_plain;
 		pull_blanks(p);
 		if (!member_read_next(r, o, key, length))
-			member_read_any(r, o, key, length);
+			member_read_unordered(r, o, key, length);
 		pull_blanks(p);
 		/* otherwise leave the decision to the tree's parser */
 		r->is_plain &= pull_is_end_of_value(p);
@@ -458,7 +459,7 @@ static void object_read(struct reading *r, struct object *o)
 		r->is_bad = true;
 	else
 		p->at++;
-	rows_pass(r, o, o->next, o->t->table->nr);
+	rows_check_skipped(r, o, o->next, o->t->table->nr);
 	if (o->has_odd_key && !r->is_bad)
 		object_take(r, o);
 	else if (o->late && o->late->set)

@@ -149,7 +149,7 @@ static struct memory_needed needed_by_pss(const struct summary *s)
 }
 
 /* Returns true if RSS is good enough: one process holds it, or it is negligible. */
-static bool rss_will_do(const struct summary *s)
+static bool rss_is_sufficient(const struct summary *s)
 {
 	uint64_t most;
 
@@ -158,7 +158,7 @@ static bool rss_will_do(const struct summary *s)
 	return rss_is_of_one(s, most) || most < SMALL_BYTES;
 }
 
-static struct memory_needed needed_beside_files(struct memory_needed n,
+static struct memory_needed needed_add_unmapped(struct memory_needed n,
 						const struct needed_seen *seen)
 {
 	if (*n.witness && seen->unmapped_bytes > FEW_BYTES && seen->unmapped_bytes > n.bytes / 100)
@@ -179,14 +179,14 @@ struct memory_needed memory_needed_of(const struct summary *s)
 		return s->needed;
 	if (!rss_most(s, &most))
 		most = s->rss_peak_bytes;
-	if (of_others && (!rss_will_do(s) || exceeds_by_a_tenth(of_others, most)))
+	if (of_others && (!rss_is_sufficient(s) || exceeds_by_a_tenth(of_others, most)))
 		return seen->has_cgroup ? needed_by_cgroup(s)
-					: needed_beside_files(needed_by_pss(s), seen);
+					: needed_add_unmapped(needed_by_pss(s), seen);
 	n = needed_by_rss(s);
 	if (!n.bytes)
 		return (struct memory_needed){ 0 };
 	/* the cgroup would have included in-memory files */
-	return seen->has_cgroup ? n : needed_beside_files(n, seen);
+	return seen->has_cgroup ? n : needed_add_unmapped(n, seen);
 }
 
 bool needed_is_least(const struct memory_needed *n)

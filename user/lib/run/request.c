@@ -57,7 +57,7 @@ struct descriptor_kind {
 	size_t most;
 };
 
-static void request_kinds(struct request *r, struct descriptor_kind kinds[MOST_KINDS])
+static void request_descriptor_kinds(struct request *r, struct descriptor_kind kinds[MOST_KINDS])
 {
 	kinds[0] = (struct descriptor_kind){ "stream", &r->stream_fd, 1 };
 	kinds[1] = (struct descriptor_kind){ "marks", &r->marks_fd, 1 };
@@ -72,20 +72,20 @@ void request_init(struct request *r)
 	struct descriptor_kind kinds[MOST_KINDS];
 
 	memset(r, 0, sizeof(*r));
-	request_kinds(r, kinds);
+	request_descriptor_kinds(r, kinds);
 	for (size_t k = 0; k < MOST_KINDS; k++)
 		for (size_t i = 0; i < kinds[k].most; i++)
 			kinds[k].fds[i] = -1;
 }
 
 /* Lists the descriptors in order into @j and @fds, which may be NULL. Returns their number. */
-static size_t request_list(const struct request *r, struct jsonw *j, int *fds)
+static size_t request_list_descriptors(const struct request *r, struct jsonw *j, int *fds)
 {
 	struct request copy = *r;
 	struct descriptor_kind kinds[MOST_KINDS];
 	size_t nr = 0;
 
-	request_kinds(&copy, kinds);
+	request_descriptor_kinds(&copy, kinds);
 	for (size_t k = 0; k < MOST_KINDS; k++) {
 		for (size_t i = 0; i < kinds[k].most; i++) {
 			if (kinds[k].fds[i] < 0)
@@ -102,7 +102,7 @@ static size_t request_list(const struct request *r, struct jsonw *j, int *fds)
 
 size_t request_fds(const struct request *r, int *fds)
 {
-	return request_list(r, NULL, fds);
+	return request_list_descriptors(r, NULL, fds);
 }
 
 void request_write(struct jsonw *j, const struct request *r)
@@ -119,7 +119,7 @@ void request_write(struct jsonw *j, const struct request *r)
 	fields_write(j, fields, r);
 	run_limits_write(j, r->limits, r->nr_limits);
 	jsonw_array(j, "descriptors");
-	request_list(r, j, NULL);
+	request_list_descriptors(r, j, NULL);
 	jsonw_array_end(j);
 	jsonw_object_end(j);
 }
@@ -159,7 +159,7 @@ static bool request_put_descriptor(struct request *r, const char *name, int fd)
 {
 	struct descriptor_kind kinds[MOST_KINDS];
 
-	request_kinds(r, kinds);
+	request_descriptor_kinds(r, kinds);
 	for (size_t k = 0; name && k < MOST_KINDS; k++) {
 		if (strcmp(kinds[k].name, name) != 0)
 			continue;

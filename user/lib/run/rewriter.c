@@ -162,7 +162,7 @@ static bool tags_are_texts(json_t *tags)
 }
 
 /* Checks the type. A missing key (NULL) is valid. */
-static bool word_is_valid(enum changeable id, json_t *v)
+static bool changeable_is_valid(enum changeable id, json_t *v)
 {
 	if (!v || (id == OF_NAME && json_is_null(v)))
 		return true;
@@ -171,12 +171,12 @@ static bool word_is_valid(enum changeable id, json_t *v)
 	return id == OF_EDITED ? json_is_number(v) : json_is_string(v);
 }
 
-static int meta_replace_words(json_t *meta, const json_t *from)
+static int meta_replace_edits(json_t *meta, const json_t *from)
 {
 	for (int id = 0; id < NR_CHANGEABLE; id++) {
 		json_t *v = json_object_get(from, keys[id]);
 
-		if (!word_is_valid((enum changeable)id, v))
+		if (!changeable_is_valid((enum changeable)id, v))
 			return -EBADMSG;
 		if (!v)
 			json_object_del(meta, keys[id]);
@@ -281,7 +281,7 @@ static int meta_write(struct jsonw *j, const char *text, size_t length,
 
 	*meta = o;
 	if (json_is_object(o))
-		err = c ? meta_change(o, c) : meta_replace_words(o, from);
+		err = c ? meta_change(o, c) : meta_replace_edits(o, from);
 	if (!err)
 		meta_copy_members(&m);
 	if (memory_failures_of_thread() > failures || j->failed)

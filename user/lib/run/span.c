@@ -89,7 +89,7 @@ static int label_take(struct span_message *m, const char *name, json_t *tags, ch
 	return err;
 }
 
-static int live_take_wish(struct span_message *m, json_t *o, char *why, size_t size)
+static int live_request_read(struct span_message *m, json_t *o, char *why, size_t size)
 {
 	struct live_members got = { 0 };
 	int err = fields_read(o, live_fields, NULL, &got, why, size);
@@ -110,7 +110,7 @@ static int message_take(struct span_message *m, json_t *o, char *why, size_t siz
 	int err;
 
 	if (json_object_get(o, "live"))
-		return live_take_wish(m, o, why, size);
+		return live_request_read(m, o, why, size);
 	err = fields_read(o, fields, others, &got, why, size);
 	if (err)
 		return err;

@@ -71,7 +71,7 @@ static void amount_add(struct span_amount *a, uint64_t v)
 	a->nr++;
 }
 
-static void span_note_why(char *why, size_t room, const struct summary *used)
+static void span_format_reason(char *why, size_t room, const struct summary *used)
 {
 	size_t n = 0;
 
@@ -95,7 +95,7 @@ static void span_sum_add(struct span_sum *sum, const struct span *span)
 		sum->failed += used->signal || used->exit_code;
 	}
 	if (!used->complete && !sum->incomplete++)
-		span_note_why(sum->why, sizeof(sum->why), used);
+		span_format_reason(sum->why, sizeof(sum->why), used);
 	sum->unended += !span->end_epoch_ns;
 	sum->nr++;
 	for (int i = 0; i < NR_SPAN_VALUES; i++)

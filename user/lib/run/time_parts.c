@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint64_t time_larger(uint64_t a, uint64_t b)
+static uint64_t time_max(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -26,11 +26,9 @@ static uint64_t memory_take(struct time_parts *t, enum time_part from, uint64_t 
 /* Moves memory delays out of other parts: waiting mostly from disk, work mostly from system. */
 static void time_parts_put_memory(struct time_parts *t, const struct sample *s)
 {
-	uint64_t waited =
-		time_larger(total_get(s, M_swapin_delay), total_get(s, M_thrashing_delay));
-	uint64_t worked =
-		time_larger(total_get(s, M_cow_delay),
-			    total_get(s, M_reclaim_delay) + total_get(s, M_compact_delay));
+	uint64_t waited = time_max(total_get(s, M_swapin_delay), total_get(s, M_thrashing_delay));
+	uint64_t worked = time_max(total_get(s, M_cow_delay),
+				   total_get(s, M_reclaim_delay) + total_get(s, M_compact_delay));
 
 	waited = memory_take(t, t->has[TIME_DISK] ? TIME_DISK : TIME_OTHER, waited);
 	worked = memory_take(t, TIME_SYSTEM, waited + worked);
@@ -62,7 +60,7 @@ bool time_parts_of(struct time_parts *t, const struct sample *total)
 		known += t->ns[whole[i].part];
 	}
 	/* usage of a thread after its exit is in its counters but not in its lifetime */
-	t->total_ns = time_larger(lived, known);
+	t->total_ns = time_max(lived, known);
 	t->ns[TIME_OTHER] = t->total_ns - known;
 	time_parts_put_memory(t, total);
 	return true;
