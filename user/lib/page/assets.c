@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The files of page/assets and third_party/uplot, embedded in the program; page.c declares them. */
+/* Embeds the files of page/assets and third_party/uplot, which page.c declares. */
 
-/* Paths are relative to the folder that make runs in, or to what it builds in. */
+/* Paths are relative to the folder that make runs in, or to its build folder. */
 #define INCLUDE(name, path)                                                                        \
 	__asm__(".section .rodata\n"                                                               \
 		".global asset_" #name ", asset_" #name "_end\n"                                   \

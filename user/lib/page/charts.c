@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_EMPTY 3  /* samples at the end without a process: more are a time of rest */
-#define MAX_RATE 1e15 /* per second, of any metric: a larger one is drawn as this */
+#define MOST_EMPTY 3  /* trailing samples without a process; more are an idle time */
+#define MAX_RATE 1e15 /* per second; larger rates are drawn as this */
 
 static bool chart_is_of_cores(size_t i)
 {
@@ -55,7 +55,7 @@ static bool metric_is_rate(enum metric_id id)
 	return metric_get(id)->kind == KIND_COUNTER;
 }
 
-/* In stored units per second, since the chart's latest row. */
+/* Returns the rate since the latest row of the chart, in stored units per second. */
 static double column_rate(const struct chart_last *last, const struct sample *s, enum metric_id id)
 {
 	if (!sample_has(s, id) || !last->is_there || !metric_has(&last->have, id) ||
@@ -65,7 +65,7 @@ static double column_rate(const struct chart_last *last, const struct sample *s,
 	       (1e9 / (double)(s->elapsed_ns - last->elapsed_ns));
 }
 
-/* User and system time together are scaled down to the cores in use, which a machine bounds. */
+/* Scales user and system time down to the cores in use, which the machine limits. */
 static double rate_limit_to_cores(const struct chart_last *last, const struct sample *s,
 				  double rate)
 {
@@ -75,7 +75,7 @@ static double rate_limit_to_cores(const struct chart_last *last, const struct sa
 	return sample_has(s, M_cores) && whole > cores ? rate * (cores / whole) : rate;
 }
 
-/* In stored units (of a rate: per second). */
+/* Returns a gauge in stored units, or a rate in units per second. */
 static double column_value(const struct chart_last *last, const struct sample *s, enum metric_id id)
 {
 	double value;
@@ -107,8 +107,8 @@ static void chart_last_set(struct chart_last *last, const struct sample *s)
 }
 
 /*
- * A sample that was taken for a mark may come so soon after another that its cores cannot be
- * measured: it has no row, and the next one counts from the row before.
+ * A sample taken for a mark may follow another too soon to measure cores. It adds no row, and the
+ * next row counts from the one before.
  */
 static void charts_add_cores(struct report_charts *c, const struct sample *s)
 {
@@ -160,8 +160,8 @@ void charts_add(struct report_charts *c, const struct sample *s)
 }
 
 /*
- * The last samples of a run find no process any more. What these held has not become 0, but is not
- * known: gauges end before.
+ * The last samples of a run find no process any more. Its memory is then unknown, not 0, so gauges
+ * end before.
  */
 struct downsampler_row *charts_get_rows(const struct report_charts *c, size_t i, size_t *nr)
 {
@@ -233,7 +233,6 @@ static void chart_write_columns(const struct report_charts *c, const struct char
 	jsonw_object_end(j);
 }
 
-/* The rows of all charts. */
 struct chart_rows {
 	struct downsampler_row *of[NR_CHARTS]; /* owned */
 	size_t nr[NR_CHARTS];
@@ -255,7 +254,7 @@ static int chart_rows_get(struct chart_rows *r, const struct report_charts *c)
 	return 0;
 }
 
-/* Whether chart @a has the times of chart @b, and maybe some more at its end. */
+/* Returns true if the times of chart @a begin with those of chart @b. */
 static bool chart_has_times_of(const struct chart_rows *r, size_t a, size_t b)
 {
 	bool has = r->nr[a] >= r->nr[b];
@@ -265,7 +264,7 @@ static bool chart_has_times_of(const struct chart_rows *r, size_t a, size_t b)
 	return has;
 }
 
-/* The times of an earlier chart are not repeated: its name stands for them. */
+/* Writes the name of an earlier chart in place of the same times. */
 static void chart_write_times(const struct chart_rows *r, size_t i, struct jsonw *j)
 {
 	for (size_t k = 0; k < i; k++)

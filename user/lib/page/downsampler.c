@@ -10,13 +10,11 @@
 #include <string.h>
 
 /*
- * Of each chart up to 1,024 buckets of samples are kept. When all are full, pairs are merged: a
- * bucket keeps the rows with the minimum and the maximum of each column. So the memory of a
- * report does not grow with the run.
+ * When all buckets are full, pairs of them are merged, so that the memory of a report does not grow
+ * with the run.
  */
 
-/* How many rows a bucket holds: the first, and of each column the one with the least and the most.
- */
+/* Rows per bucket: the first row, and per column those with the minimum and maximum. */
 static size_t bucket_size(const struct downsampler *t)
 {
 	return 1 + 2 * (size_t)t->columns;
@@ -27,7 +25,7 @@ static struct downsampler_row *bucket_at(const struct downsampler *t, size_t i)
 	return &t->held[i * bucket_size(t)];
 }
 
-/* The rows of a bucket where column @c is the least and the most, if it was read. */
+/* Rows of a bucket with the minimum and maximum of column @c, if it was read. */
 static struct downsampler_row *bucket_least(struct downsampler_row *bucket, unsigned c)
 {
 	return &bucket[1 + 2 * c];
@@ -51,13 +49,12 @@ void downsampler_done(struct downsampler *t)
 	*t = (struct downsampler){ 0 };
 }
 
-/* Whether there is a row in @held, for column @c. */
 static bool is_held(const struct downsampler_row *held, unsigned c)
 {
 	return !isnan(held->value[c]);
 }
 
-/* Only the columns that there are. */
+/* Copies only existing columns. */
 static void row_copy(const struct downsampler *t, struct downsampler_row *to,
 		     const struct downsampler_row *row)
 {
@@ -72,7 +69,7 @@ static void bucket_start(const struct downsampler *t, struct downsampler_row *bu
 		row_copy(t, &bucket[i], row);
 }
 
-/* Where two are the same, the earlier stays. */
+/* Of equal values the earlier row is kept. */
 static void row_keep_smallest(const struct downsampler *t, struct downsampler_row *held,
 			      const struct downsampler_row *row, unsigned c)
 {
@@ -96,7 +93,6 @@ static void bucket_add(const struct downsampler *t, struct downsampler_row *buck
 	}
 }
 
-/* All buckets are full: half as many, of twice the rows. */
 static void buckets_merge_pairs(struct downsampler *t)
 {
 	for (size_t i = 0; i < t->nr / 2; i++) {
@@ -134,7 +130,7 @@ static int row_compare_time(const void *a, const void *b)
 	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* The rows of one bucket, in order, each once; how many. */
+/* Stores the distinct rows of a bucket in time order. Returns their number. */
 static size_t bucket_rows(const struct downsampler *t, size_t i, struct downsampler_row *rows)
 {
 	size_t n = bucket_size(t), different = 1;

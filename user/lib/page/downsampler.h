@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Fewer rows for a chart, none of whose peaks is gone: of each bucket of consecutive rows those
- * stay that hold the least or the most of a column. All that stay are rows as they were, at their
- * time.
+ * Reduces the rows of a chart but keeps all peaks. Of each bucket of consecutive rows it keeps the
+ * first row, and those with the minimum and maximum of each column. Rows that are kept are
+ * unchanged.
  */
 #ifndef PAGE_DOWNSAMPLER_H
 #define PAGE_DOWNSAMPLER_H
@@ -10,29 +10,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DOWNSAMPLER_COLUMNS 16 /* at most; a bucket takes room for the columns that there are */
+#define DOWNSAMPLER_COLUMNS 16 /* maximum; a bucket uses memory only for existing columns */
 
 struct downsampler_row {
 	double seconds;
-	double value[DOWNSAMPLER_COLUMNS]; /* NAN: not read */
+	double value[DOWNSAMPLER_COLUMNS]; /* NAN if not read */
 };
 
 struct downsampler {
 	unsigned columns;
-	size_t room;                  /* buckets; even */
-	uint64_t rows;                /* seen */
-	uint64_t each;                /* rows a bucket takes: a power of two */
+	size_t room;                  /* number of buckets, even */
+	uint64_t rows;                /* added so far */
+	uint64_t each;                /* rows per bucket, a power of two */
 	uint64_t filled;              /* rows in the last bucket */
 	struct downsampler_row *held; /* owned; see bucket_at() */
 	size_t nr;
 };
 
-/* -ENOMEM. Up to @room rows stay as they are. @columns: up to DOWNSAMPLER_COLUMNS. */
+/* Initializes @t. Up to @room rows are kept unchanged. Returns 0 or -ENOMEM. */
 int downsampler_init(struct downsampler *t, unsigned columns, size_t room);
 void downsampler_done(struct downsampler *t);
-/* Rows come in the order of their time. */
+/* Adds a row. Rows must be added in the order of their time. */
 void downsampler_add(struct downsampler *t, const struct downsampler_row *row);
-/* What stays, in order: @nr rows, to be freed. NULL without memory. */
+/* Returns the @nr rows that are kept, in order. The caller frees them. NULL without memory. */
 struct downsampler_row *downsampler_get_rows(const struct downsampler *t, size_t *nr);
 
 #endif

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define MICRO 1e6
-#define LEAST_TEXT 32        /* bytes: excerpt_fit() cuts to no fewer */
-#define LARGEST_DECIMAL 9e12 /* above, a double holds no millionths */
+#define LEAST_TEXT 32        /* bytes; limit of excerpt_fit() */
+#define LARGEST_DECIMAL 9e12 /* a larger double has no exact microseconds */
 
 size_t excerpt_length(const char *text, size_t length, size_t max)
 {
@@ -36,7 +36,7 @@ char *excerpt_keep_end(const char *text, size_t max)
 	return memory_asprintf(&cut, EXCERPT_NOTE "%s", from) < 0 ? NULL : cut;
 }
 
-/* What the character at @s takes in a page; @length: its bytes. */
+/* Returns the bytes that the character at @s takes in a page, and stores its length in *@length. */
 static size_t character_cost(const char *s, size_t *length)
 {
 	uint32_t character;
@@ -64,7 +64,7 @@ size_t excerpt_cost(const char *text)
 	return cost;
 }
 
-/* The end of the first characters of @text that cost at least @cost or, @is_limit, no more. */
+/* Skips characters that cost at least @cost or, if @is_limit, at most @cost. */
 static const char *excerpt_skip(const char *text, size_t cost, bool is_limit)
 {
 	for (size_t length, next, used = 0; *text; text += length, used += next) {
@@ -115,7 +115,7 @@ static void excerpt_write_text(struct jsonw *j, const char *key, const json_t *v
 	}
 }
 
-/* Times and durations: millionths are more than a page shows. */
+/* Microseconds are more precise than what a page shows. */
 static void excerpt_write_real(struct jsonw *j, const char *key, double v)
 {
 	if (v >= 0 && v < LARGEST_DECIMAL)
@@ -160,7 +160,7 @@ void excerpt_write(struct jsonw *j, const char *key, const json_t *v, size_t max
 	}
 }
 
-/* Bytes that what was written since @start takes in a page, which escapes each "<". */
+/* Returns the bytes that the text since @start takes in a page, which escapes "<". */
 static size_t excerpt_cost_since(const struct jsonw *j, size_t start)
 {
 	size_t cost = j->used - start;
@@ -191,7 +191,10 @@ static bool word_is_plain(const char *text)
 	return text[0] && !strpbrk(text, " \t\n\"'\\$`;&|<>()*?#~");
 }
 
-/* Up to @max bytes of @arg; within single quotes a shell has no escape for one: '\'' */
+/*
+ * Writes up to @max bytes of @arg. A shell has no escape within single quotes, so a quote is
+ * written as '\''.
+ */
 static void word_put(FILE *f, const char *arg, size_t max)
 {
 	if (word_is_plain(arg)) {

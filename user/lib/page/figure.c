@@ -16,19 +16,19 @@
 
 #define COLUMNS 2
 #define LEAST_OF_TWO 600 /* width of a figure with two columns */
-#define LEAST_HEIGHT 170 /* of a panel whose width is given */
+#define LEAST_HEIGHT 170 /* of a panel of given width */
 #define MOST_HEIGHT 320
-#define SHAPE 0.65 /* its height, as a part of its width */
+#define SHAPE 0.65 /* height / width */
 #define MARGIN 10
 #define HEADER 66
 #define FOOTER 26
 #define COMMAND_MAX 105 /* characters */
 #define LINE_MAX_CHARACTERS 150
-#define COMMAND_CHARACTER 8.45 /* the width of one */
+#define COMMAND_CHARACTER 8.45 /* width in pixels */
 #define LINE_CHARACTER 6.3
 #define DESCRIPTION_MAX 2000
 
-/* Where panels and their heading are. */
+/* Position of panels and heading. */
 struct grid {
 	unsigned columns;
 	double margin, header, footer;
@@ -48,7 +48,9 @@ static double member_number(const json_t *o, const char *key)
 	return json_number_value(json_object_get(o, key));
 }
 
-/* The words of the command, quoted as for a shell; owned by the caller, NULL without memory. */
+/*
+ * Returns the words of the command, quoted for a shell. The caller frees it. NULL without memory.
+ */
 static char *figure_make_command(const struct report_run *r)
 {
 	const json_t *words = json_object_get(r->meta, "command");
@@ -87,7 +89,7 @@ static void figure_put_end(FILE *f, const json_t *summary)
 		fprintf(f, ", exit %d", (int)json_integer_value(code));
 }
 
-/* Host, start and totals of the run; owned by the caller, NULL without memory. */
+/* Returns host, start and totals of the run. The caller frees it. NULL without memory. */
 static char *figure_make_subtitle(const struct report_run *r)
 {
 	char when[MOMENT_BYTES], bytes[FORMAT_BYTES], wall[FORMAT_BYTES], cpu[FORMAT_BYTES];
@@ -118,7 +120,7 @@ static char *figure_make_subtitle(const struct report_run *r)
 	return text;
 }
 
-/* The heading of the figure, which fits its width. */
+/* Writes the heading, cut to the width of the figure. */
 static void figure_put_heading(FILE *f, const struct grid *g, const char *command,
 			       const char *about)
 {
@@ -165,7 +167,7 @@ static bool event_is_severe(const char *event)
 	return !strcmp(event, "oom_kill") || !strcmp(event, "lost") || !strcmp(event, "limit");
 }
 
-/* A mark for each event that has a time; owned by the caller, NULL without memory. */
+/* Returns a mark for each event with a time. The caller frees it. NULL without memory. */
 static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *nr)
 {
 	struct panel_mark *marks = memory_calloc(json_array_size(r->events) + 1, sizeof(*marks));
@@ -188,7 +190,7 @@ static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *
 	return marks;
 }
 
-/* What the labels of a panel point to. */
+/* Storage for labels of a panel. */
 struct panel_labels {
 	char peak[160];
 };
@@ -214,7 +216,7 @@ static void panel_set_peak(struct panel *p, struct panel_labels *t, const struct
 	p->point_text = t->peak;
 }
 
-/* Sets what chart @i shows beside curves, limits and events: the peak of memory. */
+/* Sets the dot of chart @i: the peak of memory. */
 static void panel_set_extremes(struct panel *p, struct panel_labels *t, const struct report_run *r,
 			       size_t i)
 {
@@ -237,7 +239,7 @@ static bool panel_is_shown(const struct report_run *r, const struct figure_layou
 	return figure_has_panel(r, i) && (layout->panel == FIGURE_ALL || layout->panel == i);
 }
 
-/* @lanes: their height. */
+/* @lanes is the height of the lanes. */
 static void grid_make(struct grid *g, const struct report_run *r,
 		      const struct figure_layout *layout, double lanes)
 {
@@ -334,7 +336,7 @@ void figure_measure(const struct report_run *r, const struct figure_layout *layo
 	struct bands bands;
 	struct grid g;
 
-	bands_make(&bands, r); /* without memory figure_write() fails */
+	bands_make(&bands, r); /* ignore errors, as figure_write() will fail */
 	grid_make(&g, r, layout, bands_height(&bands));
 	bands_done(&bands);
 	*width = g.width;

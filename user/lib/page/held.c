@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM 256       /* buckets: it bounds the page */
+#define ROOM 256       /* buckets; limits the size of the page */
 #define TEXT_SHOWN 120 /* bytes of a name in the page */
-/* The columns behind those of the groups: sampled processes of others, and what was not sampled. */
+/* Columns after those of the groups: other sampled processes, unsampled memory, and all. */
 #define OTHERS(h) (h)->nr
 #define REST(h) ((h)->nr + 1)
 #define ALL(h) ((h)->nr + 2)
@@ -62,7 +62,7 @@ static int programs_make_room(struct report_held *h)
 	return 0;
 }
 
-/* The one of @p's name; NULL: there are too many. */
+/* Finds or adds the group named like @p. *@g is NULL if there are too many. */
 static int programs_get(struct report_held *h, const struct process_sample *p,
 			struct held_group **g)
 {
@@ -79,7 +79,7 @@ static int programs_get(struct report_held *h, const struct process_sample *p,
 	return 0;
 }
 
-/* A name that an exec has changed is the last one. */
+/* After an exec the last name is kept. */
 static void held_count_process(struct report_held *h, const struct process_sample *p)
 {
 	struct held_group *g = held_groups_find(h->group, h->nr, p);
@@ -130,7 +130,7 @@ int held_choose(struct report_held *h)
 	return downsampler_init(&h->sampler, (unsigned)ALL(h) + 1, ROOM);
 }
 
-/* What is listed may be a little more than the sum: it was read a moment later. */
+/* The listed memory may exceed the total a little, because it was read later. */
 static void held_end_row(struct report_held *h)
 {
 	double listed = 0;

@@ -13,20 +13,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The charts of the page of many runs, as SVG. */
-
 #define WIDTH 900.0
 #define HEIGHT 220.0 /* of a histogram */
 #define LEFT 80.0
 #define BOTTOM 24.0
-#define PLANE 520.0 /* the height of the scatter, without its margins */
-#define MARGIN 90.0 /* the histograms at its edges */
-#define CELLS 160   /* of a side of the plane, at most */
-#define SHADES 6    /* at most; a shade for each power of four */
-#define PALEST 4    /* opacity of the first, in tenths */
-#define LABELS 8    /* of an axis, about */
+#define PLANE 520.0 /* height of the scatter plot without margins */
+#define MARGIN 90.0 /* for the histograms beside it */
+#define CELLS 160   /* maximum per side of the plane */
+#define SHADES 6    /* maximum; one for each power of four */
+#define PALEST 4    /* lowest opacity, in tenths */
+#define LABELS 8    /* approximate number per axis */
 
-/* A rectangle of the picture. */
 struct box {
 	double x, y, width, height;
 };
@@ -40,7 +37,7 @@ static size_t bins_fullest(const struct bins *b)
 	return most;
 }
 
-/* "5.0 s to 6.0 s: 17 runs" */
+/* Writes a title such as "5.0 s to 6.0 s: 17 runs". */
 static void bin_put_title(FILE *f, const struct bin *bin, const struct edge_style *style)
 {
 	char text[NUMBER_BYTES];
@@ -52,7 +49,7 @@ static void bin_put_title(FILE *f, const struct bin *bin, const struct edge_styl
 		bin->count == 1 ? "" : "s");
 }
 
-/* Bars in @box: upwards, or, where it @lies, to the right, the first at the bottom. */
+/* Draws bars in @box: upwards or, if @lies, to the right, the first at the bottom. */
 static void bars_put(FILE *f, const struct distribution *d, const struct box *box, bool lies)
 {
 	double most = (double)bins_fullest(&d->bins), nr = (double)d->bins.nr;
@@ -83,7 +80,7 @@ static void bars_put(FILE *f, const struct distribution *d, const struct box *bo
 	}
 }
 
-/* Labels at edges of bins, below @box or left of it. */
+/* Draws labels at edges of bins, below @box or left of it. */
 static void axis_put(FILE *f, const struct distribution *d, const struct box *box, bool is_left)
 {
 	const struct edge_style style = edge_style_make(&d->bins, d->unit);
@@ -106,7 +103,6 @@ static void axis_put(FILE *f, const struct distribution *d, const struct box *bo
 		box->y, box->height, box->width);
 }
 
-/* A histogram with its axis. */
 static void many_draw_histogram(FILE *f, const struct distribution *d)
 {
 	const struct box box = { LEFT, 14, WIDTH - LEFT - 40, HEIGHT - BOTTOM - 14 };
@@ -120,7 +116,7 @@ static void many_draw_histogram(FILE *f, const struct distribution *d)
 		box.y + 6, format_count(most, bins_fullest(&d->bins)));
 }
 
-/* As many as the fullest cell has. */
+/* Returns the number of shades that the fullest cell needs. */
 static unsigned plane_shades(const struct plane *p)
 {
 	uint32_t most = 0;
@@ -130,13 +126,13 @@ static unsigned plane_shades(const struct plane *p)
 	return 1 + plane_shade(most, SHADES);
 }
 
-/* In tenths. */
+/* Returns the opacity in tenths. */
 static unsigned shade_opacity(unsigned shade, unsigned shades)
 {
 	return shades > 1 ? PALEST + (10 - PALEST) * shade / (shades - 1) : 10;
 }
 
-/* One path for the cells of each shade: a page stays small, and is drawn at once. */
+/* One path per shade keeps the page small and fast to draw. */
 static void plane_put(FILE *f, const struct plane *p, const struct box *box, unsigned shades)
 {
 	double w = box->width / (double)p->x.cells, h = box->height / (double)p->y.cells;
@@ -175,8 +171,8 @@ static void shades_put(FILE *f, size_t runs, unsigned shades)
 }
 
 /*
- * How many of the runs with both metrics are in each small cell of the plane, with the histograms
- * of @x above and of @y at the right, in the same bins. -ENOMEM.
+ * Draws the number of runs in each cell of the plane, with the histograms of @x above and of @y at
+ * the right. Returns 0 or -ENOMEM.
  */
 static int many_draw_scatter(FILE *f, const struct many_values *v, size_t x_metric, size_t y_metric,
 			     const struct distribution *x, const struct distribution *y)

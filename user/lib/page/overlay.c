@@ -40,7 +40,7 @@ int overlay_add(struct overlay *o, const char *name, size_t group, struct source
 	}
 	if (!err)
 		err = source_each(src, PART(LINE_META) | PART(LINE_SAMPLE), overlay_add_line, r);
-	o->nr++; /* also after an error: to be freed */
+	o->nr++; /* also after an error, so that overlay_done() frees it */
 	return err;
 }
 
@@ -53,13 +53,11 @@ void overlay_done(struct overlay *o)
 	o->nr = 0;
 }
 
-/* Several runs in the same charts, as the page's data. */
-
 #define NR_COLOURS 6
-#define BAND_POINTS 300 /* moments at which a median is known, at most */
+#define BAND_POINTS 300 /* maximum number of points of a median */
 #define TEXT_SHOWN 200
 
-/* The metrics that are compared over time. */
+/* Metrics that are drawn over time. */
 static const struct {
 	enum metric_id id;
 	const char *title, *what;
@@ -77,7 +75,7 @@ static const struct {
 };
 #define NR_CURVES (sizeof(curves) / sizeof(*curves))
 
-/* The place of a metric in the charts of a run. */
+/* Position of a metric in the charts of a run. */
 struct curve_place {
 	size_t chart;
 	unsigned column;
@@ -92,7 +90,7 @@ static bool curve_find_place(enum metric_id id, struct curve_place *p)
 	return false;
 }
 
-/* The rows of a run in which the metric of a curve was read. */
+/* Rows of a run in which the metric was read. */
 struct points {
 	struct downsampler_row *rows; /* owned */
 	size_t nr;
@@ -114,8 +112,8 @@ static int points_read(const struct overlay_run *r, const struct curve_place *p,
 }
 
 /*
- * The value at @seconds, on the line between two samples; NAN before the first and after the last.
- * From call to call @seconds increases.
+ * Interpolates linearly between two samples. Returns NAN before the first and after the last.
+ * @seconds must not decrease from call to call.
  */
 static double points_interpolate(struct points *p, double seconds)
 {
@@ -135,14 +133,14 @@ static double points_interpolate(struct points *p, double seconds)
 	       (b->value[0] - a->value[0]) * (seconds - a->seconds) / (b->seconds - a->seconds);
 }
 
-/* A curve of the groups of @of: what its chart is made of. */
+/* The points of one metric in all runs, and the values of one curve. */
 struct overlay_chart {
 	const struct overlay *of;
 	struct points points[OVERLAY_RUNS];
-	size_t runs[OVERLAY_GROUPS]; /* of each group that have points */
-	double *times;               /* owned; in order, each once */
+	size_t runs[OVERLAY_GROUPS]; /* number of runs with points, per group */
+	double *times;               /* owned; sorted, distinct */
 	size_t nr;
-	double *low, *median, *high; /* owned; of the group that is being written */
+	double *low, *median, *high; /* owned; of the current group */
 };
 
 static void overlay_chart_done(struct overlay_chart *c)
@@ -155,7 +153,9 @@ static void overlay_chart_done(struct overlay_chart *c)
 	free(c->high);
 }
 
-/* Of a run alone in its group the times of its points, of others equal steps, no more than points.
+/*
+ * Stores the times of the points of runs that are alone in their group, and equidistant times for
+ * other groups, at most as many as points.
  */
 static size_t overlay_chart_put_times(struct overlay_chart *c)
 {
@@ -210,7 +210,9 @@ static int overlay_chart_read(struct overlay_chart *c, const struct curve_place 
 	return err ? err : overlay_chart_merge_times(c);
 }
 
-/* A group's median and quartiles at each time, as long as at least half of its runs go on. */
+/*
+ * Computes median and quartiles of a group at each time, as long as at least half of its runs last.
+ */
 static void overlay_chart_measure(struct overlay_chart *c, size_t group)
 {
 	double v[OVERLAY_RUNS];
@@ -236,7 +238,7 @@ static void overlay_chart_measure(struct overlay_chart *c, size_t group)
 	}
 }
 
-/* @unit: what a value is divided by; three decimals are written, of large ones none. */
+/* Writes each value divided by @unit, with three decimals below 1000. */
 static void values_put(struct jsonw *j, const char *key, const double *v, size_t nr, double unit)
 {
 	jsonw_array(j, key);
@@ -248,7 +250,7 @@ static void values_put(struct jsonw *j, const char *key, const double *v, size_t
 	jsonw_array_end(j);
 }
 
-/* The letter of a group, which the document has in the order of the letters. */
+/* Returns the letter that stands for a group in the document. */
 static const char *group_key(char key[2], size_t group)
 {
 	key[0] = (char)('A' + group);
@@ -317,7 +319,7 @@ static int overlay_write_chart(const struct overlay *o, size_t curve, struct jso
 		return -ENOMEM;
 	c->of = o;
 	err = curve_find_place(id, &p) ? overlay_chart_read(c, &p) : 0;
-	/* of runs alone; what a median has left out is no peak */
+	/* only of runs that are alone: a median loses peaks anyway */
 	for (size_t i = 0; !err && i < o->nr; i++)
 		if (c->runs[o->run[i].group] == 1 && o->run[i].charts.sampler[p.chart].each > each)
 			each = o->run[i].charts.sampler[p.chart].each;
@@ -336,7 +338,7 @@ static int overlay_write_chart(const struct overlay *o, size_t curve, struct jso
 	return err;
 }
 
-/* What tells a run from the others: its name, tags and start. */
+/* Writes what distinguishes the runs: name, tags, start, host and command. */
 static void overlay_write_runs(const struct overlay *o, struct jsonw *j)
 {
 	static const char *const shown[] = { "name", "tags", "start_time", "host", "command" };
@@ -374,7 +376,7 @@ static void overlay_write_frame(const struct overlay *o, const struct jsonw *com
 		jsonw_raw(j, ",\"steps\":", strlen(",\"steps\":"));
 		jsonw_raw(j, steps->text, steps->used);
 	}
-	/* the scripts that both pages share read these of a single run */
+	/* needed by scripts that are shared with the page of a single run */
 	jsonw_object(j, "meta");
 	jsonw_object_end(j);
 	jsonw_object(j, "summary");

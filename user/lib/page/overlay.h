@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Several runs in the same charts, over the time since the start of each: groups of runs, each of
- * which is a curve, of several runs their median with a band from quartile to quartile.
+ * Draws several runs in the same charts, over the time since the start of each. Each group of runs
+ * is a curve. A group of several runs is drawn as its median, with a band between the quartiles.
  */
 #ifndef PAGE_OVERLAY_H
 #define PAGE_OVERLAY_H
@@ -12,33 +12,33 @@
 
 #include <jansson.h>
 
-#define OVERLAY_GROUPS 12 /* more curves in a chart cannot be distinguished */
+#define OVERLAY_GROUPS 12 /* further curves in a chart could not be distinguished */
 #define OVERLAY_RUNS 100  /* of all groups */
 
 struct overlay_run {
-	const char *name; /* not owned; as the run was named */
+	const char *name; /* name of the run as the user wrote it; not owned */
 	size_t group;
-	json_t *meta; /* owned; its line, NULL: it has none */
+	json_t *meta; /* owned meta line, may be NULL */
 	struct report_charts charts;
 };
 
 struct overlay {
 	struct overlay_run run[OVERLAY_RUNS];
 	size_t nr;
-	size_t room; /* runs that will be added: they share CHART_ROOM */
+	size_t room; /* expected number of runs, which share CHART_ROOM */
 };
 
 /*
- * Reads @src as the next run, of the group number @group, below OVERLAY_GROUPS. An error of
- * source_each(), or -ENOMEM.
+ * Reads @src as the next run of group @group (< OVERLAY_GROUPS). Returns 0, -ENOMEM or an error of
+ * source_each().
  */
 int overlay_add(struct overlay *o, const char *name, size_t group, struct source *src);
 void overlay_done(struct overlay *o);
 /*
- * Writes one JSON object: "runs", with what each was; charts as those of charts_write(), with a
- * curve for each group, and "bands" for those of several runs; "comparison": the document
- * @comparison; "steps": those of comparison_steps_brief(), or NULL; @left_out, the number of runs
- * not drawn. -ENOMEM.
+ * Writes one JSON object: "runs" describes each run; "charts" as in charts_write(), with a curve
+ * per group, and "bands" for groups of several runs; "comparison" is the document @comparison;
+ * "steps" is the output of comparison_steps_brief(), if @steps is not NULL; "left_out" is the
+ * number of runs not drawn. Returns 0 or -ENOMEM.
  */
 int overlay_write(const struct overlay *o, const struct jsonw *comparison,
 		  const struct jsonw *steps, size_t left_out, struct jsonw *j);

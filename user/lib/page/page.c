@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The files of page/assets and third_party/uplot, which assets.c embeds. */
+/* The files of page/assets and third_party/uplot, embedded by assets.c. */
 #define ASSET(name) extern const char asset_##name[], asset_##name##_end[]
 ASSET(uplot_css);
 ASSET(uplot_js);
@@ -67,12 +67,12 @@ ASSET(overlay_js);
 #define TITLE_CHARACTERS 300
 
 #define PAGE_LANES (PAGE_SPANS | PAGE_TIMELINE)
-#define PAGE_CHARTS (1 << 9)   /* by uPlot */
-#define PAGE_OF_MANY (1 << 10) /* runs */
+#define PAGE_CHARTS (1 << 9)   /* drawn by uPlot */
+#define PAGE_OF_MANY (1 << 10) /* page of many runs */
 
 struct asset {
 	const char *start, *end;
-	unsigned parts; /* of the page, which need it; 0: every page does */
+	unsigned parts; /* parts that need it; 0 for every page */
 };
 
 #define ASSET_OF(name)                                                                             \
@@ -116,7 +116,7 @@ static void page_put_element(FILE *f, const char *element, const char *nonce,
 	fprintf(f, "</%s>\n", element);
 }
 
-/* In JSON "<" occurs only in strings, where \u003c stands for it. */
+/* Writes "<", which occurs only in strings of JSON, as \u003c. */
 static void page_put_data(FILE *f, const struct jsonw *data)
 {
 	const char *at = data->text, *end = data->text + data->used, *next;
@@ -130,13 +130,13 @@ static void page_put_data(FILE *f, const struct jsonw *data)
 	fputs("</script>\n", f);
 }
 
-/* The parts of a page that do not depend on the data. */
+/* What does not depend on the data. */
 struct page {
 	const char *title;
 	const struct asset *body, *scripts;
 	size_t nr_body, nr_scripts;
-	unsigned parts;               /* that it has */
-	const struct page_served *by; /* NULL: it is a file, and fetches nothing */
+	unsigned parts;               /* of the page */
+	const struct page_served *by; /* NULL for a file, which fetches nothing */
 };
 
 static void page_put_head(FILE *f, const char *nonce, const struct page *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report as one self-contained page: style, scripts and data are embedded. */
+/* Writes a report as one self-contained page, with styles, scripts and data embedded. */
 #ifndef PAGE_PAGE_H
 #define PAGE_PAGE_H
 
@@ -9,7 +9,7 @@
 
 #define PAGE_NONCE_BYTES 33 /* with the NUL */
 
-/* The parts that a page may have. It has styles, scripts and sections of no other part. */
+/* Optional parts of a page. Styles, scripts and sections of absent parts are omitted. */
 enum page_part {
 	PAGE_PHASES = 1 << 0,
 	PAGE_EVENTS = 1 << 1,
@@ -22,7 +22,7 @@ enum page_part {
 	PAGE_TIMES = 1 << 8,
 };
 
-/* What a page shows. The writer of the data sets the parts that the data are for. */
+/* What a page shows. The writer of the data sets the parts that the data need. */
 struct page_data {
 	struct jsonw json;
 	unsigned parts; /* bits of enum page_part */
@@ -34,31 +34,35 @@ struct page_text {
 
 /* What a server adds to a page, which may then fetch from that server. */
 struct page_served {
-	const char *nonce; /* of page_make_nonce(): the server's header names it, too */
+	const char *nonce; /* from page_make_nonce(); also in the server's header */
 	struct page_text style, script;
 };
 
 /*
- * Writes the page that shows @data, with the scripts that it needs. Nothing in @data can close its
- * element or be executed: each "<" is escaped, and the page's policy admits only scripts with a
- * nonce drawn for this page. -EIO.
+ * Writes the page that shows @data. Data cannot close its element or be executed: each "<" is
+ * escaped, and the policy of the page admits only scripts with a random nonce. Returns 0 or -EIO.
  */
 int page_write(FILE *f, const struct page_data *data);
-/* The same for several runs in the same charts; @data is that of overlay_write(). */
+/* Like page_write(), for several runs in the same charts. @data comes from overlay_write(). */
 int page_write_overlay(FILE *f, const struct jsonw *data);
 
-/* A new nonce. -EIO: there is no randomness. */
+/* Makes a new nonce. Returns 0, or -EIO without randomness. */
 int page_make_nonce(char nonce[PAGE_NONCE_BYTES]);
-/* The page of page_write(), served; its script comes before the one that puts the page together. */
+/*
+ * Writes the page of page_write() for a server, whose script precedes the scripts that build the
+ * page.
+ */
 int page_write_served(FILE *f, const struct page_data *data, const struct page_served *s);
-/* A page of the server's own: @body, and its script after base.js, which needs all keys of a
- * run's data. */
+/*
+ * Writes a page of the server's own from @body, with its script and base.js, which needs all keys
+ * of the data of a run.
+ */
 int page_write_own(FILE *f, const char *title, struct page_text body, const struct jsonw *data,
 		   const struct page_served *s);
 
 /*
- * A page of many runs, without scripts: @body, which ends in an open footer. @title: any text.
- * -EIO.
+ * Writes a page of many runs, without scripts. @body ends in an open footer. @title may be any
+ * text. Returns 0 or -EIO.
  */
 int page_write_many(FILE *f, const char *title, struct page_text body);
 

@@ -17,14 +17,12 @@
 
 #define PHASES_SHOWN 1000 /* the first ones */
 
-/* The phases of a run. */
-
-#define TEXT_SHOWN 200 /* bytes of a mark's text */
+#define TEXT_SHOWN 200 /* bytes of the text of a mark */
 
 static const enum metric_id shown[] = { M_cpu, M_user, M_system, M_rss, M_read, M_write, M_forks };
 #define NR_SHOWN (sizeof(shown) / sizeof(*shown))
 
-/* Adds the metrics that are shown of a phase to @set. */
+/* Adds the metrics shown for a phase to @set. */
 static void phases_add_metrics(struct metric_set *set)
 {
 	for (size_t i = 0; i < NR_SHOWN; i++)
@@ -56,8 +54,8 @@ static void phase_write(struct jsonw *j, const struct phase *ph)
 }
 
 /*
- * "phases":{"total":...,"left_out":...,"fields":[...],"rows":[[...]]}, the values of a row in the
- * order of the fields; nothing if the command set no mark.
+ * Writes "phases":{"total":...,"left_out":...,"fields":[...],"rows":[[...]]}, or nothing if the
+ * command set no mark.
  */
 static void phases_write(const struct phases *p, struct jsonw *j)
 {
@@ -83,7 +81,7 @@ static void phases_write(const struct phases *p, struct jsonw *j)
 	jsonw_object_end(j);
 }
 
-/* The tiles of a report, with the words and rules of the summary on a terminal. */
+/* The tiles of a report use the words and rules of the summary on a terminal. */
 
 typedef void answer_part_fn(FILE *f, const struct answer *a);
 
@@ -141,10 +139,9 @@ static void answer_write_limit(struct jsonw *j, const struct limit_hit *hit)
 }
 
 /*
- * Writes "answer":{"request":TEXT,"limit":TEXT,"used":TEXT,"phase":TEXT,"busy":...}; what is not
- * known is absent. "limit": the limit that the run has exceeded. "busy": the share of its cores
- * that it used. A run that goes on may still grow, so it has no request. Without memory the data
- * are marked as failed.
+ * Writes "answer":{"request":TEXT,"limit":TEXT,"used":TEXT,"phase":TEXT,"busy":...} without unknown
+ * members. "limit" is the limit that the run exceeded, "busy" the used share of its cores. A
+ * running run may still grow, so it has no request.
  */
 static void report_answer_write(struct report_run *r, struct page_data *d)
 {
@@ -168,8 +165,8 @@ static void report_answer_write(struct report_run *r, struct page_data *d)
 	summary_done(&total);
 }
 
-#define META_TEXT (128 << 10)  /* bytes of one text of the meta line */
-#define META_BYTES (512 << 10) /* bytes of all of it */
+#define META_TEXT (128 << 10)  /* bytes per text of the meta line */
+#define META_BYTES (512 << 10) /* bytes of the meta line */
 #define OTHER_TEXT 1000
 #define SUMMARY_BYTES (512 << 10)
 #define META_ITEMS 4096
@@ -177,7 +174,7 @@ static void report_answer_write(struct report_run *r, struct page_data *d)
 #define EVENTS_OF_A_NAME 1000
 #define EVENTS_BYTES (1 << 20)
 #define EVENT_NAMES 100
-#define PROCESS_TEXTS (3UL << 19) /* bytes; in a page with spans, which need room, less */
+#define PROCESS_TEXTS (3UL << 19) /* bytes; fewer in a page with spans, which need room */
 #define PROCESS_TEXTS_BESIDE_SPANS (9UL << 17)
 
 int report_open(struct report_run *r)
@@ -203,7 +200,7 @@ void report_close(struct report_run *r)
 	phase_times_done(&r->times);
 }
 
-/* Keeps the first events of each name, and counts all of them. */
+/* Keeps the first events of each name, and counts all. */
 static int report_add_event(struct report_run *r, json_t *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
@@ -222,8 +219,10 @@ static int report_add_event(struct report_run *r, json_t *event)
 	return json_array_append(r->events, event) ? -ENOMEM : 0;
 }
 
-/* The first pass: counts the points of all series, ranks the processes of samples, and reads all
- * marks. The second pass needs these. */
+/*
+ * First pass: counts the points of series, ranks the processes of samples, and reads all marks, as
+ * the second pass needs these.
+ */
 static int report_count_line(void *context, struct line *l)
 {
 	struct report_run *r = context;
@@ -237,7 +236,6 @@ static int report_count_line(void *context, struct line *l)
 	return 0;
 }
 
-/* Replaces the tree of an earlier line. */
 static void tree_replace(json_t **slot, json_t *tree)
 {
 	json_decref(*slot);
@@ -319,8 +317,7 @@ int report_read(struct report_run *r, struct source *s)
 	return err;
 }
 
-/* Writes the meta line without the units and the capabilities that are available: no page shows
- * these. */
+/* Omits units and available capabilities, which no page shows. */
 static void report_write_meta(const struct report_run *r, struct jsonw *j)
 {
 	json_t *meta = json_copy(r->meta), *missing = json_object(), *v;
@@ -338,7 +335,7 @@ static void report_write_meta(const struct report_run *r, struct jsonw *j)
 	json_decref(meta);
 }
 
-/* The fields of a program in the table. */
+/* Members of a program in the table. */
 static const char *const program_fields[] = {
 	"exe",          "processes",      "cpu_seconds",
 	"user_seconds", "system_seconds", "rss_peak_bytes",
@@ -347,7 +344,7 @@ static const char *const program_fields[] = {
 };
 #define NR_PROGRAM_FIELDS (sizeof(program_fields) / sizeof(*program_fields))
 
-/* Returns the first programs as rows, in the order of the fields; NULL without memory. */
+/* Returns the first programs as rows, in the order of the fields. NULL without memory. */
 static json_t *programs_make_rows(const json_t *programs)
 {
 	json_t *rows = json_array(), *row, *v;
@@ -368,8 +365,7 @@ static json_t *programs_make_rows(const json_t *programs)
 	return NULL;
 }
 
-/* Writes the summary, with the programs apart as rows: these take a third of the bytes of objects.
- */
+/* Writes programs as rows, apart from the summary: they take a third of the bytes of objects. */
 static void report_write_summary(struct report_run *r, struct jsonw *j)
 {
 	const json_t *programs = json_object_get(r->summary, "programs");
@@ -390,7 +386,7 @@ static void report_write_summary(struct report_run *r, struct jsonw *j)
 	json_decref(rest);
 }
 
-/* Sets @part if something was written since the text had @before bytes. */
+/* Sets @part if the data has grown beyond @before bytes. */
 static void part_note(struct page_data *d, size_t before, enum page_part part)
 {
 	if (d->json.used > before)

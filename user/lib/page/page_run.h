@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A run as a report needs it, filled from the lines of any source. */
+/* The data of a run that a report shows, read from the lines of any source. */
 #ifndef PAGE_PAGE_RUN_H
 #define PAGE_PAGE_RUN_H
 
@@ -16,32 +16,35 @@
 #include <jansson.h>
 
 struct report_run {
-	json_t *meta, *summary; /* as read; a missing summary is made of the other lines */
+	json_t *meta, *summary; /* a missing summary is computed from the other lines */
 	json_t *events;         /* array */
-	json_t *event_counts;   /* object: name -> number; @events may have fewer */
-	size_t event_bytes;     /* of @events */
+	json_t *event_counts;   /* object: name -> number, including events not in @events */
+	size_t event_bytes;     /* size of @events */
 	struct report_charts charts;
 	struct report_held held;
 	struct report_processes processes;
 	struct report_spans spans;
 	struct report_series pushed;
 	struct phases phases;     /* from mark to mark */
-	struct phase_times times; /* of the same: for the answer */
-	struct stall_state stall; /* as its last event has it */
+	struct phase_times times; /* of the same phases, for the answer */
+	struct stall_state stall; /* from the latest event */
 	uint64_t start_epoch_ns;
-	uint64_t samples, unreadable; /* lines; those that are none of a run's */
+	uint64_t samples, unreadable; /* number of samples, and of lines that belong to no run */
 	bool is_cut;                  /* the lines end before the run did */
-	bool is_running;              /* it goes on, in a store */
+	bool is_running;              /* the run in the store has not ended */
 };
 
-/* 0 or -ENOMEM; report_close() in any case. */
+/* Returns 0 or -ENOMEM. The caller calls report_close() in any case. */
 int report_open(struct report_run *r);
 void report_close(struct report_run *r);
-/* Reads all of @s. -ENODATA: the run has no samples; -ENOMEM, or an error of source_each(). */
+/*
+ * Reads all of @s. Returns 0, -ENODATA if the run has no samples, -ENOMEM, or an error of
+ * source_each().
+ */
 int report_read(struct report_run *r, struct source *s);
 /*
- * Writes the run as one JSON object, and sets the parts of the page that it has. @name: of the run
- * or file, as the user wrote it. Returns 0 or -ENOMEM.
+ * Writes the run as one JSON object, and sets the parts that the page needs. @name is the run or
+ * file as the user wrote it. Returns 0 or -ENOMEM.
  */
 int report_write_data(struct report_run *r, const char *name, struct page_data *d);
 

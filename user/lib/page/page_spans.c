@@ -55,7 +55,7 @@ static uint64_t larger_of(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* The largest peak of several spans has an upper bound only if each of them has one. */
+/* Keeps the upper bound of the largest peak only if each span has one. */
 static void span_totals_add(struct span_totals *sum, const struct span_totals *t, bool is_first)
 {
 	sum->wall_ns += t->wall_ns;
@@ -90,7 +90,7 @@ static struct span_name *span_names_append(struct report_spans *all, const char 
 	return names;
 }
 
-/* *@name stays NULL if there are too many others already. */
+/* Finds or adds a name. *@name stays NULL if there are too many. */
 static int span_names_find(struct report_spans *all, const char *text, struct span_name **name)
 {
 	const json_t *place = json_object_get(all->index, text);
@@ -128,7 +128,7 @@ static void span_name_add(struct span_name *n, const struct span *s, const struc
 	n->spans++;
 }
 
-/* As one text; NULL: there are none, or no memory. */
+/* Returns the tags as one text, or NULL if there are none. Sets *@err without memory. */
 static char *span_tags_join(const struct span_label *label, int *err)
 {
 	char *text = NULL;
@@ -156,7 +156,7 @@ static int report_span_compare(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* A parent takes as long as the spans within it, or longer: it stays where they do. */
+/* A parent takes at least as long as the spans within it, so it is kept with them. */
 static void spans_prune(struct report_spans *all)
 {
 	qsort(all->list, all->nr, sizeof(*all->list), report_span_compare);
@@ -229,19 +229,16 @@ int spans_add(struct report_spans *all, const struct span *s)
 	return spans_keep(all, s, (size_t)(name - all->names), &t);
 }
 
-/* Drops the spans that are not shown, after all have been added. */
 static void spans_finish(struct report_spans *all)
 {
 	if (all->nr > SPANS_SHOWN)
 		spans_prune(all);
 }
 
-/* The spans that are shown, as the data of the page. Their texts together have TEXTS_BYTES. */
+#define TEXTS_BYTES (1UL << 18) /* of all texts in the page */
+#define TEXT_SHOWN 200          /* of each text */
 
-#define TEXTS_BYTES (1UL << 18) /* of all of them together, in the page */
-#define TEXT_SHOWN 200          /* of one of them */
-
-/* Negative where a span of an attached process began before the run. */
+/* Writes a negative time if a span of an attached process began before the run. */
 static void span_put_time(struct jsonw *j, uint64_t epoch_ns, uint64_t start_ns)
 {
 	if (!epoch_ns)
@@ -274,7 +271,7 @@ static void span_totals_put(struct jsonw *j, const struct span_totals *t)
 	}
 }
 
-/* The fields of @own, which end with NULL, and those of span_totals_put(). */
+/* Writes the NULL-terminated @own fields, and those of span_totals_put(). */
 static void span_fields_put(struct jsonw *j, const char *key, const char *const *own)
 {
 	jsonw_array(j, key);
@@ -289,7 +286,7 @@ static void span_fields_put(struct jsonw *j, const char *key, const char *const 
 	jsonw_array_end(j);
 }
 
-/* Of a name with one span the text only: its row has the rest. */
+/* A name with one span is written as text only, since its row has the rest. */
 static void span_put_name(struct jsonw *j, const struct span_name *n, uint64_t start_ns,
 			  size_t limit)
 {
@@ -335,8 +332,8 @@ static void span_put_row(struct jsonw *j, const struct report_span *s, size_t na
 }
 
 /*
- * Names in the order in which they are first needed. Those without a span in the page are left out:
- * all their spans are shorter than the ones that are there.
+ * Writes names in the order of their first use. Names without a span in the page are omitted: all
+ * their spans are shorter than those shown.
  */
 static void spans_put_names(struct report_spans *all, struct jsonw *j, uint64_t start_ns,
 			    size_t limit)
@@ -355,7 +352,7 @@ static void spans_put_names(struct report_spans *all, struct jsonw *j, uint64_t 
 	jsonw_array_end(j);
 }
 
-/* Bytes of the page that each text can have. */
+/* Returns the bytes of the page per text. */
 static size_t spans_limit_texts(const struct report_spans *all)
 {
 	size_t limit = TEXTS_BYTES / (2 * all->nr);

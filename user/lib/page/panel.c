@@ -13,32 +13,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one chart. */
 struct panel_curves {
-	const struct report_charts *charts; /* not owned */
+	const struct report_charts *charts;
 	const struct chart_spec *spec;
 	struct downsampler_row *rows; /* owned */
-	double *heights;              /* owned: of all curves, one after the other, at each row */
-	size_t nr;                    /* rows */
+	double *heights;              /* owned; for each curve its height at each row */
+	size_t nr;                    /* number of rows */
 	double largest;
 };
-
-/* The curves and areas of a chart, as paths of an SVG. */
 
 static double curve_to_drawn_unit(const struct curve_spec *curve, double stored)
 {
 	return stored / pow(10, metric_decimals(curve->id));
 }
 
-/* Whether it has values, and is one of those that are drawn. */
 static bool curve_is_drawn(const struct report_charts *c, const struct curve_spec *curve)
 {
 	return curve->style != CURVE_HIDDEN && charts_has_curve(c, curve);
 }
 
 /*
- * The heights of all curves, one after the other, at each of @nr rows: of a stacked curve the sum
- * up to it. Owned by the caller, NULL without memory.
+ * Returns the heights of all curves at each of @nr rows. The height of a stacked curve includes
+ * those below it. The caller frees it. NULL without memory.
  */
 static double *panel_compute_heights(const struct report_charts *c, const struct chart_spec *spec,
 				     const struct downsampler_row *rows, size_t nr)
@@ -67,11 +63,14 @@ static double panel_find_largest(const struct report_charts *c, const struct cha
 
 	for (unsigned k = 0; k < spec->nr; k++)
 		for (size_t i = 0; curve_is_drawn(c, &spec->curve[k]) && i < nr; i++)
-			largest = fmax(largest, all[k * nr + i]); /* fmax() ignores a NAN */
+			largest = fmax(largest, all[k * nr + i]); /* fmax() ignores NAN */
 	return largest;
 }
 
-/* Of chart @i, as long as @c lasts; -ENOMEM. panel_curves_done() in any case. */
+/*
+ * Reads the curves of chart @i. @c must outlive @v. Returns 0 or -ENOMEM. The caller calls
+ * panel_curves_done() in any case.
+ */
 static int panel_curves_make(struct panel_curves *v, const struct report_charts *c, size_t i)
 {
 	*v = (struct panel_curves){ .charts = c, .spec = &chart_specs[i] };
@@ -108,8 +107,10 @@ static void panel_curve_draw(FILE *f, const struct panel_curves *v, unsigned k,
 	fputs("\"/>\n", f);
 }
 
-/* Over the seconds @wall, up to the value @top. Stacked areas are drawn from the top down: each
- * covers all but its share of the previous one. */
+/*
+ * @wall and @top are the ends of the axes. Stacked areas are drawn from the top down: each covers
+ * the previous one except for its share.
+ */
 static void panel_curves_draw(FILE *f, const struct panel_curves *v, const struct plot *b,
 			      double wall, double top)
 {
@@ -129,14 +130,12 @@ static void panel_curves_draw(FILE *f, const struct panel_curves *v, const struc
 
 #define LEGEND_LINE 14 /* pixels */
 
-/* The legend of a chart: a mark and a name for each of its curves. */
-
 static double legend_width(const char *label)
 {
 	return 16 + CHARACTER_WIDTH * (double)strlen(label) + 12;
 }
 
-/* The columns of the entries that have room in a line; returns how many lines they need. */
+/* Places the entries of the legend. Returns the number of lines they need. */
 static unsigned legend_place(const struct report_charts *c, const struct chart_spec *spec,
 			     double width, double *x, unsigned *line)
 {
@@ -159,7 +158,6 @@ static unsigned legend_place(const struct report_charts *c, const struct chart_s
 	return n + 1;
 }
 
-/* How many lines it needs where a line may be so wide. */
 static unsigned legend_lines(const struct report_charts *c, const struct chart_spec *spec,
 			     double width)
 {
@@ -169,7 +167,7 @@ static unsigned legend_lines(const struct report_charts *c, const struct chart_s
 	return legend_place(c, spec, width, x, line);
 }
 
-/* Below the title, of the width of the plot. */
+/* Draws the legend below the title. */
 static void legend_draw(FILE *f, const struct plot *b, const struct report_charts *c,
 			const struct chart_spec *spec)
 {
@@ -202,24 +200,24 @@ static void legend_draw(FILE *f, const struct plot *b, const struct report_chart
 #define MOST_LIMITS 3
 
 struct panel_limit {
-	const char *name;     /* static: "limit" */
-	char text[AXIS_TEXT]; /* "1 GiB" */
+	const char *name;     /* static, such as "limit" */
+	char text[AXIS_TEXT]; /* such as "1 GiB" */
 	double value;
 };
 
-/* Where their lines and names are drawn. */
+/* Where lines and names of limits are drawn. */
 struct limit_place {
 	double left, right, top, bottom; /* of the plot */
 	double y_per_unit;
 };
 
-/* What a run may use, and what the machine has, as lines of a chart. */
+/* Limits of the run and of the machine, as lines of a chart. */
 
-#define NAME_HEIGHT 23  /* two lines: its name, and its value */
+#define NAME_HEIGHT 23  /* two lines: name and value */
 #define NAME_DISTANCE 8 /* from the plot */
-#define TEXT_ABOVE 10   /* of a base line, of a text of 11 px */
+#define TEXT_ABOVE 10   /* from base line, for a text of 11 px */
 #define TEXT_BELOW 3
-#define NEAR 1.6 /* as in the page: a limit up to so many times the largest value is drawn */
+#define NEAR 1.6 /* as in the page: draw limits up to this multiple of the largest value */
 
 static double limit_number(const json_t *o, const char *key)
 {
@@ -265,8 +263,9 @@ static int limit_compare(const void *a, const void *b)
 }
 
 /*
- * Those of chart @i that are near @largest, the highest of its values, so that they do not flatten
- * its curves; of CPU the least in any case. The largest is the first. Returns how many.
+ * Finds the limits of chart @i that are near @largest, its highest value, so that they do not
+ * flatten its curves. The lowest CPU limit is always included. Returns their number; the highest is
+ * the first.
  */
 static unsigned limits_find(struct panel_limit list[MOST_LIMITS], const struct report_run *r,
 			    size_t i, double largest)
@@ -304,8 +303,10 @@ static double limit_y(const struct panel_limit *limit, const struct limit_place 
 	return p->bottom - limit->value * p->y_per_unit;
 }
 
-/* Dotted lines; their names are beside the plot, so that they cover no curve. A name is below the
- * one before where their lines are near. */
+/*
+ * Draws dotted lines. Names stand beside the plot, so that they cover no curve, and are moved down
+ * to avoid overlaps.
+ */
 static void limits_draw(FILE *f, const struct panel_limit *list, unsigned nr,
 			const struct limit_place *p)
 {
@@ -324,7 +325,7 @@ static void limits_draw(FILE *f, const struct panel_limit *list, unsigned nr,
 	}
 }
 
-/* @y, the base line of a text in the plot, or higher: above the lines that would cross it. */
+/* Returns the base line @y of a text, moved up if lines of limits would cross it. */
 static double limits_lift_text(const struct panel_limit *list, unsigned nr,
 			       const struct limit_place *p, double y)
 {
@@ -347,7 +348,7 @@ static double limits_lift_text(const struct panel_limit *list, unsigned nr,
 #define LABEL_MAX 28
 #define POINT_MAX 64
 
-/* A text centred at @x, or as near to it as the edges of the chart allow. */
+/* Writes a text centred at @x, within the edges of the chart. */
 static void panel_put_label(FILE *f, const struct plot *b, double x, double y, const char *colour,
 			    const char *text)
 {
@@ -362,7 +363,7 @@ static void panel_put_label(FILE *f, const struct plot *b, double x, double y, c
 	fputs("</text>\n", f);
 }
 
-/* Each mark has a line; a text that would overlap the previous one is left out. */
+/* Draws a line per mark. A text that would overlap the previous one is omitted. */
 static void panel_put_marks(FILE *f, const struct panel *p, const struct plot *b)
 {
 	double free_from = 0;
@@ -397,7 +398,7 @@ static struct limit_place panel_limit_place(const struct plot *b, double top)
 				     .y_per_unit = b->height / top };
 }
 
-/* The value of @p with its label, which no line of a limit crosses. */
+/* Draws the dot with its label, which no line of a limit crosses. */
 static void panel_put_point(FILE *f, const struct panel *p, const struct plot *b, double top,
 			    const struct panel_limit *limits, unsigned nr)
 {
@@ -413,8 +414,7 @@ static void panel_put_point(FILE *f, const struct panel *p, const struct plot *b
 			colour_light(COLOUR_SERIES), p->point_text);
 }
 
-/* What the axis counts goes where there is no room for it: the legend and the ticks say most of it.
- */
+/* The quantity of the axis is omitted if there is no room: legend and ticks show most of it. */
 static void panel_put_title(FILE *f, const struct plot *b, const struct chart_spec *spec)
 {
 	double needs = CHARACTER_WIDTH * (double)(strlen(spec->title) * 1.25 + strlen(spec->what));
@@ -427,7 +427,7 @@ static void panel_put_title(FILE *f, const struct plot *b, const struct chart_sp
 		needs < b->width ? spec->what : "");
 }
 
-/* The value at the upper edge: above the peak there is room for its label. */
+/* Returns the value at the upper edge, with room for the labels of dot and limits. */
 static double panel_find_top(const struct panel *p, const struct plot *b, double largest,
 			     const struct panel_limit *limits, unsigned nr)
 {
@@ -439,10 +439,9 @@ static double panel_find_top(const struct panel *p, const struct plot *b, double
 	return top > 0 ? top : 1;
 }
 
-/* What a panel shows of a run. */
 struct panel_content {
 	struct panel_curves curves;
-	double largest; /* with the peak */
+	double largest; /* including the dot */
 	struct panel_limit limits[MOST_LIMITS];
 	unsigned nr_limits;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One chart as a part of an SVG: axes, areas and curves, legend, marks. */
+/* Draws one chart as a part of an SVG: axes, areas, curves, legend and marks. */
 #ifndef PAGE_PANEL_H
 #define PAGE_PANEL_H
 
@@ -7,37 +7,39 @@
 
 #include <stdio.h>
 
-/* As it is drawn beside others; of a width that is asked for it has another. With labels, margins.
- */
+/* Default size of a panel beside others, with labels and margins. */
 #define PANEL_WIDTH 490
 #define PANEL_HEIGHT 242
-#define PANEL_NARROW 400 /* below it labels are short */
+#define PANEL_NARROW 400 /* narrower panels have short labels */
 
 enum panel_mark_style { MARK_PLAIN, MARK_SEVERE };
 
-/* A moment, drawn as a vertical line; its text is not owned. */
+/* A moment, drawn as a vertical line. The text is not owned. */
 struct panel_mark {
 	double seconds;
 	const char *text;
 	enum panel_mark_style style;
-	bool is_named; /* where there are lanes of phases, they have its text */
+	bool is_named; /* lanes of phases, if drawn, already show the text */
 };
 
 struct panel {
-	double x, y;                    /* of the upper left corner */
-	double width, height;           /* in pixels, at which its texts are to be read */
-	double wall;                    /* seconds that the time axis spans */
+	double x, y;                    /* upper left corner */
+	double width, height;           /* in pixels; texts keep their size */
+	double wall;                    /* seconds on the time axis */
 	const struct bands *bands;      /* not owned */
-	bool has_limits;                /* there is room for their names beside the plot */
-	double point_seconds, point;    /* a value with a dot, and its time; 0: none */
-	const char *point_text;         /* its label; not owned */
-	const struct panel_mark *marks; /* in the order of their time */
+	bool has_limits;                /* reserve room for names of limits beside the plot */
+	double point_seconds, point;    /* value with a dot, and its time; 0 for none */
+	const char *point_text;         /* label of the dot; not owned */
+	const struct panel_mark *marks; /* in time order */
 	size_t nr_marks;
 };
 
-/* Draws chart @i; -ENOMEM. */
+/* Draws chart @i. Returns 0 or -ENOMEM. */
 int panel_write(FILE *f, const struct panel *p, const struct report_run *r, size_t i);
-/* Whether it has lines of limits, whose names need room in all panels that stand above it. */
+/*
+ * Returns true if the chart has lines of limits. All panels in a column then need room for their
+ * names.
+ */
 bool panel_has_limits(const struct panel *p, const struct report_run *r, size_t i);
 
 #endif

@@ -50,7 +50,7 @@ double axis_time_step(double span, unsigned max)
 	return ceil(least / 86400) * 86400;
 }
 
-/* 64.0 MiB -> 64 MiB */
+/* Shortens 64.0 MiB to 64 MiB. */
 static void axis_drop_zeros(char *text)
 {
 	char *unit = strchr(text, ' '), *end;
@@ -86,7 +86,7 @@ char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double 
 	int places = step >= 1 ? 0 : (int)fmin(6, ceil(-log10(step) - 1e-9));
 	unsigned long s;
 
-	seconds = round(seconds * pow(10, places)) / pow(10, places); /* no 0:60 */
+	seconds = round(seconds * pow(10, places)) / pow(10, places); /* avoids 0:60 */
 	s = number_clamp(floor(seconds));
 
 	if (wall < MINUTE)
@@ -100,7 +100,7 @@ char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double 
 	return out;
 }
 
-/* The unit of what axis_format_time() writes: "s", "min:s", "h:min:s". */
+/* Returns the unit of axis_format_time(): "s", "min:s", "h:min:s". */
 static const char *axis_time_unit(double wall)
 {
 	return wall < MINUTE ? "s" : wall < HOUR ? "min:s" : "h:min:s";
@@ -173,7 +173,7 @@ static void pen_up(struct pen *p)
 	if (p->points && p->is_area)
 		fprintf(p->f, "V%.1fZ", p->scale->bottom);
 	else if (p->points == 1)
-		fputs("h0", p->f); /* a dot, as lines end round */
+		fputs("h0", p->f); /* a dot, as lines have round ends */
 	p->points = 0;
 }
 
@@ -224,8 +224,8 @@ void trace_write(FILE *f, const struct trace_scale *scale, const struct downsamp
 }
 
 /*
- * Those of the curves are Okabe and Ito's, which all eyes can distinguish; lighter ones on dark. A
- * colour without a dark one is only in pictures.
+ * Colours of curves are those of Okabe and Ito, which colour-blind readers can distinguish,
+ * lightened for the dark theme. Colours without a dark variant are only used in SVG files.
  */
 /* clang-format off */
 static const struct {
@@ -283,15 +283,15 @@ void colours_write_css(FILE *f, bool by_system)
 		fputs("}\n", f);
 }
 
-#define COLOURS 6 /* but the first, which is for what has no name */
+#define COLOURS 6 /* without the first, which is for phases without a name */
 #define NR_SPAN_COLOURS 5
-#define THINNEST 3  /* pixels; neighbours that are thinner are one bar */
+#define THINNEST 3  /* pixels; thinner neighbours are merged */
 #define TINT 0.09   /* as in the page */
-#define CHARACTER 6 /* the width of one, about, at 10 px */
+#define CHARACTER 6 /* approximate width at 10 px */
 #define NAME_MAX_CHARACTERS 80
 #define STEM_BYTES 200
 
-/* As in the page, where 2 looks like the mark of spans that failed. */
+/* As in the page. 2 would look like the mark of failed spans. */
 static const unsigned span_colours[NR_SPAN_COLOURS] = { 1, 3, 4, 5, 6 };
 
 void bands_done(struct bands *b)
@@ -300,7 +300,7 @@ void bands_done(struct bands *b)
 	*b = (struct bands){ 0 };
 }
 
-/* Names that differ only in a number have the same colour: epoch 1, epoch 2. */
+/* Names that differ only in a number, such as epoch 1 and epoch 2, get the same colour. */
 static void name_to_stem(char stem[STEM_BYTES], const char *text)
 {
 	size_t n = 0;
@@ -314,7 +314,7 @@ static void name_to_stem(char stem[STEM_BYTES], const char *text)
 	stem[n] = '\0';
 }
 
-/* @colours: from the stems that have been seen to their colours. -ENOMEM. */
+/* @colours maps known stems to their colours. Returns 0 or -ENOMEM. */
 static int phase_colour(json_t *colours, const char *text, unsigned *colour)
 {
 	char stem[STEM_BYTES];
@@ -351,7 +351,7 @@ static int bands_add_phases(struct bands *b, const struct phases *p)
 	return err;
 }
 
-/* What begins first is first, and of these what is around the others. */
+/* Sorts by start; of spans with the same start, the longest is first. */
 static int band_compare(const void *a, const void *b)
 {
 	const struct band *x = a, *y = b;
@@ -420,7 +420,9 @@ static double place_of_time(const struct band_place *p, double seconds)
 	return p->left + fmax(0, fmin(1, seconds / p->wall)) * p->width;
 }
 
-/* The bar from @x to @end; several that are thin have no name, and the colour of what has none. */
+/*
+ * Draws a bar from @x to @end. Merged bars have no name, and the colour of phases without a name.
+ */
 static void bar_put(FILE *f, const struct band *b, const struct band_place *p, double x, double end,
 		    bool is_several)
 {

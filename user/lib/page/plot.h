@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What charts are drawn with: axes, curves, bands of phases and spans, colours. */
+/* Elements of charts in an SVG: axes, curves, bands of phases and spans, colours. */
 #ifndef PAGE_PLOT_H
 #define PAGE_PLOT_H
 
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Where the curves of a chart are, within its panel. */
+/* The area of the curves within a panel. */
 
 #define PLOT_LEFT 68
-#define CHARACTER_WIDTH 6.7 /* the width of one, about, at 11 px */
+#define CHARACTER_WIDTH 6.7 /* approximate, at 11 px */
 
 struct plot {
 	double width, top, height, bottom;
@@ -21,22 +21,22 @@ struct plot {
 
 #define AXIS_TEXT 40
 
-/* Return the smallest round step that divides @span into no more than @max. */
+/* Return the smallest round step that divides @span into at most @max parts. */
 double axis_step(enum chart_unit unit, double span, unsigned max);
 double axis_time_step(double span, unsigned max);
-/* Formats @value, in the unit that is drawn (bytes, cores, a share of 1), into @out; returns it. */
+/* Formats @value in the unit that is drawn (bytes, cores, a share of 1) into @out. Returns @out. */
 char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value);
 /*
- * Formats @seconds since the start of a run that lasts @wall seconds into @out, with the precision
- * that @step needs: 3.5, 2:05, 1:02:05; returns it.
+ * Formats @seconds since the start of a run of @wall seconds into @out, with the precision that
+ * @step needs: 3.5, 2:05, 1:02:05. Returns @out.
  */
 char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double wall);
-/* The axis of values up to @top, with a line through the plot at each tick. */
+/* Draws the axis of values up to @top, with a line through the plot at each tick. */
 void axis_draw_values(FILE *f, const struct plot *b, enum chart_unit unit, double top);
-/* The axis of time, of @wall seconds. */
+/* Draws the time axis of @wall seconds. */
 void axis_draw_time(FILE *f, const struct plot *b, double wall);
 
-/* A curve as the data of an SVG path, with no more points than its width can show. */
+/* Position and scale of a curve in an SVG path. */
 
 struct trace_scale {
 	double left, bottom; /* where time and value are 0 */
@@ -44,16 +44,16 @@ struct trace_scale {
 };
 
 /*
- * Writes the values @y at the times of @rows: of those within the same half of a pixel the first,
- * the least, the greatest and the last. NAN interrupts the curve. @is_area: each piece is closed
- * down to 0.
+ * Writes a curve with values @y at the times of @rows as the data of an SVG path. Of values within
+ * the same half of a pixel, only the first, minimum, maximum and last are drawn. NAN interrupts the
+ * curve. With @is_area, each piece is closed down to 0.
  */
 void trace_write(FILE *f, const struct trace_scale *scale, const struct downsampler_row *rows,
 		 const double *y, size_t nr, bool is_area);
 
-/* The colours of pages, in a light and a dark theme; pictures have the light ones. */
+/* The colours of pages, in a light and a dark theme. SVG files use the light theme. */
 
-#define NR_COLOURS 7 /* of curves, by the number that a curve has in charts.c */
+#define NR_COLOURS 7 /* colours of curves, numbered as in charts.c */
 
 enum colour {
 	COLOUR_PAPER,
@@ -66,48 +66,54 @@ enum colour {
 	COLOUR_BAD_GROUND,
 	COLOUR_GOOD,
 	COLOUR_FOCUS,
-	COLOUR_SERIES,                            /* those of the curves */
-	COLOUR_FILL = COLOUR_SERIES + NR_COLOURS, /* those of areas, in the same order */
+	COLOUR_SERIES,                            /* curves */
+	COLOUR_FILL = COLOUR_SERIES + NR_COLOURS, /* areas, in the same order */
 	NR_PAGE_COLOURS = COLOUR_FILL + NR_COLOURS
 };
 
-/* Returns the light one, as "#rrggbb". */
+/* Returns the colour of the light theme, as "#rrggbb". */
 const char *colour_light(enum colour colour);
 /* Writes both themes as CSS. @by_system: the system chooses the theme, not a script. */
 void colours_write_css(FILE *f, bool by_system);
 
-/* Phases and spans of a picture: lanes of bars with their names, and a tint behind the curves. */
+/* Phases and spans in an SVG: lanes of bars with names, and a tint behind the curves. */
 
-#define SPAN_LANES 3   /* of what is at the same time; what has no place in them is not drawn */
+#define SPAN_LANES 3   /* for simultaneous spans; further ones are not drawn */
 #define LANE_HEIGHT 15 /* pixels */
 
 struct band {
 	double start, end; /* seconds since the start of the run */
-	const char *text;  /* of the run; NULL: it has no name */
-	unsigned colour;   /* as of a curve */
-	unsigned lane;     /* the uppermost is 0 */
+	const char *text;  /* borrowed from the run; NULL without a name */
+	unsigned colour;   /* as for curves */
+	unsigned lane;     /* 0 is the uppermost */
 };
 
 struct bands {
-	struct band *list; /* owned; those of a lane in the order of their time */
+	struct band *list; /* owned; each lane is in time order */
 	size_t nr;
 	unsigned lanes;
-	bool has_phases; /* lane 0 has them */
+	bool has_phases; /* in lane 0 */
 };
 
-/* Where they are drawn. */
+/* Where bands are drawn. */
 struct band_place {
 	double left, width, wall; /* of the time axis; @wall in seconds */
 	double lanes_top;         /* of the uppermost lane */
 	double plot_top, plot_height;
 };
 
-/* As long as @r lasts; -ENOMEM. bands_done() in any case. */
+/*
+ * Makes the bands of @r, which must outlive @b. Returns 0 or -ENOMEM. The caller calls bands_done()
+ * in any case.
+ */
 int bands_make(struct bands *b, const struct report_run *r);
 void bands_done(struct bands *b);
-/* Of all lanes, in pixels. */
+/* Returns the height of all lanes in pixels. */
 double bands_height(const struct bands *b);
-/* The phases behind the curves, then the lanes. Bars that are too thin to be seen are one. */
+/*
+ * Draws tints of phases behind the curves, then the lanes. Bars that are too thin to be visible are
+ * merged.
+ */
 void bands_write(FILE *f, const struct bands *b, const struct band_place *place);
 
 #endif

@@ -58,7 +58,7 @@ void processes_done(struct report_processes *all)
 static uint64_t (*const keys[])(const struct process *) = { process_cpu_ns, process_peak_bytes,
 							    process_duration_ns };
 
-/* One that is among the first third by some rank in the end is so now, too: all these are kept. */
+/* A process in the first third by any rank at the end is so now too. Marks all of these. */
 static void processes_mark_kept(struct report_processes *all, struct ranked_process *rank,
 				bool *stays)
 {
@@ -77,7 +77,7 @@ static void processes_mark_kept(struct report_processes *all, struct ranked_proc
 	}
 }
 
-/* Of equal ones the earlier are kept. */
+/* Of equal processes, the earlier are kept. */
 static bool processes_may_keep(const struct report_processes *all, const struct process *p)
 {
 	bool may = !all->is_pruned;
@@ -170,22 +170,21 @@ const struct report_process *processes_find_largest(const struct report_processe
 	return largest;
 }
 
-/* The processes that are shown, as the page's data. All their texts share a number of bytes. */
+#define TEXT_SHOWN 200 /* maximum cost of each text */
 
-#define TEXT_SHOWN 200 /* of one of them */
-
-/* The counters that are shown of each. */
+/* Counters shown for each process. */
 static const enum metric_id shown[] = { M_cpu,    M_user, M_system, M_runqueue_wait,
 					M_majflt, M_read, M_write };
 
 #define NR_SHOWN (sizeof(shown) / sizeof(*shown))
 
-/* The paths, each of which is written once, and the limit for all texts. */
+/* Distinct paths, each written once, and the limit of all texts. */
 struct process_texts {
-	const char **exe; /* owned, the strings are not; sorted, each once */
+	const char **exe; /* owned, sorted, distinct; the strings are not owned */
 	size_t nr;
-	size_t nr_of_cost[TEXT_SHOWN + 1]; /* texts of each cost; the last: or of more */
-	size_t limit;                      /* bytes of the page that each text is cut to */
+	size_t nr_of_cost[TEXT_SHOWN +
+			  1]; /* number of texts per cost; the last element includes longer ones */
+	size_t limit;         /* bytes of the page per text */
 };
 
 static int path_compare(const void *a, const void *b)
@@ -226,7 +225,7 @@ static size_t texts_cost(const struct process_texts *t, size_t limit)
 	return bytes;
 }
 
-/* Short texts are kept whole, the limit for long ones is the largest with which all fit. */
+/* Short texts are kept whole. The limit of long ones is the largest with which all fit. */
 static int texts_measure(struct process_texts *t, const struct report_processes *all, size_t most)
 {
 	int err = texts_collect_paths(t, all);
@@ -265,16 +264,16 @@ static void processes_put_fields(struct jsonw *j)
 	jsonw_array_end(j);
 }
 
-/* Negative where an attached process started before the run. */
+/* Writes a negative time if an attached process started before the run. */
 static void process_put_time(struct jsonw *j, uint64_t epoch_ns, uint64_t start_ns)
 {
 	if (epoch_ns >= start_ns)
 		jsonw_decimal(j, NULL, (epoch_ns - start_ns) / 1000, 6);
-	else /* whole seconds will do */
+	else /* in whole seconds */
 		jsonw_int(j, NULL, -(int64_t)((start_ns - epoch_ns) / 1000000000));
 }
 
-/* "ended" is its exit code, its signal as a negative number, or its state where it goes on. */
+/* "ended" is the exit code, the negative signal, or the state of a process that has not ended. */
 static void process_put_end(struct jsonw *j, const struct process *p, uint64_t start_ns)
 {
 	if (p->end_epoch_ns)
@@ -304,7 +303,7 @@ static void process_put_texts(struct jsonw *j, const struct report_process *r,
 		jsonw_null(j, NULL);
 }
 
-/* Of times microseconds will do. */
+/* Times are written in microseconds. */
 static void process_put_metric(struct jsonw *j, const struct process *p, enum metric_id id)
 {
 	uint64_t v = p->value[id];

@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-#define ROOM 12288                /* buckets of all curves together: it bounds the page */
-#define ROOM_OF_ONE 1024          /* of one of them */
-#define SERIES_BYTES (16UL << 20) /* of their identities */
-#define LARGEST 1e30              /* no axis goes farther */
-#define APART 1e-6                /* s: the resolution of the page's times */
+#define ROOM 12288                /* buckets of all curves; limits the size of the page */
+#define ROOM_OF_ONE 1024          /* buckets of one curve */
+#define SERIES_BYTES (16UL << 20) /* of all identities */
+#define LARGEST 1e30              /* limit of drawable values */
+#define APART 1e-6                /* s, the resolution of times in the page */
 
 void series_done(struct report_series *p)
 {
@@ -46,7 +46,7 @@ static struct series *series_append(struct report_series *p, json_t *identity)
 	return &p->all[p->nr++];
 }
 
-/* What all keys of a line begin with: name and tags, and a newline, which compact JSON has not. */
+/* Starts the key of a series with name, tags and a newline, which compact JSON never contains. */
 static int series_start_key(struct buffer *key, json_t *name, json_t *tags)
 {
 	json_t *pair = json_pack("[OO]", name, tags);
@@ -59,7 +59,7 @@ static int series_start_key(struct buffer *key, json_t *name, json_t *tags)
 	return text && !key->failed ? 0 : -ENOMEM;
 }
 
-/* Adds the series @identity under the text @key; *@s stays NULL if there are too many already. */
+/* Adds the series @identity under @key. *@s stays NULL if there are too many. */
 static int series_create(struct report_series *p, const struct buffer *key, json_t *identity,
 			 struct series **s)
 {
@@ -100,7 +100,7 @@ static void series_count_value(struct report_series *p, struct series *s, const 
 	}
 }
 
-/* The points of one datagram have the same time: they are drawn side by side, in their order. */
+/* Points of one datagram have the same time, so they are drawn side by side in their order. */
 static void series_keep_value(struct series *s, double seconds, const json_t *v)
 {
 	struct downsampler_row row = { 0 };
@@ -117,7 +117,7 @@ static void series_keep_value(struct series *s, double seconds, const json_t *v)
 struct pushed_line {
 	json_t *name, *fields, *tags;
 	double seconds;
-	bool is_counted; /* the second pass */
+	bool is_counted; /* second pass */
 };
 
 static int series_take_value(struct report_series *p, const struct pushed_line *l,
@@ -172,7 +172,7 @@ static int series_take_line(struct report_series *p, const struct line *l, bool 
 	};
 
 	if (!json_is_string(of.name) || !json_is_object(of.tags) || !json_is_number(elapsed))
-		return 0; /* not a line that bpfmon writes */
+		return 0; /* not written by bpfmon */
 	return series_take_fields(p, &of);
 }
 
@@ -202,7 +202,7 @@ static int series_compare_charts(const struct series *a, const struct series *b)
 		     : name_compare(json_array_get(a->identity, 1), json_array_get(b->identity, 1));
 }
 
-/* By chart; then the one with the most points first, and of equal ones the earlier. */
+/* Sorts by chart, then by decreasing number of points, then by first occurrence. */
 static int series_compare(const void *a, const void *b)
 {
 	const struct series *x = *(struct series *const *)a, *y = *(struct series *const *)b;
@@ -220,7 +220,7 @@ static bool chart_comes_before(const struct series_chart *a, const struct series
 	return a->points != b->points ? a->points > b->points : a->place < b->place;
 }
 
-/* Keeps @chart if it is among those with the most points. */
+/* Inserts @chart if it is among those with the most points. */
 static void series_offer_chart(struct report_series *p, const struct series_chart *chart)
 {
 	size_t at = p->nr_charts;
@@ -284,10 +284,8 @@ int series_choose(struct report_series *p)
 	return series_divide_room(p);
 }
 
-/* Pushed values, as the page's data. */
-
-#define TEXT_SHOWN 120 /* bytes of a name, a key or a value */
-#define NAMED 20       /* of the series that are not drawn */
+#define TEXT_SHOWN 120 /* bytes of a name, key or value */
+#define NAMED 20       /* maximum number of series listed as not drawn */
 
 static int point_compare_time(const void *a, const void *b)
 {
@@ -296,7 +294,7 @@ static int point_compare_time(const void *a, const void *b)
 	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* Lines may stand in another order than they were sent in. No two points may have the same time. */
+/* Lines may not be in the order of their times. uPlot needs distinct times. */
 static void series_write_times(struct jsonw *j, struct downsampler_row *rows, size_t nr)
 {
 	uint64_t us, last = 0;
@@ -364,7 +362,7 @@ static uint64_t series_count_texts(const struct series *s)
 	return s->texts;
 }
 
-/* Series of which @count is not 0: the first ones, the number of all, and the sum of @count. */
+/* Writes the series whose @count is not 0: the first few, their number, and the sum of counts. */
 static void series_write_rest(const struct report_series *p, struct jsonw *j, const char *key,
 			      uint64_t (*count)(const struct series *s))
 {

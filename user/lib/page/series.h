@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The values that programs pushed, as curves of a report. A series is a name, a field and its tags;
- * a chart is a name and a field. The lines are read twice: first points are counted, then those of
- * the series with the most are kept, thinned as samples are.
+ * Values that programs pushed, as curves of a report. A series is a name, a field and its tags; a
+ * chart is a name and a field. The lines are read twice: the first pass counts points, the second
+ * keeps those of the series with the most points, downsampled.
  */
 #ifndef PAGE_SERIES_H
 #define PAGE_SERIES_H
@@ -14,18 +14,18 @@
 #include <jansson.h>
 
 #define SERIES_CHARTS 8  /* those with the most points */
-#define SERIES_CURVES 8  /* of a chart: those with the most points */
-#define SERIES_MAX 10000 /* values of further ones are only counted */
+#define SERIES_CURVES 8  /* curves per chart, those with the most points */
+#define SERIES_MAX 10000 /* values of further series are only counted */
 
 struct series {
 	json_t *identity; /* owned: [name, field, tags] */
-	size_t place;     /* in the order of their first points */
+	size_t place;     /* index in the order of first points */
 	uint64_t points;  /* numbers and booleans */
 	uint64_t texts;   /* values that cannot be drawn */
 	bool is_number;   /* not only booleans */
 	bool is_drawn;
-	struct downsampler sampler; /* if it is drawn */
-	double last_seconds;        /* of the previous point */
+	struct downsampler sampler; /* set if @is_drawn */
+	double last_seconds;        /* time of the previous point */
 	unsigned again;             /* earlier points of that same time */
 };
 
@@ -37,7 +37,7 @@ struct series_chart {
 };
 
 struct report_series {
-	json_t *index; /* owned: an identity as text -> its place */
+	json_t *index; /* owned: identity as text -> index */
 	struct series *all;
 	size_t nr, room, bytes;
 	uint64_t others; /* values of series beyond SERIES_MAX */
@@ -46,16 +46,17 @@ struct report_series {
 };
 
 void series_done(struct report_series *p);
-/* The first pass: counts the values of a line of the kind metric. -ENOMEM. */
+/* First pass: counts the values of a line of kind metric. Returns 0 or -ENOMEM. */
 int series_count(struct report_series *p, const struct line *l);
-/* Between the passes: chooses the series that are drawn. -ENOMEM. */
+/* Between the passes: chooses the series to draw. Returns 0 or -ENOMEM. */
 int series_choose(struct report_series *p);
-/* The second pass, over the same lines: keeps the points that are drawn. -ENOMEM. */
+/* Second pass, over the same lines: keeps the points to draw. Returns 0 or -ENOMEM. */
 int series_add(struct report_series *p, const struct line *l);
 /*
+ * Writes
  * "pushed":{"charts":[{"name":...,"field":...,"series":[{"tags":{...},"points":...,"each":...,
- * "boolean":...,"time":[...],"values":[...]}]}],"left_out":{...},"texts":{...},"others":...};
- * nothing if nothing was pushed. -ENOMEM.
+ * "boolean":...,"time":[...],"values":[...]}]}],"left_out":{...},"texts":{...},"others":...}, or
+ * nothing if nothing was pushed. Returns 0 or -ENOMEM.
  */
 int series_write(const struct report_series *p, struct jsonw *j);
 
