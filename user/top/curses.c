@@ -20,11 +20,11 @@
 
 static SCREEN *terminal;
 static FILE *keys;
-static attr_t looks[NR_STYLES]; /* with the pair of colours */
+static attr_t looks[NR_STYLES]; /* attributes, without the colour pair */
 static short pairs[NR_STYLES];
-static struct screen shown; /* what is on the terminal */
+static struct screen shown; /* last state of the terminal */
 
-/* Colours that can be read on light and on dark ground; -1: the terminal's own. */
+/* Colours that are readable on light and dark backgrounds; -1 is the default of the terminal. */
 static const struct {
 	attr_t plain; /* without colour */
 	attr_t with;  /* besides the colour */
@@ -66,7 +66,7 @@ static void curses_choose_colours(void)
 	}
 }
 
-/* Before the process ends for lack of memory. */
+/* Restores the terminal before the process exits for lack of memory. */
 static void curses_leave(void)
 {
 	endwin();
@@ -158,7 +158,10 @@ int curses_key(void)
 	return c == ESCAPE ? KEY_OF_ESCAPE : c ? (int)c : KEY_OF_NONE;
 }
 
-/* What the C library gives another width than base/width would shift all that follows. */
+/*
+ * A character whose width differs between the C library and base/width would shift the rest of the
+ * row.
+ */
 static bool character_is_as_wide(uint32_t c)
 {
 	return wcwidth((wchar_t)c) == (int)character_width(c);

@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The terminal, by ncurses: cells go out, keys come in. Nothing else of top knows of it. */
+/*
+ * Output of screens to the terminal and input of keys, by ncurses. No other file of top uses
+ * ncurses.
+ */
 #ifndef TOP_CURSES_H
 #define TOP_CURSES_H
 
 #include "top/screen.h"
 
-/* Takes the terminal of stdout over; keys come from @keys_fd. A negative errno, and @why. */
+/*
+ * Takes over the terminal of stdout; keys are read from @keys_fd. Returns 0, or a negative errno
+ * with the reason in @why.
+ */
 int curses_open(int keys_fd, char *why, size_t size);
-/* Gives it back as it was. May be called twice. */
+/* Restores the terminal. May be called twice. */
 void curses_close(void);
-/* The size that it has now. */
 void curses_size(int *width, int *height);
-/* The next key that waits, of enum view_key or a character; 0: none. */
+/* Returns the next key, of enum view_key or a character, or 0 if none is waiting. */
 int curses_key(void);
-/* Shows the screen: what has changed since the last time, or @all. */
+/* Shows the cells that changed since the last call, or @all. */
 void curses_show(const struct screen *s, bool all);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The first lines: the run, its state, its cores, memory and I/O with their curves; the last line
- * with the keys; help, and the choice of columns.
+ * Draws the first lines (the run, its state, its cores, memory and I/O with curves), the last line
+ * with the keys, help, and the choice of columns.
  */
 #include "text/format.h"
 #include "top/view.h"
@@ -24,7 +24,7 @@ void draw_curve(struct screen *s, int x, int y, int columns_, const double *valu
 		double part = most > 0 ? values[i] / most * 8 : 0;
 		int eighths = part > 8 ? 8 : (int)part;
 
-		/* what is above 0 is seen */
+		/* keep any value above 0 visible */
 		if (!eighths && values[i] > 0)
 			eighths = 1;
 		screen_bar(s, first + i, y, eighths, style);
@@ -53,8 +53,10 @@ static double moment_value(const struct model *m, size_t i, enum head_curve curv
 	return bytes > 0 && seconds > 0 ? bytes / seconds : 0;
 }
 
-/* The moments behind one column of the curve; *@nr columns are there. While it is followed the last
- * ones, else all of them. */
+/*
+ * Stores the range of moments behind column @i of a curve, and the number *@nr of columns. While a
+ * run is followed these are the latest moments, otherwise all of them.
+ */
 static void curve_part(const struct view *v, int columns_, int i, size_t *from, size_t *to, int *nr)
 {
 	size_t all = v->model->nr_moments, first = 0;
@@ -162,7 +164,7 @@ static void head_io(const struct view *v, struct screen *s, int y, int values)
 	head_curve_draw(v, s, x, y, s->width - x, HEAD_IO, 1, STYLE_IO);
 }
 
-/* How the run is, or that it is shown as it was. */
+/* Formats the state of the run, or the moment that is shown. */
 static enum style head_state(const struct view *v, char *out, size_t size)
 {
 	const struct model *m = v->model;
@@ -220,7 +222,7 @@ static void head_first(const struct view *v, struct screen *s)
 		screen_text(s, x + 2, 0, right - x - 2, STYLE_DIM, m->command);
 }
 
-/* What has happened last, if it is not long ago. */
+/* Draws the latest event, if it is recent. */
 static int head_note(const struct view *v, struct screen *s, int y)
 {
 	const struct model *m = v->model;

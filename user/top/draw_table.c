@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The table of processes, and the page of one process. */
+/* Draws the table of processes, and the page of one process. */
 #include "text/format.h"
 #include "top/view.h"
 
@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define COMMAND_COLUMNS 16 /* that it has at least, where other columns can go */
+#define COMMAND_COLUMNS 16 /* minimum width of the command */
 #define CACHED_USERS 64
-#define ARGS_BYTES 512 /* more is on no screen */
+#define ARGS_BYTES 512 /* more than any screen shows */
 
-/* Returns the name of a user, from a cache; its number if it has no name. */
+/* Returns the name of a user from a cache, or the number of a user without a name. */
 static const char *uid_name(uint32_t uid)
 {
 	static struct {
@@ -57,7 +57,7 @@ static void titles_draw(const struct view *v, struct screen *s, int y)
 	}
 }
 
-/* The lines of the tree before a row's name. */
+/* Draws the lines of the tree before the name of a row. */
 static int tree_draw(const struct view *v, struct screen *s, int x, int y,
 		     const struct table_row *row)
 {
@@ -84,7 +84,7 @@ static const char *name_of_path(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* The arguments of its record; of a live one, which has none yet, those of /proc. */
+/* Draws the arguments from the record or, for a live process without one, from /proc. */
 static void task_name_draw(const struct view *v, struct screen *s, int x, int y,
 			   const struct actor *a, const struct table_row *row, bool is_alive)
 {
@@ -152,7 +152,7 @@ static void row_name_draw(const struct view *v, struct screen *s, int x, int y,
 	}
 }
 
-/* What the title of the column has already. */
+/* Removes the words that the column title already has. */
 static const char *without_begin(const char *waits)
 {
 	static const char begin[] = "waits for ";
@@ -160,7 +160,7 @@ static const char *without_begin(const char *waits)
 	return strncmp(waits, begin, strlen(begin)) ? waits : waits + strlen(begin);
 }
 
-/* What it waits for is asked for the rows on the screen only. */
+/* Waits are read only for rows on the screen. */
 static void row_draw(struct view *v, struct screen *s, int y, const struct table_row *row)
 {
 	char waits[WAITING_BYTES], text[WAITING_BYTES];
@@ -190,7 +190,7 @@ static void row_draw(struct view *v, struct screen *s, int y, const struct table
 	row_name_draw(v, s, x, y, row, values.state != 0);
 }
 
-/* All of a screen are read at once. */
+/* Announces all rows of the screen, so that they are read at once. */
 static void rows_ask(struct view *v, size_t page)
 {
 	if (!v->is_here || !v->is_following)
@@ -210,7 +210,7 @@ void draw_table(struct view *v, struct screen *s, int y, int height)
 	uint32_t chosen = v->chosen;
 	size_t page = height > 1 ? (size_t)height - 1 : 1;
 
-	if (!v->is_here) /* nothing is known of these */
+	if (!v->is_here) /* unknown for other hosts */
 		chosen &= ~(1U << COLUMN_STATE | 1U << COLUMN_WAITS);
 	v->shown = columns_within(chosen, s->width, COMMAND_COLUMNS) | 1U << COLUMN_COMMAND;
 	if (v->at < v->top)
@@ -226,24 +226,23 @@ void draw_table(struct view *v, struct screen *s, int y, int height)
 		if (v->top + i == v->at)
 			screen_paint(s, 0, y + 1 + (int)i, s->width, STYLE_SELECTED);
 	}
-	/* the frame around the table is only its first line */
 	screen_paint(s, 0, y + (int)page + 1, s->width, STYLE_PLAIN);
 }
 
-/* The page of one process: its record so far, its curves, and from /proc its limits and files. */
+/* The page of one process: its record so far, its curves, and limits and files from /proc. */
 
 #define LABEL 15
 #define VALUE 13
 #define MOST_CURVE 500
 
-/* Lines that can be scrolled over: only those from @scroll on are drawn. */
+/* Scrollable lines: only those from @scroll on are drawn. */
 struct page_lines {
 	struct screen *s;
 	int y, height;
 	size_t line, scroll;
 };
 
-/* The row of the next line; -1: it is outside. */
+/* Returns the row of the next line, or -1 if it is not visible. */
 static int page_next(struct page_lines *p)
 {
 	size_t line = p->line++;
@@ -329,7 +328,7 @@ static void page_usage(struct page_lines *p, const struct usage *own, const stru
 	}
 }
 
-/* A value of the point @i: of counters what it grew in a second. */
+/* Returns the value of point @i: a gauge, or the growth of a counter per second. */
 static double point_value(const struct task *t, uint32_t i, enum measure m)
 {
 	const struct point *p = &t->points[i];
@@ -430,7 +429,7 @@ static void page_facts(struct page_lines *p, struct view *v, const struct task *
 	}
 }
 
-/* Read again with each sample, as long as it lives here. */
+/* Reads limits and files again after each sample. */
 static void task_lines_refresh(struct view *v, const struct task *t)
 {
 	bool is_same = row_key_is(&v->task_key, &v->selected);
@@ -477,7 +476,7 @@ void draw_task(struct view *v, struct screen *s, int y, int height)
 		return;
 	}
 	page_draw_all(v, &p, &v->model->tasks[index]);
-	/* not beyond the last line */
+	/* do not scroll beyond the last line */
 	if (p.line < v->scroll + (size_t)height && v->scroll) {
 		v->scroll = p.line > (size_t)height ? p.line - (size_t)height : 0;
 		for (int i = 0; i < height; i++)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bpfmon-top, a program of its own, so that bpfmon does not load ncurses: shows a run while it goes
- * on, or again. `bpfmon top` executes it with the rights of the user. It follows and signals
- * nothing.
+ * bpfmon-top shows a live or recorded run. It is a program of its own, so that bpfmon does not load
+ * ncurses. `bpfmon top` executes it with the rights of the user. It tracks and signals nothing.
  */
 #include "base/exit_status.h"
 #include "base/log.h"
@@ -56,7 +55,7 @@ static bool sources_are_clear(const struct top_options *o, bool has_more)
 	return o->nr_stores || o->agent;
 }
 
-/* Returns -EINVAL after one line to the user. */
+/* Returns -EINVAL after an error message. */
 static int top_options_read(struct top_options *o, int argc, char **argv)
 {
 	static const struct option rows[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lines of a run become its processes, samples and spans. */
+/* Adds the lines of a run to the model. */
 #include "top/model.h"
 
 #include "base/memory.h"
@@ -40,7 +40,7 @@ void model_done(struct model *m)
 	model_init(m);
 }
 
-/* Times beyond centuries are of no clock. */
+/* Limits times to plausible ones, so that sums cannot overflow. */
 static int64_t elapsed_clamp(uint64_t ns)
 {
 	return ns < INT64_MAX / 4 ? (int64_t)ns : INT64_MAX / 4;
@@ -52,8 +52,6 @@ static int64_t model_elapsed(const struct model *m, uint64_t epoch_ns)
 		return -elapsed_clamp(m->start_epoch_ns - epoch_ns);
 	return elapsed_clamp(epoch_ns - m->start_epoch_ns);
 }
-
-/* The meta line. */
 
 static void model_copy_text(char *to, size_t size, const json_t *o, const char *key)
 {
@@ -84,7 +82,7 @@ static void command_copy(struct model *m, const json_t *meta)
 	}
 }
 
-/* A job of a node is known by its id, of which the name is a part. */
+/* A job of a node is named by its id, which contains the name. */
 static void model_name_job(struct model *m, const json_t *job)
 {
 	const char *id = json_string_value(json_object_get(job, "id"));
@@ -93,14 +91,13 @@ static void model_name_job(struct model *m, const json_t *job)
 		snprintf(m->name, sizeof(m->name), "%s", id);
 }
 
-/* Takes the meta line. Errors as of model_take(). */
 static int model_take_meta(struct model *m, struct line *l)
 {
 	const json_t *meta = l->tree, *system = json_object_get(meta, "system");
 	const json_t *limits = json_object_get(meta, "limits");
 	int err = line_check_meta(l);
 
-	if (err || m->has_meta) /* of a feed that was opened anew */
+	if (err || m->has_meta) /* a feed that was reopened repeats it */
 		return err;
 	m->has_meta = true;
 	m->start_epoch_ns = l->start_epoch_ns;
@@ -120,8 +117,6 @@ static int model_take_meta(struct model *m, struct line *l)
 	return 0;
 }
 
-/* The events of a run, as notes in a line each. */
-
 static void note_write(struct note *n, const char *name, long long pid, const char *text)
 {
 	char of[32] = "";
@@ -135,7 +130,10 @@ static void note_write(struct note *n, const char *name, long long pid, const ch
 			*c = ' ';
 }
 
-/* In the words of the summary. False: it is another event, or none of this bpfmon. */
+/*
+ * Writes an exceeded limit as in the summary. Returns false for another event, or one that cannot
+ * be parsed.
+ */
 static bool note_write_limit(struct note *n, const char *name, const json_t *event)
 {
 	struct limit_hit hit;
@@ -150,7 +148,6 @@ static bool note_write_limit(struct note *n, const char *name, const json_t *eve
 	return true;
 }
 
-/* Appends a note about an event. */
 static void model_take_event(struct model *m, const json_t *event)
 {
 	static const char *const more[] = { "text", "reason", "comm", "cgroup" };
@@ -168,15 +165,13 @@ static void model_take_event(struct model *m, const json_t *event)
 	note_write(n, name, json_integer_value(json_object_get(event, "pid")), text);
 }
 
-/* The other lines. */
-
 static void model_advance(struct model *m, int64_t at_ns)
 {
 	if (at_ns > m->now_ns)
 		m->now_ns = at_ns;
 }
 
-/* Of a long run every second moment stays, but the last. */
+/* Drops every second moment, but not the last one. */
 static void moments_thin(struct model *m)
 {
 	size_t nr = 0;
@@ -202,7 +197,10 @@ static struct moment *moments_append(struct model *m)
 	return &m->moments[m->nr_moments++];
 }
 
-/* A feed of all live processes had a line for each at each sample: one without has ended unseen. */
+/*
+ * A feed of all live processes has a line for each at each sample. A task without one has ended
+ * unseen.
+ */
 static void tasks_end_unseen(struct model *m, int64_t last_ns)
 {
 	for (size_t i = 0; i < m->nr_tasks; i++) {
@@ -222,7 +220,7 @@ static int model_take_sample(struct model *m, const struct sample *s)
 	int64_t last_ns = m->nr_moments ? m->moments[m->nr_moments - 1].at_ns : -1;
 	struct moment *to;
 
-	if (at_ns <= last_ns) /* known already, from the past of the run */
+	if (at_ns <= last_ns) /* already read from the store */
 		return 0;
 	tasks_end_unseen(m, last_ns);
 	to = moments_append(m);
@@ -285,7 +283,7 @@ static int model_take_process_sample(struct model *m, const struct process_sampl
 	return err;
 }
 
-/* The arguments as one text, of which the beginning is enough. */
+/* Copies the beginning of the arguments as one text. */
 static int task_set_args(struct task *t, const struct process *p)
 {
 	size_t length = p->args_length < 4096 ? p->args_length : 4096;
@@ -326,7 +324,8 @@ static int model_take_process(struct model *m, const struct process *p)
 		return err;
 	t = &m->tasks[index];
 	usage_take(&used, p->value, &p->have);
-	if (t->has_record) { /* it left the run and came back: a record for each stay */
+	if (t->has_record) { /* a process that left the run and returned has a record for each stay
+			      */
 		int64_t end_ns = t->end_ns;
 
 		task_end(m, t, p);
@@ -347,7 +346,7 @@ static int model_take_process(struct model *m, const struct process *p)
 	err = task_name(m, t, p->comm, p->exe);
 	if (!err)
 		err = task_set_args(t, p);
-	/* what lives at the end of the run has its last values there */
+	/* a process that lives at the end of the run has its last values there */
 	if (!err && !t->has_ended)
 		err = task_add_point(m, t, m->now_ns + 1, &t->last);
 	if (t->has_ended)

@@ -15,10 +15,11 @@
 #include <string.h>
 #include <time.h>
 
-#define SAME_START_NS 2000000000LL /* /proc has ticks since boot, and clocks are set */
+#define SAME_START_NS                                                                              \
+	2000000000LL /* tolerance, as /proc counts ticks since boot, and clocks may be set */
 #define MOST_FILES 500
 
-/* The bytes that were read, with a NUL behind them; or a negative errno. */
+/* Reads a file and terminates it with NUL. Returns the bytes read, or a negative errno. */
 static ssize_t proc_read_file(int32_t pid, const char *name, char *out, size_t size)
 {
 	__cleanup(closep) int fd = -1;
@@ -48,7 +49,7 @@ bool proc_arguments(int32_t pid, char *out, size_t size)
 	return n > 0;
 }
 
-/* The state of the process of that PID, if it is the one that began then. */
+/* Returns the state of the process, or 0 if none with this PID started at that time. */
 static char proc_state(int32_t pid, uint64_t start_epoch_ns)
 {
 	char text[1024], state;
@@ -180,7 +181,7 @@ void waiting_begin(struct waiting *w)
 		w->set = waits_new();
 	if (w->is_put_off)
 		return;
-	/* of what was asked about for a key, the screen may have gone on */
+	/* results for a key may be of an earlier screen */
 	if (w->set && (w->is_owed || clock_ns(CLOCK_MONOTONIC) - w->read_ns >= NSEC_PER_SEC)) {
 		waits_clear(w->set);
 		w->nr_read = 0;
@@ -194,7 +195,7 @@ void waiting_add(struct waiting *w, int32_t pid, uint64_t start_epoch_ns)
 		waits_add(w->set, pid, start_epoch_ns);
 }
 
-/* What came to the screen since the last reading makes it be read again. */
+/* Reads the processes again if any was added since. */
 static void waiting_read(struct waiting *w)
 {
 	if (w->nr_read == waits_given(w->set))

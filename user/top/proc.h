@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What /proc has of a live process of this machine, as far as the user may read it. */
+/* Reads live processes of this machine from /proc, as far as the user may. */
 #ifndef TOP_PROC_H
 #define TOP_PROC_H
 
@@ -7,44 +7,48 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The arguments of a live process, with blanks between them, cut to @size. False: it has none, or
- * they cannot be read. */
+/*
+ * Copies the arguments of a live process, separated by blanks and cut to @size. Returns false if
+ * there are none, or they cannot be read.
+ */
 bool proc_arguments(int32_t pid, char *out, size_t size);
 
-/* Lines of text about a process: its limits, its open files. */
+/* Lines of text about the limits and open files of a process. */
 struct proc_lines {
 	char **lines; /* owned */
 	size_t nr, room;
 };
 
-/* Appends the limits that are set, and the files that are open. -ENOMEM; what cannot be read is
- * said in a line. */
+/*
+ * Appends the limits that are set, and the open files. What cannot be read is reported in a line.
+ * Returns 0 or -ENOMEM.
+ */
 int proc_lines_read(struct proc_lines *p, int32_t pid, uint64_t start_epoch_ns);
 void proc_lines_done(struct proc_lines *p);
 
-/* What the processes on the screen wait for: read for all of them at once, and about once a second.
- */
+/* What the processes on the screen wait for: read for all of them at once, about once a second. */
 
 #define WAITING_BYTES 512
 
 struct waits;
 
 struct waiting {
-	struct waits *set; /* owned; NULL: nothing was asked yet */
+	struct waits *set; /* owned; NULL before the first request */
 	uint64_t read_ns;  /* CLOCK_MONOTONIC */
-	size_t nr_read;    /* of the set, those that were read */
-	bool is_put_off;   /* the caller's: what is read already has to do, a key waits for the
-			      picture */
-	bool is_owed;      /* then something was not read yet */
+	size_t nr_read;    /* processes of @set that were read */
+	bool is_put_off;   /* set by the caller: use only what was read already, because a key waits
+			      for the screen */
+	bool is_owed;      /* something was then not read yet */
 };
 
-/* A new picture: those that it asks for are added; what was read before serves for a second. */
+/* Begins a new screen. Earlier results are valid for a second. */
 void waiting_begin(struct waiting *w);
-/* The process that began then will be asked about, before waiting_text(). */
+/* Announces a process, before waiting_text() is called for any. */
 void waiting_add(struct waiting *w, int32_t pid, uint64_t start_epoch_ns);
 /*
- * Its state, and into @out what it waits for ("waits for a lock (flock) on /x, held by 17 cp"), or
- * "". False: it is not there, is not read yet, or there is no memory.
+ * Stores the state of a process in *@state and what it waits for in @out, such as "waits for a lock
+ * (flock) on /x, held by 17 cp", or "". Returns false if the process has ended, was not read yet,
+ * or without memory.
  */
 bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char *state, char *out,
 		  size_t size);

@@ -46,7 +46,9 @@ static struct actor *actors_append(struct scene *s)
 	return &s->actors[s->nr_actors++];
 }
 
-/* What it had used then; of one that is not sampled nothing is known before its record. */
+/*
+ * Stores what the task had used by then. Nothing is known of an unsampled task before its record.
+ */
 static void task_usage_at(const struct task *t, int64_t at_ns, struct usage *u)
 {
 	const struct point *p = task_point_at(t, at_ns);
@@ -82,7 +84,7 @@ static int actors_collect(struct scene *s, const struct model *m)
 	return 0;
 }
 
-static const struct model *sorted_model; /* of the one thread that draws */
+static const struct model *sorted_model; /* for qsort(); only one thread draws */
 
 static int actor_compare(const void *a, const void *b)
 {
@@ -94,7 +96,7 @@ static int actor_compare(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* The nearest ancestor that lives, as index of an actor; -1: none. */
+/* Returns the nearest live ancestor as index of an actor, or -1. */
 static int32_t task_live_ancestor(const struct scene *s, const struct model *m,
 				  const struct task *t)
 {
@@ -147,7 +149,10 @@ static void ended_collect(struct scene *s, const struct model *m)
 			s->ended[s->nr_ended++] = s->ended[i];
 }
 
-/* Parents stand before their children: from the last on, each adds its sum to its parent's. */
+/*
+ * Parents precede their children, so in reverse order each actor is complete when added to its
+ * parent.
+ */
 static void actors_sum(struct scene *s)
 {
 	for (size_t i = s->nr_actors; i-- > 0;) {
@@ -167,7 +172,7 @@ static void actors_sum(struct scene *s)
 	usage_add_counters(&s->total, &s->orphaned);
 }
 
-/* Samples count what no record has yet, too. */
+/* Samples also include resources that are in no record yet. */
 static void run_sum(struct scene *s, const struct model *m, size_t moment)
 {
 	s->run = s->total;

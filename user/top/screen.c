@@ -51,7 +51,7 @@ static struct cell *screen_cell(struct screen *s, int x, int y)
 	return &s->cells[y * s->width + x];
 }
 
-/* The next character, harmless; @n: its bytes. */
+/* Returns the next character, or "?" for an invalid or unsafe one, and stores its length in *@n. */
 static uint32_t screen_take_character(const struct screen *s, const char *text, size_t *n)
 {
 	uint32_t c;
@@ -66,7 +66,7 @@ static uint32_t screen_take_character(const struct screen *s, const char *text, 
 	return c;
 }
 
-/* Half of a wide character does not stay when the other one is drawn over. */
+/* Overwriting one half of a wide character clears the other half. */
 static void screen_put(struct screen *s, int x, int y, uint32_t c, enum style style)
 {
 	struct cell *at = screen_cell(s, x, y), *beside;

@@ -22,7 +22,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* What a session has, for the loops of the list and of one run. */
+/* State shared by the loops of the list and of one run. */
 
 struct session {
 	struct model model;
@@ -31,27 +31,26 @@ struct session {
 	struct screen screen;
 	const char *store; /* of the run that is shown */
 	int64_t run;
-	char job[512];         /* the one of the agent's that is shown; "": none */
-	char live_socket[128]; /* of the run that is shown, which is in no store; "": none */
-	char label[256];       /* what to call that */
-	char chosen[80];       /* what was last selected in the list */
-	char note[1024];       /* for the list: why it could not be shown */
+	char job[512];         /* job of the agent that is shown, or "" */
+	char live_socket[128]; /* of a run that is shown but in no store, or "" */
+	char label[256];       /* title of that run or job */
+	char chosen[80];       /* last selection in the list */
+	char note[1024];       /* for the list: why the choice could not be shown */
 	bool is_running, is_of_list, goes_back;
 	int keys_fd, signals_fd;
-	int signal; /* that ends it */
+	int signal; /* that ends the session */
 	bool is_over, needs_drawing, has_resized, was_read;
-	bool is_for_key;                       /* the picture that is to be drawn */
-	uint64_t dirty_since_ns;               /* 0: nothing has changed */
+	bool is_for_key;                       /* the screen to be drawn answers a key */
+	uint64_t dirty_since_ns;               /* 0 if nothing has changed */
 	uint64_t version;                      /* of the model that was drawn */
-	char name[256], why[STREAM_WHY_BYTES]; /* of an error */
+	char name[256], why[STREAM_WHY_BYTES]; /* for an error */
 };
 
-#define SETTLE_NS (60 * NSEC_PER_MSEC) /* lines that come together are drawn together */
+#define SETTLE_NS (60 * NSEC_PER_MSEC) /* lines that arrive together are drawn together */
 #define SETTLE_LOADING_NS (250 * NSEC_PER_MSEC)
-#define REFRESH_MS 1000 /* waits of processes; the list of runs */
-#define GROWTH_MS 200   /* a file is looked at so often */
+#define REFRESH_MS 1000 /* of waits of processes, and of the list of runs */
+#define GROWTH_MS 200   /* interval of reads of a file */
 
-/* Gives the screen the size of the terminal. Returns 0 or -ENOMEM. */
 static int session_fit_screen(struct session *s)
 {
 	int width, height;
@@ -106,7 +105,7 @@ static bool list_open(struct session *s, const struct list_item *item)
 	return false;
 }
 
-/* True: one is chosen. */
+/* Returns true if an item is chosen. */
 static bool list_key(struct session *s, struct list *l, int key)
 {
 	size_t page = s->screen.height > 6 ? (size_t)s->screen.height - 6 : 1;
@@ -150,7 +149,7 @@ static int list_show(struct session *s, struct list *l)
 	return 0;
 }
 
-/* Waits for a key, and for what the agent sends, until the runs are to be read again. */
+/* Waits for a key or the agent until the runs must be read again. */
 static int list_wait(struct session *s, struct list *l, uint64_t *read_ns,
 		     const struct top_options *o)
 {
@@ -189,11 +188,11 @@ static void session_take_choice(struct session *s, const struct list_item *item,
 	list_item_label(item, s->label, sizeof(s->label));
 	if (strcmp(job->id, "run") != 0)
 		snprintf(s->job, sizeof(s->job), "%s", job->id);
-	else /* a run is no job of the agent: its own feed has it */
+	else /* a run is no job of the agent: read its own feed */
 		snprintf(s->live_socket, sizeof(s->live_socket), "%s", job->live_socket);
 }
 
-/* Shows the list of runs and jobs until one is chosen, or the session is over. */
+/* Shows the list until an item is chosen, or the session is over. */
 static int session_choose_run(struct session *s, const struct top_options *o)
 {
 	uint64_t read_ns = clock_ns(CLOCK_MONOTONIC);
@@ -219,7 +218,7 @@ static int session_choose_run(struct session *s, const struct top_options *o)
 	return err;
 }
 
-/* One run. */
+/* A single run. */
 
 static bool model_is_of_this_host(const struct model *m)
 {
@@ -265,7 +264,7 @@ static int session_draw(struct session *s)
 	if (err)
 		return err;
 	curses_show(&s->screen, s->has_resized);
-	/* a key is answered with what is known; what its rows wait for comes behind it */
+	/* keys are answered with known data; another draw adds what processes wait for */
 	s->needs_drawing = s->is_for_key && s->view.waiting.is_owed;
 	s->has_resized = s->is_for_key = false;
 	s->dirty_since_ns = 0;
@@ -291,7 +290,7 @@ static void session_read_keys(struct session *s)
 	}
 }
 
-/* 1: there is more at once. */
+/* Returns 1 if there is more to read at once, 0, or a negative errno. */
 static int session_read_stream(struct session *s)
 {
 	bool was_over = s->stream.has_ended || s->stream.is_stale;
@@ -316,7 +315,7 @@ static int session_read_stream(struct session *s)
 	return more;
 }
 
-/* How long to wait for the next thing to do. */
+/* Returns the timeout of the next poll(), in ms. */
 static int session_patience(const struct session *s, int more)
 {
 	uint64_t settle_ns = s->was_read ? SETTLE_NS : SETTLE_LOADING_NS, passed_ns;
@@ -378,7 +377,6 @@ static int session_loop(struct session *s)
 	return err;
 }
 
-/* A run, or what @o has as file. */
 static int session_open_source(struct session *s, const struct top_options *o)
 {
 	const char *label = s->label[0] ? s->label : o->label ? o->label : o->file ? o->file : "";
@@ -424,7 +422,7 @@ static int session_show_source(struct session *s, const struct top_options *o)
 	return err;
 }
 
-/* The list of runs, then the one that is chosen, then the list again. */
+/* Alternates between the list and the chosen run. */
 static int session_show_list(struct session *s, const struct top_options *o)
 {
 	int err = 0;
@@ -444,7 +442,7 @@ static int session_show_list(struct session *s, const struct top_options *o)
 	return err;
 }
 
-/* Where keys come from: stdin, unless lines come from there, or it is no terminal. */
+/* Keys come from stdin, unless it is no terminal or lines are read from it. */
 static int session_open_keys(const struct top_options *o)
 {
 	bool is_taken = o->file && !strcmp(o->file, "-");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A session of top: the terminal, the keys, the stream, the signals, in one loop. */
+/* A session of top: terminal, keys, stream and signals in one loop. */
 #ifndef TOP_SESSION_H
 #define TOP_SESSION_H
 
@@ -7,24 +7,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The command line of bpfmon-top, which `bpfmon top` makes of its own. */
+/* The command line of bpfmon-top, which `bpfmon top` generates. */
 
 #define MAX_STORES 64
 
 struct top_options {
 	bool shows_help;
-	const char *file; /* NULL: a run of a store, or the list of those that go on */
+	const char *file; /* NULL for a run of a store, or for the list of running runs */
 	const char *stores[MAX_STORES];
 	size_t nr_stores;
-	int64_t run;       /* of the first store; 0: the list */
-	bool is_running;   /* it goes on: its feed is listened to */
-	const char *label; /* what to call what is shown; NULL: as it is named itself */
-	const char *agent; /* socket; its jobs are in the list; NULL: none */
-	const char *job;   /* the one of the agent's that is shown; NULL: none */
-	int32_t pid;       /* of the process that is selected first; 0: none */
+	int64_t run;       /* in the first store; 0 for the list */
+	bool is_running;   /* the run has not ended: read its feed */
+	const char *label; /* title of what is shown; NULL for its own name */
+	const char *agent; /* socket of an agent, whose jobs are listed; may be NULL */
+	const char *job;   /* job of the agent to show; may be NULL */
+	int32_t pid;       /* process to select first; 0 for none */
 };
 
-/* Runs the session. Returns the exit status; after a failure one line was printed. */
+/* Runs the session. Returns the exit status. A failure has been reported in one line. */
 int session_run(const struct top_options *o);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The processes of a run: found by PID and start, their parents, and the bounds of what is kept. */
+/* The processes of a run: lookup by PID and start, parents, and bounds of the history. */
 #include "base/memory.h"
 #include "top/model.h"
 
@@ -62,8 +62,8 @@ void usage_add_growth(struct usage *to, const struct usage *later, const struct 
 }
 
 #define FIRST_TASKS 256
-#define FINEST_PART 1024       /* of the age of a point, see task_thin() */
-#define MAX_PROGRAM_NAMES 1024 /* the first stands for further ones */
+#define FINEST_PART 1024       /* finest spacing of points, as 1/n of their age; see task_thin() */
+#define MAX_PROGRAM_NAMES 1024 /* the first one stands for further names */
 
 static size_t tasks_bucket(const struct model *m, int32_t pid)
 {
@@ -110,7 +110,7 @@ ssize_t model_find(const struct model *m, int32_t pid, uint64_t start_epoch_ns)
 	return -1;
 }
 
-/* Parents begin before their children: of two that claim to have begun at once, the smaller PID. */
+/* Parents start before their children. With equal start times, the smaller PID is the parent. */
 static bool task_may_be_parent(const struct task *parent, const struct task *t)
 {
 	if (parent->pid != t->ppid || parent->end_ns < t->start_ns)
@@ -144,7 +144,7 @@ static int task_compare_ends(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Before which half of those that have ended did so; MODEL_NEVER: none has. */
+/* Returns the median end of ended tasks, or MODEL_NEVER if none has ended. */
 static int64_t tasks_median_end(const struct model *m)
 {
 	int64_t *ends = memory_malloc(m->nr_tasks * sizeof(*ends)), median = MODEL_NEVER;
@@ -166,7 +166,7 @@ static bool task_is_old(const struct task *t, int64_t before_ns)
 	return t->has_ended && t->end_ns <= before_ns;
 }
 
-/* The nearest ancestor that stays, as index + 1. */
+/* Returns the nearest ancestor that is kept, as index + 1. */
 static uint32_t task_kept_ancestor(const struct model *m, const struct task *t, int64_t before_ns)
 {
 	uint32_t at = t->parent;
@@ -189,7 +189,7 @@ static void task_fold(struct model *m, struct task *t, uint32_t into)
 	free(t->args);
 }
 
-/* Processes that ended long ago become a part of the sums of what is above them. */
+/* Drops the older half of the ended tasks, adding what they used to kept ancestors. */
 static int tasks_forget(struct model *m)
 {
 	int64_t before_ns = tasks_median_end(m);
@@ -222,7 +222,7 @@ static int tasks_forget(struct model *m)
 	return 0;
 }
 
-/* Where most of them live on, nothing can be forgotten: then there is room for more. */
+/* Raises the bounds if most tasks are alive, so that too few could be dropped. */
 static int tasks_bound(struct model *m)
 {
 	int err = m->nr_tasks >= m->most_tasks ? tasks_forget(m) : 0;
@@ -254,7 +254,7 @@ int tasks_add(struct model *m, int32_t pid, uint64_t start_epoch_ns, size_t *ind
 	return 0;
 }
 
-/* Those stay that are as far apart as a part of their age; the first and the last in any case. */
+/* Keeps points that are at least their age / @part apart, and always the first and last. */
 static void task_thin(struct model *m, struct task *t, int64_t part)
 {
 	uint32_t nr = 0;
@@ -270,7 +270,7 @@ static void task_thin(struct model *m, struct task *t, int64_t part)
 	t->nr_points = nr;
 }
 
-/* The older, the coarser: so there is something of any time. */
+/* Thins older points more, so that the whole history remains. */
 static void points_thin(struct model *m)
 {
 	for (int64_t part = FINEST_PART; part && m->nr_points > m->most_points / 4 * 3; part /= 2)
@@ -336,7 +336,7 @@ int programs_find(struct model *m, const char *name, uint32_t *index)
 {
 	struct program_name *p;
 
-	/* most often that of the task before */
+	/* backwards, as it is often the program of the previous task */
 	for (size_t i = m->nr_programs; i-- > 0;)
 		if (!strcmp(m->programs[i].name, name)) {
 			*index = (uint32_t)i;

@@ -62,7 +62,7 @@ void duration_short(char *out, size_t size, uint64_t ns)
 		snprintf(out, size, "%" PRIu64 "d%02uh", s / 86400, (unsigned)(s / 3600 % 24));
 }
 
-/* Of one measure, and whether it is a rate. */
+/* Columns that show one measure, as an amount or a rate. */
 static const struct {
 	enum measure measure;
 	enum { VALUE_OWN, VALUE_SUM, RATE_OWN, RATE_SUM } of;
@@ -89,7 +89,7 @@ static bool column_is_measured(enum column_id id)
 	return id != COLUMN_PID && id != COLUMN_USER && id != COLUMN_STATE && id < COLUMN_IDLE;
 }
 
-/* False: not known. */
+/* Returns false if the value is unknown. */
 static bool column_measure(enum column_id id, const struct row_values *v, double *value)
 {
 	const struct usage *of[] = { v->own, v->sum, v->grown, v->sum_grown };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns of the table of processes: their titles, widths, values and order. */
+/* The columns of the table of processes: titles, widths, values and order. */
 #ifndef TOP_TOP_COLUMN_H
 #define TOP_TOP_COLUMN_H
 
@@ -26,7 +26,7 @@ enum column_id {
 	COLUMN_QUEUE,
 	COLUMN_IDLE,
 	COLUMN_WAITS,
-	COLUMN_COMMAND, /* the last one, always there */
+	COLUMN_COMMAND, /* the last one, always shown */
 	NR_COLUMNS
 };
 
@@ -34,32 +34,35 @@ struct column {
 	const char *title, *help;
 	int width;
 	bool is_default;
-	bool is_left;      /* a text */
-	bool is_ascending; /* what sorting begins with */
-	uint8_t rank;      /* in a narrow terminal the highest ones go first */
+	bool is_left;      /* text */
+	bool is_ascending; /* initial sort direction */
+	uint8_t rank;      /* columns of the highest rank are left out first on a narrow terminal */
 };
 
-/* The values of one row, of whatever it is. */
+/* The values of a row of any kind. */
 struct row_values {
-	const struct task *task;                           /* NULL: of none */
-	const struct usage *own, *sum, *grown, *sum_grown; /* NULL: not known */
+	const struct task *task;                           /* may be NULL */
+	const struct usage *own, *sum, *grown, *sum_grown; /* NULL if unknown */
 	int64_t at_ns, span_ns; /* the moment; the time in which @grown grew */
-	char state;             /* as in /proc; 0: not known */
+	char state;             /* as in /proc; 0 if unknown */
 	const char *waits;
 	const char *user;
 };
 
 extern const struct column columns[NR_COLUMNS];
 
-/* Writes the value of the column; @style: how it is to be drawn. */
+/* Writes the value of a column, and stores its style in *@style. */
 void column_text(enum column_id id, const struct row_values *v, char *out, size_t size,
 		 enum style *style);
-/* By what the rows are sorted; of texts 0. */
+/* Returns the sort key of a row; it is the same for all rows of a text column. */
 double column_number(enum column_id id, const struct row_values *v);
-/* The columns of @chosen (bits) that fit into @width, where the command has @command columns. */
+/*
+ * Returns the columns of @chosen (bits) that fit into @width, if the command takes @command
+ * columns.
+ */
 uint32_t columns_within(uint32_t chosen, int width, int command);
 
-/* Short values: "158M", "12.34s", "1:02:03"; no more than 7 columns. */
+/* Format short values of up to 7 columns, such as "158M", "12.34s", "1h02m". */
 void bytes_short(char *out, size_t size, double bytes);
 void duration_short(char *out, size_t size, uint64_t ns);
 

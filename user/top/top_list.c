@@ -17,8 +17,8 @@
 /* The jobs of the agent. */
 
 #define LINE_BYTES (16 << 20)
-#define AGAIN_NS (2 * NSEC_PER_SEC)  /* then the agent is asked again */
-#define TURN_NS (20 * NSEC_PER_MSEC) /* a key waits no longer than that */
+#define AGAIN_NS (2 * NSEC_PER_SEC)  /* interval of attempts to connect */
+#define TURN_NS (20 * NSEC_PER_MSEC) /* longest delay of a key */
 
 static void node_watch_forget(struct node_watch *w)
 {
@@ -29,7 +29,7 @@ static void node_watch_forget(struct node_watch *w)
 	node_jobs_done(&w->rows);
 }
 
-/* That the agent has ended says more than what is the matter with its socket since. */
+/* The message that the agent has ended is kept: it is more useful than errors of its socket. */
 static void node_watch_fail(struct node_watch *w, const char *why)
 {
 	w->is_asked = false;
@@ -136,7 +136,7 @@ void list_select(struct list *l, size_t at)
 	snprintf(l->selected, sizeof(l->selected), "%s", item ? item_key(item) : "");
 }
 
-/* A run that goes through the agent is in the store of its user, too. */
+/* A run of the agent is also in the store of its user. */
 static bool job_is_in_stores(const struct list *l, const struct node_job_row *job)
 {
 	for (size_t i = 0; i < l->runs.nr; i++)
@@ -159,7 +159,7 @@ static int items_make_room(struct list *l, size_t nr)
 	return 0;
 }
 
-/* The row that was selected, wherever it is now; it may be on its way. */
+/* Keeps the selection on the same item. If that is absent, keeps its ID, as it may come later. */
 static void list_find_selected(struct list *l)
 {
 	for (size_t i = 0; l->selected[0] && i < l->nr; i++)
@@ -210,7 +210,7 @@ void list_done(struct list *l)
 	*l = (struct list){ 0 };
 }
 
-/* The screen: runs of stores, below them the jobs of the node. */
+/* The screen: runs of stores, then jobs of the node. */
 
 #define NUMBER_COLUMNS 8
 #define TIME_COLUMNS 9
@@ -218,9 +218,9 @@ void list_done(struct list *l)
 #define BYTES_COLUMNS 8
 #define COUNT_COLUMNS 7
 #define USER_COLUMNS 10
-#define WIDE 76 /* from there on a job has all its columns */
+#define WIDE 76 /* minimum width for all columns of jobs */
 
-/* A cell against the right end of its columns; the column after it. */
+/* Draws a right-aligned cell. Returns the column after it. */
 static int cell_draw(struct screen *s, int x, int y, int columns_, enum style style,
 		     const char *text)
 {
@@ -317,7 +317,7 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 	screen_text(s, x, y, s->width - x, STYLE_BOLD, text);
 }
 
-/* Lines of the list: title and runs, title and jobs. */
+/* The lines of the list: title and runs, title and jobs. */
 static size_t list_jobs_title(const struct list *l)
 {
 	return 1 + (l->nr_runs ? l->nr_runs : 1);
@@ -328,7 +328,6 @@ static size_t list_lines(const struct list *l)
 	return list_jobs_title(l) + (l->nr > l->nr_runs ? 1 + l->nr - l->nr_runs : 0);
 }
 
-/* The line of an item. */
 static size_t list_line_of(const struct list *l, size_t item)
 {
 	return item < l->nr_runs ? 1 + item : list_jobs_title(l) + 1 + item - l->nr_runs;
@@ -357,8 +356,7 @@ static void list_line_draw(const struct list *l, struct screen *s, int y, size_t
 	}
 }
 
-/* The first line that is shown: so that the selected one is, with the title above the first item.
- */
+/* Scrolls so that the selected item is visible, and the title above the first item. */
 static void list_scroll(struct list *l, size_t page)
 {
 	size_t line = list_line_of(l, l->at), lines = list_lines(l), above = page > 1;

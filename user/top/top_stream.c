@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES (16 << 20)
-#define TURN_NS (20 * NSEC_PER_MSEC) /* a key waits no longer than that */
+#define TURN_NS (20 * NSEC_PER_MSEC) /* longest delay of a key */
 #define STALE_NS (5 * NSEC_PER_SEC)
 
 static void stream_begin(struct stream *s, struct model *m)
@@ -48,7 +48,7 @@ static int stored_take(void *context, struct line *l)
 	return model_take(context, l);
 }
 
-/* The feed is opened first: what comes while the past is read waits in it. */
+/* Opens the feed first: it buffers lines while the past is read. */
 int stream_open_stored(struct stream *s, struct model *m, const char *path, int64_t id,
 		       bool is_running)
 {
@@ -100,7 +100,7 @@ int stream_fd(const struct stream *s)
 	return s->is_asked ? s->control_fd : s->fd;
 }
 
-/* 0; or a negative errno, and @s->why. */
+/* Returns 0, or a negative errno with the reason in @s->why. */
 static int stream_take_answer(struct stream *s)
 {
 	struct agent_call call = { s->control_fd, s->fd };
@@ -139,7 +139,6 @@ static void stream_take_line(void *context, const char *text, size_t length)
 		snprintf(s->why, sizeof(s->why), "%s", stream_error(err));
 }
 
-/* A file at its end may grow. */
 static int stream_wait_for_growth(struct stream *s)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -150,7 +149,9 @@ static int stream_wait_for_growth(struct stream *s)
 	return 0;
 }
 
-/* Whether a read would return at once; the pipe may be shared, and stays as it is. */
+/*
+ * Returns true if a read would not block. O_NONBLOCK is no option, because the pipe may be shared.
+ */
 static bool stream_has_input(const struct stream *s)
 {
 	struct pollfd p = { .fd = stream_fd(s), .events = POLLIN };

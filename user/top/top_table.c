@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows being made, from the first one on. */
+/* State of building the rows. */
 struct tree_walk {
 	struct table *rows;
 	const struct model *model;
@@ -90,7 +90,7 @@ static bool task_matches(const struct model *m, const struct task *t, const char
 	       text_holds(m->programs[t->program].name, filter);
 }
 
-/* Which actors are shown: those that match, and in a tree what is above them. */
+/* Marks the actors that match, and in a tree also their ancestors. */
 static void actors_filter(struct table *r, const struct model *m, const struct scene *s,
 			  const struct row_choice *c)
 {
@@ -102,7 +102,7 @@ static void actors_filter(struct table *r, const struct model *m, const struct s
 			r->is_shown[s->actors[i].parent] = true;
 }
 
-/* Of the one thread that draws. */
+/* For qsort(); only one thread draws. */
 static const struct {
 	const struct table *rows;
 	const struct model *model;
@@ -130,7 +130,7 @@ static int actor_compare_rows(const void *a, const void *b)
 					    &m->tasks[sorting->scene->actors[y].task]);
 	if (column->is_ascending == sorting->choice->is_reversed)
 		order = -order;
-	/* else the older one first, as the actors are */
+	/* otherwise older processes first, as in @actors */
 	return order ? order : (x > y) - (x < y);
 }
 
@@ -164,7 +164,7 @@ static void actors_sort(struct table *r, const struct model *m, const struct sce
 	sorting = NULL;
 }
 
-/* Lists of children in the order of the rows; returns that of the roots. */
+/* Links children in display order. Returns the list of roots. */
 static uint32_t actors_chain(struct table *r, const struct scene *s, const struct row_choice *c)
 {
 	uint32_t roots = 0;
@@ -182,7 +182,7 @@ static uint32_t actors_chain(struct table *r, const struct scene *s, const struc
 	return roots;
 }
 
-/* The span that the process began, if it lives then and is all of its life from there on. */
+/* Returns the running span that the process itself began, or -1. */
 static int64_t span_of_task(const struct model *m, const struct scene *s, const struct task *t)
 {
 	for (size_t i = 0; i < m->nr_spans; i++) {
@@ -213,9 +213,9 @@ static struct table_row *walk_add(struct tree_walk *w, struct row_key key, uint3
 	return row;
 }
 
-/* Rows of what has ended, by program and by name of a span. */
+/* Rows of ended programs and spans. */
 
-/* Of the rows that qsort() compares, in the one thread that draws. */
+/* For qsort(); only one thread draws. */
 static const struct scene *ended_scene;
 
 static int ended_compare(const void *a, const void *b)
@@ -275,7 +275,7 @@ static struct span_name *table_find_span(struct table *r, const char *name)
 	return &r->spans[r->nr_spans++];
 }
 
-/* Those in another span are in its sum already, which only the heading has. */
+/* The sum omits nested spans, which are part of their parents. */
 static int spans_collect(struct table *r, const struct model *m, const struct scene *s)
 {
 	r->nr_spans = 0;
@@ -320,7 +320,10 @@ static int table_add_spans(struct tree_walk *w)
 
 /* The tree. */
 
-/* One process, with its span above it. *@depth becomes that of its children; -1: it is folded. */
+/*
+ * Adds a process with its span above it. *@depth becomes the depth of its children, or -1 if
+ * folded.
+ */
 static int walk_add_task(struct tree_walk *w, uint32_t at, int *depth)
 {
 	const struct task *t = &w->model->tasks[w->scene->actors[at].task];
@@ -355,7 +358,7 @@ static int table_walk(struct tree_walk *w, uint32_t roots, int depth)
 {
 	const struct scene *s = w->scene;
 	uint32_t at = roots;
-	/* the depth of a process's siblings, to go back to, is where its rows began */
+	/* the depth at which the rows of each process begin, for its siblings */
 	int *depths = memory_malloc((s->nr_actors + 1) * sizeof(*depths));
 	int err = depths ? 0 : -ENOMEM;
 
@@ -416,9 +419,7 @@ void table_done(struct table *r)
 	*r = (struct table){ 0 };
 }
 
-/* The values of rows. */
-
-/* The values of a span are those of the process that began it, with all below. */
+/* A span has the values of the subtree of the process that began it. */
 static void span_values(const struct model *m, const struct scene *s, const struct model_span *span,
 			struct row_values *v)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The state of what is shown: the moment, the row that is selected, what keys do to these. */
+/* The state of the view: the moment, the selected row, and the effect of keys. */
 #include "top/view.h"
 
 #include <errno.h>
@@ -21,7 +21,10 @@ void view_done(struct view *v)
 	waiting_done(&v->waiting);
 }
 
-/* The last sample; what ended after it is there when the run has ended. */
+/*
+ * While the run lasts, the latest sample. Processes that ended after it are shown at the end of the
+ * run.
+ */
 static int64_t view_last_ns(const struct view *v)
 {
 	const struct model *m = v->model;
@@ -50,7 +53,7 @@ static void view_select(struct view *v, size_t at)
 	v->selected = v->rows.list[v->at].key;
 }
 
-/* The live process that is to be selected. */
+/* Selects the process @wanted_pid. Returns false if it is not there. */
 static bool view_find_wanted(struct view *v)
 {
 	for (size_t i = 0; v->wanted_pid && i < v->rows.nr; i++) {
@@ -65,7 +68,7 @@ static bool view_find_wanted(struct view *v)
 	return false;
 }
 
-/* The row that was selected, wherever it is now. */
+/* Keeps the selection on the same row after a rebuild. */
 static void view_find_selected(struct view *v)
 {
 	if (view_find_wanted(v))
@@ -100,7 +103,7 @@ static int view_build(struct view *v)
 	return 0;
 }
 
-/* Goes by that many moments; after the last one it follows again. */
+/* Moves by @by moments. Beyond the last one, follows the run again. */
 static void view_travel(struct view *v, long by)
 {
 	const struct model *m = v->model;
@@ -123,7 +126,7 @@ static void view_pause(struct view *v)
 		v->is_built = false;
 }
 
-/* The next column to the left or right that is on the screen, and can be sorted by. */
+/* Sorts by the next visible column that can be sorted by. */
 static void view_sort_beside(struct view *v, int step)
 {
 	int id = (int)v->choice.sort;
@@ -157,7 +160,7 @@ static void view_type(struct view *v, int key)
 	v->is_built = false;
 }
 
-/* The task of the row that is selected; NULL: it is of none. */
+/* Returns the task of the selected row, or NULL. */
 static const struct task *view_selected_task(const struct view *v)
 {
 	const struct table_row *row = v->at < v->rows.nr ? &v->rows.list[v->at] : NULL;
@@ -171,7 +174,7 @@ static void view_move(struct view *v, int key)
 {
 	size_t page = v->page ? v->page : 1;
 
-	v->wanted_pid = 0; /* another one is */
+	v->wanted_pid = 0; /* the user selected another one */
 	if (key == KEY_OF_UP || key == 'k')
 		view_select(v, v->at ? v->at - 1 : 0);
 	else if (key == KEY_OF_DOWN || key == 'j')
@@ -239,8 +242,7 @@ static void view_key_of_rows(struct view *v, int key)
 
 static enum view_wish view_key_of_table(struct view *v, int key)
 {
-	/* a key is for the rows as the one before left them; without memory for those that are
-	 * there */
+	/* a key acts on the rows as changed by the previous one; without memory on the old rows */
 	if (!v->is_built)
 		view_build(v);
 	if (key == '/') {
@@ -278,7 +280,7 @@ static void view_key_of_columns(struct view *v, int key)
 	v->is_built = false;
 }
 
-/* Of what is text to be read. */
+/* Keys of scrolled text. */
 static void view_key_of_page(struct view *v, int key)
 {
 	size_t page = v->page ? v->page : 1;

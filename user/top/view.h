@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What top shows of a run, and what its keys do; without a terminal, so that tests can look. */
+/* What top shows of a run, and how keys change it. Independent of the terminal, for tests. */
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
 
@@ -33,45 +33,48 @@ struct view {
 	struct scene scene;
 	struct table rows;
 	struct row_choice choice;
-	uint32_t chosen, shown; /* columns: bits; those that fit */
+	uint32_t chosen, shown; /* bits of columns; those that fit */
 	enum view_mode mode;
-	bool is_following; /* the last moment is shown, else that of @at_ns */
+	bool is_following; /* shows the latest moment, otherwise that of @at_ns */
 	int64_t at_ns;
-	uint64_t version; /* of the model that was built */
+	uint64_t version; /* of the model when @scene was built */
 	bool is_built;
 	struct row_key selected;
-	int32_t wanted_pid;    /* to be selected as soon as it is there; 0: none */
-	size_t at, top;        /* the row that is selected, and the first one on the screen */
-	size_t page;           /* rows that were on the screen */
-	size_t cursor, scroll; /* of the other modes */
-	bool is_typing;        /* a filter */
-	bool is_here;          /* its processes are alive, on this machine */
-	bool can_go_back;      /* to a list of runs */
-	char source[256];      /* what is shown, for the first line without a name */
-	char state[128];       /* of the source, if there is something to say */
-	bool is_alarm;         /* it is a failure */
+	int32_t wanted_pid;    /* process to select once it appears; 0 for none */
+	size_t at, top;        /* selected row, and first row on the screen */
+	size_t page;           /* rows on the screen */
+	size_t cursor, scroll; /* in other modes */
+	bool is_typing;        /* a filter is being typed */
+	bool is_here;          /* the processes are alive on this machine */
+	bool can_go_back;      /* to the list of runs */
+	char source[256];      /* title of a run without a name */
+	char state[128];       /* of the source; may be empty */
+	bool is_alarm;         /* @state is a failure */
 	struct waiting waiting;
 	struct proc_lines task_lines;
-	struct row_key task_key; /* whose lines these are */
+	struct row_key task_key; /* row of @task_lines */
 	uint64_t task_version;
 };
 
 void view_init(struct view *v, struct model *m);
 void view_done(struct view *v);
-/* Goes to the last moment at which a process lived: of a run that has ended. */
+/* Goes to the last moment with a live process, for a run that has ended. */
 void view_go_to_life(struct view *v);
 enum view_wish view_key(struct view *v, int key);
-/* Draws all of it. -ENOMEM. */
+/* Draws the whole screen. Returns 0 or -ENOMEM. */
 int view_draw(struct view *v, struct screen *s);
 
-/* The parts of the screen: draw_frame.c, draw_table.c. They draw from row @y on. */
+/* Draw parts of the screen from row @y on, in draw_frame.c and draw_table.c. */
 int draw_head(struct view *v, struct screen *s);
 void draw_table(struct view *v, struct screen *s, int y, int height);
 void draw_foot(struct view *v, struct screen *s);
 void draw_task(struct view *v, struct screen *s, int y, int height);
 void draw_help(struct view *v, struct screen *s, int y, int height);
 void draw_columns(struct view *v, struct screen *s, int y, int height);
-/* A curve of @nr values up to @most, the last one at the right end; @cursor: -1: none. */
+/*
+ * Draws a curve of @nr values up to @most, right-aligned. @cursor is the index of a highlighted
+ * value, or -1.
+ */
 void draw_curve(struct screen *s, int x, int y, int columns, const double *values, int nr,
 		double most, int cursor, enum style style);
 
