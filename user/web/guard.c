@@ -47,7 +47,7 @@ bool guard_knows_host(const struct guard *g, const char *header)
 	char port[16];
 
 	snprintf(port, sizeof(port), "%u", g->port);
-	/* without a port it is that of HTTP */
+	/* the default port of HTTP */
 	if (!host_parse(header, &h) || strcmp(h.port ? h.port : "80", port) != 0)
 		return false;
 	for (size_t i = 0; g->is_localhost && i < sizeof(local) / sizeof(*local); i++)
@@ -59,7 +59,7 @@ bool guard_knows_host(const struct guard *g, const char *header)
 	return *g->address && host_is(&h, g->address);
 }
 
-/* A browser drops blanks from an address, and "//host" is another's. */
+/* A browser drops blanks from an address, and "//host" leads to another host. */
 bool guard_is_own_path(const char *path)
 {
 	if (path[0] != '/' || path[1] == '/')

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which requests are served: those with the token, from a page of ours. A page of another site can
- * make a browser send requests here; a name of its own that leads to loopback is known by the
- * header Host.
+ * Decides which requests are served: those with the token, from a page of this server. A page of
+ * another site can make a browser send requests here (checked by Origin), even by a name of its own
+ * that resolves to loopback (checked by Host).
  */
 #ifndef WEB_GUARD_H
 #define WEB_GUARD_H
@@ -16,27 +16,31 @@
 struct guard {
 	char token[TOKEN_BYTES];
 	unsigned port;
-	bool is_localhost;              /* it has the port at all that "localhost" may lead to */
-	char address[64];               /* where it listens, as in a URL */
-	const char *hosts[GUARD_HOSTS]; /* names besides; not owned */
+	bool is_localhost; /* holds the port at all addresses to which "localhost" may resolve */
+	char address[64];  /* listening address as in a URL */
+	const char *hosts[GUARD_HOSTS]; /* further names; not owned */
 	size_t nr_hosts;
 };
 
-/* Draws the token. -EIO: there is no randomness. */
+/* Draws the token. Returns 0, or -EIO without randomness. */
 int guard_draw_token(struct guard *g);
-/* Whether the two are the same; how long it takes does not depend on where they differ. @text may
- * be NULL. */
+/* Compares @text, which may be NULL, with the token in constant time. */
 bool guard_is_token(const struct guard *g, const char *text);
-/* The name of our cookie: browsers send those of all ports of a host. */
+/*
+ * Formats the name of the cookie. It contains the port, because browsers send the cookies of all
+ * ports of a host.
+ */
 void guard_cookie_name(const struct guard *g, char *name, size_t size);
-/* Whether the header Host, which may be NULL, names this server. */
+/* Returns true if the header Host, which may be NULL, names this server. */
 bool guard_knows_host(const struct guard *g, const char *header);
-/* Whether the path of a request may be given to a browser, to go to on this server. */
+/* Returns true if a browser may be redirected to the path of a request. */
 bool guard_is_own_path(const char *path);
-/* Whether the header Origin is that of a page of ours, which was fetched from @host. */
+/* Returns true if the header Origin is that of a page fetched from @host. */
 bool guard_is_own_origin(const char *origin, const char *host);
-/* Whether it is a number of `bpfmon list`, or HOST:NUMBER; nothing else of a URL reaches a
- * command line. */
+/*
+ * Returns true for a run id of `bpfmon list` or HOST:NUMBER. Nothing else of a URL reaches a
+ * command line.
+ */
 bool run_ref_is_valid(const char *ref);
 
 #endif

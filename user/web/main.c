@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bpfmon-web, what `bpfmon serve` executes: the runs of one user as pages for a browser, with the
- * rights of that user. It is another program than bpfmon-exporter, which is for Prometheus.
+ * bpfmon-web, executed by `bpfmon serve`: shows the runs of one user as pages in a browser, with
+ * the rights of that user. It is not bpfmon-exporter, which serves Prometheus.
  */
 #include "base/exit_status.h"
 #include "base/agent_socket.h"
@@ -28,7 +28,7 @@
 
 #define TICK_MS 2000
 
-static struct web web; /* large */
+static struct web web; /* too large for the stack */
 
 static void web_tick(void)
 {
@@ -38,7 +38,7 @@ static void web_tick(void)
 		log_info("%zu slow connections were ended", nr);
 }
 
-/* Until a signal ends it. */
+/* Serves until a signal. */
 static void web_wait(int signals)
 {
 	struct pollfd p = { .fd = signals, .events = POLLIN };
@@ -47,7 +47,7 @@ static void web_wait(int signals)
 		web_tick();
 }
 
-/* @port 0: any that is free. */
+/* @port 0 selects any free port. */
 static int web_listen(const char *address, unsigned port, struct http_ports *ports)
 {
 	struct config_address a = { 0 };
@@ -56,7 +56,7 @@ static int web_listen(const char *address, unsigned port, struct http_ports *por
 
 	snprintf(text, sizeof(text), "%s:%u", address, port ? port : 1);
 	err = config_address_parse(text, &a, why, sizeof(why));
-	if (!err && !port) /* at the same place for both families */
+	if (!err && !port) /* http_ports_open() then uses the same port for both families */
 		((struct sockaddr_in *)&a.address)->sin_port = 0;
 
 	if (err) {
@@ -86,7 +86,10 @@ static int web_listen(const char *address, unsigned port, struct http_ports *por
 	return 0;
 }
 
-/* By an address that is ours: a name could lead to another one, where another user has the port. */
+/*
+ * Prints an address of this server. A name could resolve to another address, where another user may
+ * hold the port.
+ */
 static void web_announce(void)
 {
 	printf("http://%s:%u/?token=%s\n",
@@ -96,8 +99,8 @@ static void web_announce(void)
 }
 
 /*
- * No rights are needed once the port is open, but root's to its own files. What is executed later
- * keeps to this, too.
+ * Once the port is open, no rights are needed except those of root to its own files. Children
+ * inherit this.
  */
 static int web_leave_rights(void)
 {
@@ -146,7 +149,7 @@ static int web_run(const char *address, unsigned port)
 	return 0;
 }
 
-/* `bpfmon serve` has checked them. */
+/* `bpfmon serve` has checked the arguments. */
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "listen", required_argument, NULL, 'l' },
@@ -185,7 +188,7 @@ int main(int argc, char **argv)
 		log_error("bpfmon-web is started by: bpfmon serve");
 		return EXIT_USAGE;
 	}
-	mallopt(M_ARENA_MAX, 2); /* one for each thread would hold what large pages took */
+	mallopt(M_ARENA_MAX, 2); /* an arena per thread would keep the memory of large pages */
 	memory_exit_on_failure(true);
 	if (memory_init())
 		return EXIT_FAILURE;

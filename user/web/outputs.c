@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What `bpfmon` writes to a file is sent as it comes: exports, comparisons; and what edit says. */
+/* Replies with the output of bpfmon as a child: exports, comparisons, lists and edits. */
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/memory.h"
@@ -25,34 +25,39 @@
 #include <unistd.h>
 
 /*
- * `bpfmon` as a child: what it prints is an answer. So pages have what the command line has, and
- * its memory ends with it.
+ * Running bpfmon as a child gives pages the same data as the command line, and frees its memory
+ * with its exit.
  */
 
 #define CHILD_WORDS 256
-#define CHILD_OUTPUT "/proc/self/fd/3" /* with @as_file: the path to name as its output */
+#define CHILD_OUTPUT "/proc/self/fd/3" /* path of the output, with @as_file */
 
 struct child {
 	pid_t pid;
-	int fd;         /* what it writes */
-	bool has_ended; /* all of it was read */
+	int fd;         /* output of the child */
+	bool has_ended; /* read completely */
 };
 
 /*
- * Starts @program with @words, up to NULL, without stdin. What it writes to stdout is read at @fd;
- * with @as_file what it writes to CHILD_OUTPUT; with @with_errors its messages, too. A negative
- * errno.
+ * Starts @program with the NULL-terminated @words and no stdin. @c->fd reads its stdout, or with
+ * @as_file what it writes to CHILD_OUTPUT, and with @with_errors also its messages. Returns 0 or a
+ * negative errno.
  */
 int child_start(struct child *c, const char *program, char *const *words, bool as_file,
 		bool with_errors);
-/* Waits for it; ends it unless all that it wrote was read. Returns its exit status; -1: it was
- * ended. */
+/*
+ * Reaps the child, killing it unless its output was read completely. Returns its exit status, or -1
+ * if it was killed.
+ */
 int child_end(struct child *c);
 
 #define SILENCE_MS 60000
 #define EXIT_NO_PROGRAM 127
 
-/* Between fork and exec in a program with threads: only calls that are safe there. */
+/*
+ * Runs between fork and exec in a program with threads, so only async-signal-safe calls are
+ * allowed.
+ */
 static void child_become(const char *program, char *const *words, int out, bool as_file,
 			 bool with_errors)
 {
@@ -94,7 +99,10 @@ int child_start(struct child *c, const char *program, char *const *words, bool a
 	return err;
 }
 
-/* Reads up to @size bytes, 0 at the end; a child that is silent for a minute is ended: -ETIME. */
+/*
+ * Reads up to @size bytes. Returns 0 at the end, -ETIME after a minute without output, or another
+ * negative errno.
+ */
 static ssize_t child_read(struct child *c, void *out, size_t size)
 {
 	struct pollfd p = { .fd = c->fd, .events = POLLIN };
@@ -117,7 +125,7 @@ int child_end(struct child *c)
 
 	close(c->fd);
 	if (!c->has_ended)
-		kill(c->pid, SIGKILL); /* its output is not read any more */
+		kill(c->pid, SIGKILL); /* nobody reads its output any more */
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -125,14 +133,14 @@ int child_end(struct child *c)
 
 #define PIECE_BYTES (64 << 10)
 #define FLOWS 16
-#define COMPARED 100 /* as many runs as there are curves */
+#define COMPARED 100 /* the number of curves that can be drawn */
 #define SAID_BYTES 4000
 
 /* A child whose output is being sent. */
 struct flow {
 	struct child child;
 	struct web *web;
-	size_t used, at; /* of the first piece, which was read to see whether there is one */
+	size_t used, at; /* of @piece, which was read to see whether there is any output */
 	char piece[PIECE_BYTES];
 };
 
@@ -161,7 +169,7 @@ static void flow_free(void *context)
 	free(f);
 }
 
-/* NULL: it could not start; without output there is an answer that says so. */
+/* Returns NULL if the child could not start. Without output, the reply says so. */
 static struct MHD_Response *flow_open(struct web *w, char *const *words, bool as_file,
 				      unsigned *status)
 {
@@ -187,7 +195,10 @@ static struct MHD_Response *flow_open(struct web *w, char *const *words, bool as
 	return r;
 }
 
-/* Of a format with several files one is sent; they are made in a folder that is removed. */
+/*
+ * Writes the files of a format to a temporary folder, which is removed. Returns a descriptor of the
+ * requested file.
+ */
 static int export_make_file(struct web *w, char **words, size_t nr, const char *suffix,
 			    const struct export_format *format)
 {
@@ -315,7 +326,7 @@ struct MHD_Response *reply_comparison(struct web *w, struct MHD_Connection *c, u
 	if (r && *status == MHD_HTTP_OK) {
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
 					"text/html; charset=utf-8");
-		/* the page has the rest, with a nonce of its own */
+		/* the page has a stricter policy with a nonce */
 		MHD_add_response_header(r, "Content-Security-Policy",
 					"default-src 'none'; script-src 'unsafe-inline'; style-src "
 					"'unsafe-inline'; frame-ancestors 'none'");
@@ -368,14 +379,13 @@ struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *wor
 	return reply_text(said, child_end(&child) ? MHD_HTTP_CONFLICT : MHD_HTTP_OK, status);
 }
 
-/* The list of runs, a page of it at a time: what `bpfmon list --json` says with the same filters.
- */
+/* Replies with a part of the list of runs, from `bpfmon list --json` with the same filters. */
 
 #define PAGE_RUNS 500
-#define LIST_BYTES (4UL << 20) /* of an answer */
+#define LIST_BYTES (4UL << 20) /* limit of a reply */
 #define LIST_SAID_BYTES 2000
 
-/* What a request may say is what `bpfmon list` takes. */
+/* Parameters of a request that are passed as options of `bpfmon list`. */
 static const char *const filters[] = { "search", "name", "span",  "job",   "tag", "command",
 				       "host",   "user", "state", "since", "sort" };
 #define NR_FILTERS (sizeof(filters) / sizeof(*filters))
@@ -423,14 +433,13 @@ static enum MHD_Result words_add_filter(void *context, enum MHD_ValueKind kind, 
 	return MHD_YES;
 }
 
-/* The lines of the child, as far as they are on the page. */
+/* The lines of the child that belong to the requested part. */
 struct window {
 	size_t skip, most, total;
 	struct buffer line, runs, said;
-	/* what the page has beside them */
 	bool has_agent,
-		is_now; /* there is an agent; these are its jobs of now, for it keeps none */
-	const struct node_job_rows *jobs; /* NULL: it is no list of the node */
+		is_now; /* there is an agent; it has no history, so its running jobs are listed */
+	const struct node_job_rows *jobs; /* NULL unless the list is of the node */
 };
 
 static void window_add_line(struct window *w)
@@ -537,7 +546,7 @@ struct MHD_Response *reply_list(struct web *w, struct MHD_Connection *c, unsigne
 	list_put_words(w, c, &words);
 	if (request_is_of_node(c)) {
 		window.jobs = &jobs;
-		/* without an agent that answers `bpfmon list` says why */
+		/* if the agent does not answer, `bpfmon list` reports why */
 		window.is_now = !node_look(w->agent, NULL, &jobs, NULL) && !jobs.has_history;
 	}
 	if (!words.failed && !window.is_now)

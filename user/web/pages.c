@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The pages that are made here: the list, and the report of a run, which may be under way. */
+/*
+ * Replies with pages made in this process: the list, and the report of a run, which may be running.
+ */
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -30,7 +32,7 @@ struct MHD_Response *reply_text(const char *text, unsigned status, unsigned *res
 	return r;
 }
 
-/* Takes the text. */
+/* Takes ownership of @text. */
 static struct MHD_Response *page_answer(char *text, size_t length, const char *nonce)
 {
 	struct MHD_Response *r =
@@ -50,7 +52,7 @@ static struct MHD_Response *page_answer(char *text, size_t length, const char *n
 	return r;
 }
 
-/* What base.js reads, of no run. */
+/* Writes the members that base.js reads, without a run. */
 static void list_data_write(struct jsonw *j)
 {
 	jsonw_object(j, NULL);
@@ -58,7 +60,7 @@ static void list_data_write(struct jsonw *j)
 	jsonw_object(j, "meta");
 	jsonw_object_end(j);
 	jsonw_object(j, "summary");
-	jsonw_uint(j, "wall_seconds", 3600); /* times are written as of a long run */
+	jsonw_uint(j, "wall_seconds", 3600); /* selects the format of times of a long run */
 	jsonw_object_end(j);
 	jsonw_object(j, "charts");
 	jsonw_object_end(j);
@@ -179,14 +181,14 @@ struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref, un
 			  MHD_HTTP_INTERNAL_SERVER_ERROR, status);
 }
 
-/* The answer to a page that follows a run: its samples as server-sent events. */
+/* The reply to a page of a running run: its samples as server-sent events. */
 
 #define STREAM_PIECE 16384
 
 struct stream {
 	struct web *web;
 	struct pulse_client *client;
-	int fd; /* of its connection; not owned */
+	int fd; /* of the connection; not owned */
 };
 
 static ssize_t stream_send_more(void *context, uint64_t at, char *out, size_t most)
@@ -195,7 +197,7 @@ static ssize_t stream_send_more(void *context, uint64_t at, char *out, size_t mo
 	ssize_t n = pulse_read(s->client, out, most);
 
 	(void)at;
-	/* it takes what it is sent: its request need not end */
+	/* the client reads, so the duration of the request is not limited */
 	connections_answer(&s->web->connections, s->fd, clock_ns(CLOCK_MONOTONIC));
 	return n ? n : MHD_CONTENT_READER_END_OF_STREAM;
 }
@@ -224,7 +226,7 @@ static struct pulse_client *run_follow(struct web *w, const struct run_ref *ref,
 	return client;
 }
 
-/* Its end is in the stream, or it was before that began. */
+/* Subscribes before checking that the job is running, so that its end is not missed. */
 static struct pulse_client *node_job_follow(struct web *w, const struct run_ref *ref,
 					    uint64_t after_ns, int *err)
 {
@@ -272,7 +274,7 @@ struct MHD_Response *reply_live(struct web *w, const struct run_ref *ref, struct
 	after = last ? last : MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "after");
 	after_ns = after ? strtoull(after, NULL, 10) : 0;
 	client = (ref->of_node ? node_job_follow : run_follow)(w, ref, after_ns, &err);
-	if (err == -ENOENT && ref->of_node) /* it has ended */
+	if (err == -ENOENT && ref->of_node) /* the job has ended */
 		r = reply_text("event: end\ndata: {}\n\n", MHD_HTTP_OK, status);
 	else if (err)
 		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The clients of runs under way: their places in the texts, and the thread that makes these. */
+/* Clients of running runs, and the thread that makes their texts. */
 #include "web/pulse.h"
 
 #include "base/clock.h"
@@ -19,35 +19,36 @@
 #include <unistd.h>
 
 #define POLL_NS (200 * NSEC_PER_MSEC)
-#define LINE_BYTES (1UL << 20)      /* of the longest line of an agent */
-#define IDLE_NS (10 * NSEC_PER_SEC) /* a run is kept so long for a client that comes back */
-#define CALM_NS (15 * NSEC_PER_SEC) /* after so long without a sample a client gets a comment */
+#define LINE_BYTES (1UL << 20) /* longest line of an agent */
+#define IDLE_NS                                                                                    \
+	(10 * NSEC_PER_SEC) /* a run without clients is kept this long, as one may reconnect */
+#define CALM_NS (15 * NSEC_PER_SEC) /* after this time without a sample a client gets a comment */
 
 struct pulse_client {
 	struct pulse *of;
 	struct pulse_run *run;
-	uint64_t after_ns; /* it has the samples up to that one */
-	uint64_t next;     /* the number of its next text, once it has a place */
+	uint64_t after_ns; /* time of the latest sample that the client has */
+	uint64_t next;     /* number of the next text, if @has_place */
 	bool has_place, is_done;
-	struct pulse_text *text; /* that is being sent; its user */
-	size_t sent;             /* bytes of it */
+	struct pulse_text *text; /* being sent; counted in its @users */
+	size_t sent;             /* bytes of @text */
 };
 
-/* A user of it less; may be NULL. */
+/* Drops a reference to @t, which may be NULL. */
 static void pulse_text_drop(struct pulse_text *t)
 {
 	if (t && --t->users == 0)
 		free(t);
 }
 
-/* A run under way: what its store has of it since the last look, as texts of server-sent events. */
+/* A running run in a store: makes server-sent events of new samples. */
 
-#define BEGIN_WITH 256              /* samples that are already there */
-#define MOST_FAILURES 50            /* in turn: others may be writing */
-#define REOPEN_POLLS 1000           /* a connection's work is bounded: see http/connections.h */
-#define STATE_NS (5 * NSEC_PER_SEC) /* how often its recorder is looked for */
+#define BEGIN_WITH 256              /* latest samples, read at the start */
+#define MOST_FAILURES 50            /* consecutive failures, as others may be writing */
+#define REOPEN_POLLS 1000           /* limits the work of a connection: see http/connections.h */
+#define STATE_NS (5 * NSEC_PER_SEC) /* interval of checks that the recorder is alive */
 
-/* All that the sample has: the page knows which of it is a total. */
+/* Writes all metrics. The page knows which of them are totals. */
 static void sample_write(const struct sample *s, struct jsonw *j)
 {
 	jsonw_object(j, "sample");
@@ -83,7 +84,7 @@ static struct pulse_text *text_make(struct pulse_run *r, const struct sample *s)
 	return t;
 }
 
-/* Makes the text of a sample. -ENOMEM. */
+/* Makes the text of a sample. Returns 0 or -ENOMEM. */
 static int pulse_run_add(struct pulse *p, struct pulse_run *r, const struct sample *s)
 {
 	struct pulse_text **place, *t;
@@ -119,11 +120,11 @@ static int samples_add(struct pulse *p, struct pulse_run *r)
 	return err;
 }
 
-/* A job of the node under way: the lines of its run among those of the agent's stream. */
+/* A running job of the node: finds the lines of its run in the stream of the agent. */
 
-#define READS 64 /* of 64 KiB, at each look */
+#define READS 64 /* of 64 KiB, per poll */
 #define NAMED_WITHIN 100
-#define SETTLE_NS (2 * NSEC_PER_SEC) /* until the history has a job that has ended */
+#define SETTLE_NS (2 * NSEC_PER_SEC) /* after a job ends, until the history has it */
 
 struct node_reader {
 	struct pulse *pulse;
@@ -131,7 +132,7 @@ struct node_reader {
 	int err;
 };
 
-/* The first sample makes no text: there is none before it to make rates of. */
+/* The first sample makes no text, as rates need a previous sample. */
 static int node_take_sample(struct node_reader *in, const struct sample *s)
 {
 	struct pulse_run *r = in->run;
@@ -151,7 +152,7 @@ static void node_take_line(void *context, const char *text, size_t length)
 
 	if (in->err || !text || !memmem(text, head, in->run->uuid, strlen(in->run->uuid)))
 		return;
-	l = memory_calloc(1, sizeof(*l)); /* large for a stack */
+	l = memory_calloc(1, sizeof(*l)); /* too large for the stack */
 	in->err = l ? line_read(l, text, length) : -ENOMEM;
 	if (!in->err && l->kind == LINE_SAMPLE)
 		in->err = node_take_sample(in, &l->sample);
@@ -164,7 +165,7 @@ static void node_take_line(void *context, const char *text, size_t length)
 	free(l);
 }
 
-/* The same of a job of the node, of what has come since the last look. -ENOMEM. */
+/* Reads new lines of a job of the node. Returns 0 or -ENOMEM. */
 static int pulse_node_look(struct pulse *p, struct pulse_run *r, bool *has_ended)
 {
 	struct node_reader in = { p, r, r->charts.last ? 0 : charts_init(&r->charts) };
@@ -176,13 +177,14 @@ static int pulse_node_look(struct pulse *p, struct pulse_run *r, bool *has_ended
 		if (!err)
 			err = in.err;
 	}
-	if (err && err != -ENOMEM && !r->ended_ns) /* the agent has ended, or has given us up */
+	if (err && err != -ENOMEM &&
+	    !r->ended_ns) /* the agent has ended or dropped this connection */
 		r->ended_ns = clock_ns(CLOCK_MONOTONIC);
 	*has_ended = r->ended_ns && clock_ns(CLOCK_MONOTONIC) - r->ended_ns > SETTLE_NS;
 	return err == -ENOMEM ? err : 0;
 }
 
-/* The last ones that are there: clients have seen most of them in their page. */
+/* Starts with the latest samples. The pages of clients already show most of them. */
 static int pulse_run_begin(struct pulse_run *r)
 {
 	int64_t from = 0;
@@ -199,7 +201,7 @@ static int pulse_run_begin(struct pulse_run *r)
 	return err;
 }
 
-/* Its summary has come, it was removed, or its recorder is gone. */
+/* A run has ended if it has a summary, was removed, or its recorder is gone. */
 static int run_check_end(struct pulse_run *r, bool *has_ended)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -245,7 +247,7 @@ static int run_look(struct pulse *p, struct pulse_run *r, bool *has_ended)
 
 	if (!err)
 		err = database_number(&r->d, &version, &is_none, "PRAGMA data_version");
-	/* the end is asked for first, so that no sample before it is left out */
+	/* check the end first, so that no sample before it is missed */
 	if (!err)
 		err = run_check_end(r, has_ended);
 	if (err || (!is_first && version == r->version && !*has_ended))
@@ -261,14 +263,14 @@ static int run_look(struct pulse *p, struct pulse_run *r, bool *has_ended)
 	return err;
 }
 
-/* Reads what is new of the run; of the thread, without the lock. */
+/* Reads new data of a run. Called by the thread without the lock. */
 static void pulse_run_poll(struct pulse *p, struct pulse_run *r)
 {
 	uint64_t before = r->made;
 	bool has_ended = false, is_news;
 	int err = *r->uuid ? pulse_node_look(p, r, &has_ended) : run_look(p, r, &has_ended);
 
-	if (err && r->is_open) { /* it may have been replaced */
+	if (err && r->is_open) { /* the store may have been replaced */
 		log_info("cannot follow run %lld: %s", (long long)r->id, r->d.why);
 		database_close(&r->d);
 		r->is_open = false;
@@ -313,7 +315,7 @@ static void pulse_release(struct pulse *p, struct pulse_run *r)
 	pthread_mutex_unlock(&p->lock);
 }
 
-/* One that has a place is polled, or after a time without clients released. */
+/* Polls a run in use. Releases one that had no clients for some time. */
 static void pulse_visit(struct pulse *p, struct pulse_run *r)
 {
 	bool is_idle, goes_on;
@@ -322,7 +324,7 @@ static void pulse_visit(struct pulse *p, struct pulse_run *r)
 	goes_on = r->path && !r->has_ended && !r->has_failed;
 	is_idle = r->path && !r->clients && clock_ns(CLOCK_MONOTONIC) - r->idle_since_ns > IDLE_NS;
 	if (is_idle)
-		r->is_leaving = true; /* no client finds it any more */
+		r->is_leaving = true; /* hides it from new clients */
 	pthread_mutex_unlock(&p->lock);
 	if (is_idle)
 		pulse_release(p, r);
@@ -401,13 +403,13 @@ void pulse_stop(struct pulse *p)
 
 static bool pulse_run_is(const struct pulse_run *r, const struct pulse_subject *s)
 {
-	if (*r->uuid && r->has_ended) /* if it is asked for again, the agent has given us up */
+	if (*r->uuid && r->has_ended) /* a new client needs a new connection to the agent */
 		return false;
 	return r->path && !r->is_leaving && r->id == s->id &&
 	       !strcmp(r->uuid, s->uuid ? s->uuid : "") && !strcmp(r->path, s->path);
 }
 
-/* Takes its stream. -ENOMEM. */
+/* Takes ownership of the stream. Returns 0 or -ENOMEM. */
 static int pulse_run_begin_with(struct pulse_run *r, struct pulse_subject *s)
 {
 	char *path = memory_strdup(s->path);
@@ -423,7 +425,7 @@ static int pulse_run_begin_with(struct pulse_run *r, struct pulse_subject *s)
 	return 0;
 }
 
-/* The one that is there, or a free one. With the lock. */
+/* Returns the existing or a new entry, or NULL. Needs the lock. */
 static struct pulse_run *pulse_find(struct pulse *p, struct pulse_subject *s)
 {
 	struct pulse_run *unused = NULL;
@@ -456,7 +458,7 @@ struct pulse_client *pulse_open(struct pulse *p, const struct pulse_subject *sub
 		pthread_cond_broadcast(&p->work);
 	}
 	pthread_mutex_unlock(&p->lock);
-	if (s.fd >= 0) /* others follow it, or it cannot be followed */
+	if (s.fd >= 0) /* not needed by an existing entry, or no entry is free */
 		close(s.fd);
 	if (c && c->run)
 		return c;
@@ -477,7 +479,10 @@ void pulse_close(struct pulse_client *c)
 	free(c);
 }
 
-/* Where it goes on: at the first text that it has not; without a place, it is too late for that. */
+/*
+ * Finds the first text that the client lacks. Sets no place if texts after its latest sample were
+ * dropped.
+ */
 static void client_find_place(struct pulse_client *c)
 {
 	const struct pulse_run *r = c->run;
@@ -488,12 +493,14 @@ static void client_find_place(struct pulse_client *c)
 	for (c->next = first; c->next < r->made; c->next++)
 		if (r->texts[c->next % PULSE_TEXTS]->at_ns > c->after_ns)
 			break;
-	/* what was dropped may have been later than what it has; of a job of the node the page has
-	 * samples that are far apart, and more cannot be had */
+	/*
+	 * dropped texts may be later than what the client has; the page of a job of the node has
+	 * samples far apart, and there are no others
+	 */
 	c->has_place = c->next > first || !first || *r->uuid;
 }
 
-/* The last words for it: the page is to be fetched again, or the run has ended. */
+/* Writes the last event: "reload" if the page must be fetched again, or "end". */
 static ssize_t client_finish(struct pulse_client *c, char *out, size_t most, const char *event)
 {
 	char text[64];
@@ -520,7 +527,10 @@ static ssize_t client_send(struct pulse_client *c, char *out, size_t most)
 	return (ssize_t)n;
 }
 
-/* Waits for a text; with the lock. Negative: there is one; else what to return. */
+/*
+ * Waits for a text, with the lock. Returns a negative value if there is one, otherwise the result
+ * of pulse_read().
+ */
 static ssize_t client_wait(struct pulse_client *c, char *out, size_t most)
 {
 	static const char calm[] = ": no sample\n\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which run and which store a request is about. */
+/* Determines the run and the store of a request. */
 #include "base/memory.h"
 #include "base/text.h"
 #include "store/database_open.h"
@@ -19,8 +19,7 @@ bool request_is_of_node(struct MHD_Connection *c)
 	return of && !strcmp(of, "node");
 }
 
-static pthread_mutex_t finding =
-	PTHREAD_MUTEX_INITIALIZER; /* paths of stores are made in one place */
+static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER; /* stores_find() is not thread-safe */
 
 static int run_read(const char *path, int64_t id, struct stored_run *r)
 {

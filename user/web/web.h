@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The server of `bpfmon serve`: its parts, and what each request gets of it. */
+/* The server of `bpfmon serve`: its parts, and the replies to requests. */
 #ifndef WEB_WEB_H
 #define WEB_WEB_H
 
@@ -12,35 +12,35 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-/* A run as an address names it: that was checked. */
+/* A run of a URL, after validation. */
 struct run_ref {
 	bool of_node;
-	char text[320]; /* NUMBER or HOST:NUMBER of a store; of the node a UUID */
+	char text[320]; /* NUMBER or HOST:NUMBER in a store, or a UUID of the node */
 };
 
 struct web {
 	struct guard guard;
-	bool is_on_loopback; /* other machines do not reach it */
+	bool is_on_loopback; /* not reachable by other machines */
 	struct store_options store;
-	const char *agent;   /* the socket of that of the node, which may not be there */
-	const char *program; /* bpfmon itself, which makes lists, comparisons and exports */
+	const char *agent;   /* socket of the agent of the node, which may not exist */
+	const char *program; /* path of bpfmon, which makes lists, comparisons and exports */
 	struct connections connections;
 	struct pulse pulse;
-	sem_t turns;       /* to make answers */
-	atomic_uint flows; /* outputs of children that are being sent */
+	sem_t turns;       /* limits replies made at once */
+	atomic_uint flows; /* outputs of children being sent */
 	struct MHD_Daemon *daemon;
 	struct door door;
 };
 
-/* Starts to answer at @w->door. 0, or a negative errno. */
+/* Starts to answer at @w->door. Returns 0 or a negative errno. */
 int web_start(struct web *w);
 
-/* Whether it is about the jobs of the node: ?of=node. */
+/* Returns true for a request about jobs of the node (?of=node). */
 bool request_is_of_node(struct MHD_Connection *c);
 
 /*
- * Answers, each to be queued with its status by the caller. NULL: without memory, or too many are
- * being made; else @status is set.
+ * Make a reply, and set its status. The caller queues it. Return NULL without memory, or if too
+ * many replies are being made.
  */
 struct MHD_Response *reply_text(const char *text, unsigned status, unsigned *result);
 struct MHD_Response *reply_list_page(struct web *w, unsigned *status);
@@ -52,15 +52,18 @@ struct MHD_Response *reply_export(struct web *w, const struct run_ref *ref,
 				  struct MHD_Connection *c, unsigned *status);
 struct MHD_Response *reply_live(struct web *w, const struct run_ref *ref, struct MHD_Connection *c,
 				unsigned *status);
-/* @words: what follows `bpfmon edit REF`, up to NULL. */
+/* @words are NULL-terminated arguments of `bpfmon edit REF`. */
 struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *words,
 				unsigned *status);
 
-/* The words that choose the store for a child, to @words; how many. */
+/* Stores the options that select the store for a child in @words. Returns their number. */
 size_t web_put_store(const struct web *w, bool of_node, char **words);
-/* Whether the socket of an agent is there. */
+/* Returns true if the socket of an agent exists. */
 bool web_has_agent(const struct web *w);
-/* The run that @ref names, with its store in @path, to be freed; -ENOENT. @r: stored_run_done(). */
+/*
+ * Finds the run @ref and the path of its store. The caller frees @path and calls
+ * stored_run_done(@r). Returns 0, -ENOENT if there is no such run, or another negative errno.
+ */
 int run_find(const struct store_options *store, const char *ref, struct stored_run *r, char **path);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The HTTP server: which request is answered, and by what. Each connection has a thread, which
- * waits for what it sends; their number, their requests and their time are bounded.
+ * The HTTP server: dispatches requests to replies. Each connection has a thread of its own;
+ * connections, requests and times are bounded.
  */
 #include "base/clock.h"
 #include "base/log.h"
@@ -22,18 +22,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FORM_BYTES 8192 /* of all that it says */
+#define FORM_BYTES 8192 /* limit of a form */
 #define FORM_WORDS 128
 
 struct form {
-	struct MHD_PostProcessor *reader; /* owned; NULL: the request has no form */
+	struct MHD_PostProcessor *reader; /* owned; NULL without a form */
 	char text[FORM_BYTES];
 	size_t used, nr;
 	char *words[FORM_WORDS + 1]; /* --name=..., in @text */
-	bool is_bad;                 /* it says something else, or too much */
+	bool is_bad;                 /* unknown fields, or too many */
 };
 
-/* What a form says, as options of `bpfmon edit`. */
+/* Appends a field as an option of `bpfmon edit`. */
 
 static void form_put(struct form *f, const char *option, const char *value, size_t n)
 {
@@ -48,7 +48,7 @@ static void form_put(struct form *f, const char *option, const char *value, size
 	f->used += (size_t)length + 1;
 }
 
-/* A further piece of the last text, over the end of the one before. */
+/* Appends a further piece to the last value. */
 static void form_append(struct form *f, const char *data, size_t size)
 {
 	if (!f->nr || f->used + size >= sizeof(f->text)) {
@@ -60,8 +60,7 @@ static void form_append(struct form *f, const char *data, size_t size)
 	f->text[f->used - 1] = '\0';
 }
 
-/* For the post processor, with a struct form: takes a value, or a further piece (@at > 0) of the
- * last one. */
+/* Callback of the post processor: takes a value, or a further piece of the last one (@at > 0). */
 static enum MHD_Result form_take(void *context, enum MHD_ValueKind kind, const char *key,
 				 const char *file, const char *type, const char *encoding,
 				 const char *data, uint64_t at, size_t size)
@@ -79,13 +78,13 @@ static enum MHD_Result form_take(void *context, enum MHD_ValueKind kind, const c
 	return MHD_YES;
 }
 
-#define SILENCE_SECONDS 30 /* of a connection */
+#define SILENCE_SECONDS 30 /* timeout of a connection */
 #define REQUEST_BYTES (32 << 10)
 #define STACK_BYTES (1 << 20)
-#define BUSY 8          /* answers that are being made at once */
-#define BUSY_SECONDS 20 /* a request waits so long for its turn */
+#define BUSY 8          /* replies made at once */
+#define BUSY_SECONDS 20 /* longest wait of a request for its turn */
 
-/* Takes the response. */
+/* Takes ownership of the response. */
 static enum MHD_Result reply_queue(struct MHD_Connection *c, unsigned status,
 				   struct MHD_Response *r)
 {
@@ -118,7 +117,10 @@ static enum MHD_Result reply_refusal(struct MHD_Connection *c, unsigned status, 
 	return r ? reply_queue(c, status, r) : MHD_NO;
 }
 
-/* To the page without the token in its address, which histories and screens show. */
+/*
+ * Redirects to the page without the token in its address, as addresses are visible in histories and
+ * on screens.
+ */
 static enum MHD_Result reply_token(struct web *w, struct MHD_Connection *c, const char *url)
 {
 	char name[32], cookie[160];
@@ -135,7 +137,7 @@ static enum MHD_Result reply_token(struct web *w, struct MHD_Connection *c, cons
 	return reply_queue(c, status, r);
 }
 
-/* /runs/REF or /node/REF, and what is below it. */
+/* Serves /runs/REF or /node/REF, and paths below. */
 static struct MHD_Response *reply_run(struct web *w, struct MHD_Connection *c, bool of_node,
 				      const char *url, unsigned *status)
 {
@@ -157,7 +159,7 @@ static struct MHD_Response *reply_run(struct web *w, struct MHD_Connection *c, b
 	return reply_text("There is nothing here.\n", MHD_HTTP_NOT_FOUND, status);
 }
 
-/* Waits for the turn to make an answer, of which each may take a core and much memory. */
+/* Waits for a turn, as making a reply may need a core and much memory. */
 static bool turn_take(struct web *w)
 {
 	struct timespec until;
@@ -214,7 +216,10 @@ static enum MHD_Result reply_post(struct web *w, struct MHD_Connection *c, const
 	return reply_queue(c, status, r);
 }
 
-/* Whether it comes from a page of ours or from the address line; else it was refused. */
+/*
+ * Returns true if the request comes from a page of this server or from the address line. Otherwise
+ * it was refused or redirected.
+ */
 static bool request_is_ours(struct web *w, struct MHD_Connection *c, const char *url, bool is_post,
 			    enum MHD_Result *result)
 {
@@ -248,7 +253,7 @@ static bool request_is_ours(struct web *w, struct MHD_Connection *c, const char 
 	return false;
 }
 
-/* What it says is read with it; request_complete() ends that. */
+/* Allocates the state of the request, which request_complete() frees. */
 static enum MHD_Result request_begin(struct MHD_Connection *c, bool is_post, void **state)
 {
 	struct form *form = memory_calloc(1, sizeof(*form));
@@ -263,7 +268,9 @@ static enum MHD_Result request_begin(struct MHD_Connection *c, bool is_post, voi
 	return form ? MHD_YES : MHD_NO;
 }
 
-/* Called once the headers are there, for each piece of a form, and when the request is complete. */
+/*
+ * Called when the headers are complete, for each piece of a form, and when the request is complete.
+ */
 static enum MHD_Result request_handle(void *context, struct MHD_Connection *c, const char *url,
 				      const char *method, const char *version, const char *data,
 				      size_t *data_size, void **state)
@@ -328,7 +335,7 @@ static void web_log(void *context, const char *format, va_list args)
 	log_info("HTTP: %s", text);
 }
 
-/* The door has bounded their number. */
+/* The door limits the number of connections. */
 static bool web_take(void *context, int fd, const struct sockaddr *from, socklen_t length)
 {
 	struct web *w = context;

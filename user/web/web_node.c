@@ -15,18 +15,17 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#define PATIENCE_SECONDS 10 /* for a line of the agent */
+#define PATIENCE_SECONDS 10 /* timeout of a line of the agent */
 #define UUID_LENGTH 36
 #define NAMED_WITHIN                                                                               \
-	100 /* bytes of a line: kind and run come first, of a meta the version, too                \
-	     */
+	100 /* bytes of a line that contain kind and run; of a meta line also the version */
 
 bool job_ref_is_valid(const char *ref)
 {
 	return strlen(ref) == UUID_LENGTH && strspn(ref, "0123456789abcdef-") == UUID_LENGTH;
 }
 
-/* The stream of the agent's answer, which is the caller's; NULL after an error, in @err. */
+/* Returns the answer of the agent, or NULL with the reason in *@err. The caller closes it. */
 static FILE *node_call(const char *socket, bool once, int *err)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
@@ -121,7 +120,8 @@ int node_subscribe(const char *socket)
 
 	if (!f)
 		return err;
-	fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 0); /* nothing has been read of it */
+	fd = fcntl(fileno(f), F_DUPFD_CLOEXEC,
+		   0); /* before any read, so no data is lost in the buffer of @f */
 	err = fd < 0 ? -errno : 0;
 	fclose(f);
 	if (!err && fcntl(fd, F_SETFL, O_NONBLOCK))
@@ -131,7 +131,6 @@ int node_subscribe(const char *socket)
 
 /* The jobs of the node in the list of runs. */
 
-/* The stalls of jobs, by their runs: the history has none. */
 void node_stalls_write(const struct node_job_rows *jobs, struct jsonw *j)
 {
 	jsonw_object(j, "stalls");
@@ -145,7 +144,7 @@ void node_stalls_write(const struct node_job_rows *jobs, struct jsonw *j)
 	jsonw_object_end(j);
 }
 
-/* A job of now under the keys of `bpfmon list --json`. */
+/* Writes a running job with the keys of `bpfmon list --json`. */
 static void job_write(const struct node_job_row *r, struct jsonw *j)
 {
 	static const enum metric_id shown[] = { M_cpu, M_rss };

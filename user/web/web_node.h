@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The jobs of the node, as its agent shows them to the user of this server: those of now by
- * its stream, those that have ended by its history. A job is named by the UUID of its run, which
- * both have.
+ * The jobs of the node that the agent shows to the user of this server: running jobs from its
+ * stream, ended ones from its history. The UUID of the run identifies a job in both.
  */
 #ifndef WEB_WEB_NODE_H
 #define WEB_WEB_NODE_H
@@ -12,25 +11,29 @@
 
 #include <stdio.h>
 
-/* Whether it is a UUID as bpfmon writes them; nothing else of a URL reaches the agent. */
+/* Returns true for a UUID as bpfmon writes it. Nothing else of a URL reaches the agent. */
 bool job_ref_is_valid(const char *ref);
 /*
- * The jobs of now, into @rows, for node_jobs_done() in any case; the lines of the run @uuid, unless
- * that is NULL, are written to @kept, too. A negative errno, which was logged.
+ * Reads the running jobs into @rows. If @uuid is not NULL, copies the lines of that run to @kept.
+ * The caller calls node_jobs_done() in any case. Returns 0, or a negative errno that was logged.
  */
 int node_look(const char *socket, const char *uuid, struct node_job_rows *rows, FILE *kept);
-/* Whether the run @uuid is among them. */
+/* Returns true if the run @uuid is in @rows. */
 bool node_has_job(const struct node_job_rows *rows, const char *uuid);
-/* Opens what there is of it: of the history, else its last sample. -ENOENT: there is no such job
- * for this user. Errors as source_open_file(). */
+/*
+ * Opens a job from the history, else its latest sample. Returns 0, -ENOENT if there is no such job
+ * for this user, or an error of source_open_file().
+ */
 int node_open_job(const char *socket, const char *uuid, struct source *s);
-/* A descriptor, which does not block, with the lines of all jobs from now on; or a negative errno,
- * which was logged. */
+/*
+ * Returns a non-blocking descriptor with the lines of all jobs from now on, or a negative errno
+ * that was logged.
+ */
 int node_subscribe(const char *socket);
 
-/* Appends "stalls", an object with the stalls of jobs by their runs, which the history has not. */
+/* Appends "stalls", an object of run UUID to stall. The history has no stalls. */
 void node_stalls_write(const struct node_job_rows *jobs, struct jsonw *j);
-/* Appends each as an object under the keys of `bpfmon list --json`. */
+/* Appends each job as an object with the keys of `bpfmon list --json`. */
 void node_jobs_write(const struct node_job_rows *jobs, struct jsonw *j);
 
 #endif
