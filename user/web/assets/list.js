@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The list of runs: filters that are in the address, pages, and runs to compare.
+// The list of runs: filters in the address, pages, and selection of runs to compare.
 "use strict";
 
 const PAGE = 50;
 const CALM = 400; // ms after the last key
-const AGAIN = 2000; // ms until the list is asked for again while a run of it goes on
-// Runs of the user, or the jobs of the node; these are named by what both the agent and its history have.
+const AGAIN = 2000; // ms between updates while a listed run is running
+// Runs of the user, or jobs of the node. Jobs are identified by the run UUID, which the agent and its history share.
 const ofNode = new URLSearchParams(location.search).get("of") === "node";
 const refOf = (run) => (ofNode ? run.run : run.ref);
 const list = { offset: 0, chosen: new Set(), runs: [], timer: 0, asked: 0 };
@@ -16,7 +16,7 @@ function listQuery() {
 	return query;
 }
 
-// Each word is one to be found.
+// Each word is searched for.
 function listRequest() {
 	const query = listQuery();
 	const words = (query.get("search") || "").split(/\s+/).filter(Boolean);
@@ -27,7 +27,7 @@ function listRequest() {
 	return `/runs.json?${query}`;
 }
 
-// Of a run that does nothing: for how long, and what it waits for.
+// Describes a stall: its duration, and what the run waits for.
 function stalledOf(run) {
 	const { since_time, reason } = run.stalled;
 	const time = since_time ? ` for ${seconds(Math.max(0, Date.now() / 1000 - since_time))}` : "";
@@ -76,7 +76,7 @@ function labelled(label, className, text) {
 
 const boundSigns = { at_most: "\u2264 ", at_least: "\u2265 " };
 
-/* What it needed; of one that goes on, or of before there was such a figure, what is resident. */
+/* Shows the memory needed; for running or old runs, resident memory. */
 function memoryText(run) {
 	if (has(run.memory_needed_bytes)) return (boundSigns[run.memory_needed_bound] ?? "") + bytes(run.memory_needed_bytes);
 	const resident = run.rss_peak_bytes ?? run.rss_bytes;
@@ -132,7 +132,7 @@ function showRuns(said) {
 	byId("after").disabled = last >= said.total;
 }
 
-// Asked again after a time that grows with what the answer took: a long list is work.
+// Repeats after a time proportional to the duration of the request, as long lists are expensive.
 async function fetchRuns() {
 	const asked = ++list.asked;
 	const began = performance.now();
@@ -201,7 +201,7 @@ addEventListener("DOMContentLoaded", () => {
 	if (ofNode) byId("heading").textContent = document.title = "Jobs of this node";
 	showChosen();
 	fetchRuns();
-	// times of runs under way go on between the answers
+	// update the times of running runs between requests
 	setInterval(() => {
 		for (const run of list.runs.filter((r) => r.state === "running")) {
 			const row = [...byId("runs").tBodies[0].rows].find((r) => r.dataset.run === refOf(run));

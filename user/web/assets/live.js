@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The page of a run, served: it follows a run that goes on, changes name, tags and note, and offers exports.
+// The served page of a run: updates it while it is running, edits name, tags and note, and offers exports.
 "use strict";
 
-const LIVE_WINDOW = 300; // seconds that are shown of a long run, unless others are chosen
-const LIVE_AGAIN = 2000; // ms after a refusal, which a browser does not try again
-const LIVE_ROWS = 20000; // of a chart; then the page is fetched anew, with fewer
+const LIVE_WINDOW = 300; // seconds shown of a long run, unless the user selects others
+const LIVE_AGAIN = 2000; // ms after a refusal, which a browser does not retry
+const LIVE_ROWS = 20000; // per chart; the page is then reloaded, which thins them
 const runAddress = location.pathname;
 const isOfNode = runAddress.startsWith("/node/");
 const live = { source: null, frame: 0, span: Infinity, range: null, stale: false };
 
-// The row of a chart: values of curves that it does not draw yet are in the page when it is fetched again.
+// Adds a row to a chart. Values of curves that the chart lacks appear after a reload.
 function growChart(name, row) {
 	const chart = data.charts[name];
 	if (!chart || row.time <= (chart.time.at(-1) ?? -1)) return;
@@ -19,7 +19,7 @@ function growChart(name, row) {
 	live.stale ||= chart.time.length > LIVE_ROWS;
 }
 
-// Totals only grow; what is not one is in the summary as its largest value.
+// Updates totals, which only grow, and peaks of other values.
 function growSummary(sample) {
 	for (const [key, value] of Object.entries(sample))
 		if (has(summary[key]) && value > summary[key]) summary[key] = value;
@@ -30,7 +30,7 @@ function growSummary(sample) {
 	data.samples++;
 }
 
-// A window that ends at the newest sample slides; one that the user has moved away stays.
+// A range that ends at the latest sample moves along, unless the user moved it away.
 function slide(before) {
 	const isMoved = live.range && (view.from !== live.range[0] || view.to !== live.range[1]);
 	if (isMoved) live.span = view.to < before ? null : view.from <= 0 ? Infinity : view.to - view.from;
@@ -67,7 +67,7 @@ function onSample(event) {
 	});
 }
 
-// Where it was left off comes with each sample, so that a lost connection goes on there.
+// The browser repeats the id of the last sample after a lost connection, so the stream continues there.
 function follow() {
 	const after = Math.floor(lastSample * 1e6) * 1000;
 	live.source = new EventSource(`${runAddress}/live?after=${after}`);
@@ -85,7 +85,7 @@ function follow() {
 	});
 }
 
-// Only the history has a job that has ended; without one this page is all there is.
+// Only the history keeps jobs that have ended; without a history this page is all there is.
 async function endJob() {
 	const answer = await fetch(runAddress, { method: "HEAD" }).catch(() => null);
 	if (answer?.ok) location.reload();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data of the page; values as text; elements of the document. Data becomes text, never markup.
+// The data of the page, formatting of values, and creation of elements. Data is inserted as text, never as markup.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const meta = data.meta;
 const summary = data.summary;
-// what the page shows, by a name that stays when scripts are minified: for its console and its tests
+// exported under a name that survives minification, for the console and tests
 const watched = {};
 globalThis.bpfmon = watched;
 const byId = (id) => document.getElementById(id);
 
-// An element with a class, and what is in it: texts and elements.
+// Creates an element with a class and children (texts and elements).
 function el(name, className, ...children) {
 	const e = document.createElement(name);
 	if (className) e.className = className;
@@ -18,7 +18,7 @@ function el(name, className, ...children) {
 	return e;
 }
 
-// What could hide, reorder or break a line is shown as its number.
+// Characters that could hide, reorder or break a line are shown as their number.
 const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
 function visible(text) {
@@ -30,7 +30,7 @@ function visible(text) {
 	});
 }
 
-// What stands for a value that was not read; it is never shown as 0.
+// Shown for a value that was not read, which is never shown as 0.
 const missing = "–";
 const has = (v) => v !== null && v !== undefined;
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -68,7 +68,8 @@ const cores = (v) => (has(v) ? digits(v) : missing);
 const rate = (format) => (v) => (has(v) ? format(v) + "/s" : missing);
 const percent = (v) => (has(v) ? digits(v * 100) + " %" : missing);
 
-// A time of the run, as precise as a step of @step seconds wants it: 1:02:03.5, or of a short run 3.5 s
+// Formats a time of the run with the precision that a step of @step seconds needs: 1:02:03.5, or 3.5 s in a short
+// run
 function clock(v, step = Math.min(1, wall / 1000)) {
 	const sign = v < 0 ? "-" : "";
 	const places = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
@@ -81,18 +82,16 @@ function clock(v, step = Math.min(1, wall / 1000)) {
 	return h ? `${sign}${h}:${two((a / 60) % 60)}:${rest}` : `${sign}${Math.floor(a / 60)}:${rest}`;
 }
 
-// The end of a path.
 const lastPart = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
-// Rows of the data as objects.
 const rowsOf = (fields, rows) => rows.map((row) => Object.fromEntries(fields.map((field, i) => [field, row[i]])));
 
-// Processes as objects; the data has their paths once each.
+// Processes as objects. The data contains each path once.
 const processes = rowsOf(data.processes.fields, data.processes.rows);
 for (const p of processes) {
 	p.program = p.exe;
 	p.exe = has(p.exe) ? data.processes.exes[p.exe] : null;
-	// its exit code, its signal as a negative number, or its state where it goes on
+	// exit code, negative signal, or state of a process that has not ended
 	if (typeof p.ended === "string") p.state = p.ended;
 	else if (p.ended < 0) p.signal = -p.ended;
 	else p.exit_code = p.ended;
@@ -101,27 +100,27 @@ for (const p of processes) {
 
 if (data.programs) summary.programs = rowsOf(data.programs.fields, data.programs.rows);
 
-// Charts with the same times have them once.
+// Charts with the same times share them.
 for (const c of Object.values(data.charts))
 	if (typeof c.time === "string") {
 		const [column] = Object.values(c.columns);
 		c.time = data.charts[c.time].time.slice(0, column?.length);
 	}
 
-// How long the run took, and the part of it that is shown.
+// Duration of the run, and the range that is shown.
 let lastSample = Math.max(0, ...Object.values(data.charts).map((c) => c.time.at(-1) || 0));
 let wall = Math.max(summary.wall_seconds || 0, lastSample, 1e-6);
 const view = { from: 0, to: wall, listeners: [], painters: [], chosen: null };
 const shortestRange = Math.min(wall, 1e-3);
 const isWhole = () => view.from <= 0 && view.to >= wall;
 
-// A run that goes on has come to @at.
+// Extends a running run to the time @at.
 function runReaches(at) {
 	lastSample = Math.max(lastSample, at);
 	wall = Math.max(wall, at);
 }
 
-// @isPassing: the range is still being chosen, by a pointer or a key that is down.
+// @isPassing: the range is still changing, while a pointer or key is down.
 function showRange(from, to, isPassing = false) {
 	from = Math.max(0, from);
 	to = Math.min(wall, to);
@@ -133,13 +132,13 @@ function showRange(from, to, isPassing = false) {
 	if (!isPassing) view.chosen?.();
 }
 
-// Zooms to a time, but not to less than the charts can show.
+// Zooms to a range, widened to the shortest that charts can show.
 function showTime(from, to) {
 	const more = Math.max(0, (Math.min(wall, 2e-3) - (to - from)) / 2);
 	showRange(from - more, to + more);
 }
 
-// Where a time is in what is shown, from 0 to 1.
+// Returns the position of a time within the range that is shown, from 0 to 1.
 const share = (t) => (t - view.from) / (view.to - view.from);
 
 function place(bar, from, to) {

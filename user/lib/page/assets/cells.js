@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tables: they sort by any column, have bars in their cells, and names whose full text is shown on demand.
+// Tables that can be sorted by any column, with bars in cells, and names whose full text is shown on demand.
 "use strict";
 
 const ROWS_SHOWN = 50;
@@ -15,7 +15,7 @@ function compare(get, down) {
 	};
 }
 
-// The full text of what is cut or shortened: at the pointer, and where the keyboard is.
+// Tooltips with the full text of shortened names, for pointer and keyboard.
 function withTip(element, text) {
 	if (text) element.dataset.tip = text;
 	return element;
@@ -49,21 +49,21 @@ function tips() {
 	addEventListener("keydown", (event) => event.key === "Escape" && showTip(null));
 }
 
-// On paper nothing can be opened.
+// Opens all folds before printing.
 function foldsInPrint() {
 	addEventListener("beforeprint", () => {
 		for (const fold of document.querySelectorAll("details.fold")) fold.open = true;
 	});
 }
 
-// A name in a cell: its short form; where a click on the row does something, a button.
+// Creates a shortened name; a button if a click on the row has an effect.
 function nameCell(text, full, isButton) {
 	const name = el(isButton ? "button" : "span", isButton ? "link" : "", text);
 	if (isButton) name.type = "button";
 	return withTip(name, full === text ? null : full);
 }
 
-// A table that is wider than its place scrolls sideways, and can then be reached by the keyboard.
+// A table that is too wide scrolls horizontally, and is then reachable by keyboard.
 function watchWidth(table) {
 	const place = table.closest(".scroll");
 	if (!place || place.watched) return;
@@ -79,12 +79,13 @@ function watchWidth(table) {
 }
 
 /*
- * A column is [title, get, format, kind, more]. The kind is "", "text", "text wide", or "roomy" where a phone
- * has no room for it; more may have
- *   bar    a bar in the cell, against the largest value of all columns whose bar has that name
- *   tip    what a name is in full
+ * A column is [title, get, format, kind, more]. The kind is "", "text", "text wide", or "roomy" for
+ * a column that phones hide. Members of more:
+ *   bar    draw a bar in the cell, relative to the largest value of all columns with the same bar
+ *   name
+ *   tip    full text of a name
  *   extra  shown only on demand
- *   kind   of a cell
+ *   kind   class of a cell
  */
 class SortedTable {
 	constructor(table, columns, caption, by) {
@@ -129,7 +130,7 @@ class SortedTable {
 		if (this.more) this.more.hidden = items.length <= this.limit;
 	}
 
-	// The button below a table whose first rows are shown.
+	// Adds a button below a table that shows only its first rows.
 	growing(limit) {
 		this.limit = limit;
 		this.more = el("button", "more", "Show more");
@@ -145,7 +146,7 @@ class SortedTable {
 		return [...this.body.querySelectorAll("td:first-child > :is(button, [data-tip])")];
 	}
 
-	// One name of the table is reached by Tab, the others by the arrow keys.
+	// Tab reaches one name of the table, arrow keys the others.
 	moveFocus(event) {
 		const names = this.names(),
 			at = names.indexOf(event.target);
@@ -182,7 +183,7 @@ class SortedTable {
 	}
 }
 
-// The columns of a table that are shown only on demand.
+// Shows columns of kind "extra" on demand.
 function extraColumns(box, table) {
 	const update = () => table.classList.toggle("all", byId(box).checked);
 	byId(box).addEventListener("change", update);

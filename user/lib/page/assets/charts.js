@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The charts: one uPlot each, one cursor and one zoom for all.
+// The charts: one uPlot each, with a common cursor and zoom.
 "use strict";
 
-// How values of each unit are written; which charts there are, and their curves, comes with the data.
+// Formats of each unit. The data defines the charts and their curves.
 const units = {
 	cores: { format: cores },
 	bytes: { format: bytes, base: 2 },
@@ -29,13 +29,13 @@ const binarySteps = Array.from({ length: 62 }, (_, i) => 2 ** i);
 const PLOT_HEIGHT = 156; // of all charts, without axis and padding
 const AXIS_HEIGHT = 26;
 const PAD = { top: 8, right: 12, bottom: 8 };
-const NEAR = 1.6; // a limit up to so many times the largest value is drawn unasked
+const NEAR = 1.6; // limits up to this multiple of the largest value are drawn by default
 const drawn = [];
 watched.charts = drawn;
 const underlays = []; // functions that draw below the curves of all charts
 let ink = {};
 
-// Colours are the style's, so that a theme is in one place.
+// Colours come from the style sheet, so that themes are defined in one place.
 function readInk() {
 	const style = getComputedStyle(document.documentElement);
 	const get = (name) => style.getPropertyValue(name).trim();
@@ -52,7 +52,7 @@ function readInk() {
 	};
 }
 
-// Adds up the stacked curves; the sum of what was read, nothing where nothing was.
+// Stacks curves on the values below them. Values that were not read stay null.
 function stack(columns, curves) {
 	const sums = columns[0].map(() => 0);
 	return columns.map((column, i) => {
@@ -71,7 +71,7 @@ function curvesOf(kind) {
 		.filter((c) => c.values.some(has));
 }
 
-// The index of the time nearest to @at.
+// Returns the index of the time nearest to @at.
 function nearest(times, at) {
 	let low = 0,
 		high = times.length - 1;
@@ -83,7 +83,7 @@ function nearest(times, at) {
 	return Math.abs(times[low] - at) <= Math.abs(times[high] - at) ? low : high;
 }
 
-// From 0 up to the largest value that is shown, the peaks, and the limits that are near or asked for.
+// The range extends from 0 to the largest visible value, peak, or limit that is near or switched on.
 function rangeOf(chart) {
 	return (
 		chart.kind.range ||
@@ -114,13 +114,13 @@ function seriesOf(kind, curve) {
 	};
 }
 
-// Stacked curves lie over each other: the last, which is the sum, is drawn first.
+// The last stacked curve is the sum and covers the others, so it is drawn first.
 function layers(curves) {
 	const stacked = curves.filter((c) => c.how === "stacked").reverse();
 	return [...stacked, ...curves.filter((c) => c.how !== "stacked")];
 }
 
-// Where a chart stands above another with the same times, the lower one has their texts.
+// Of charts with the same times above each other, only the lowest has labels.
 function axesOf(kind) {
 	const line = {
 		stroke: ink.text,
@@ -184,7 +184,7 @@ function zoomToSelection(u) {
 	showRange(from, to);
 }
 
-// Times and curves, in the order in which they are drawn.
+// Returns times and curves in drawing order.
 function plotData(chart) {
 	const stacked = stack(
 		chart.curves.map((c) => c.values),
@@ -203,7 +203,7 @@ function buildPlot(chart) {
 	showValues(chart);
 }
 
-// All are in the page before the first is measured, so that it is laid out once.
+// Adds all charts before measuring any, to avoid repeated layout.
 function addCharts(kinds) {
 	const made = kinds.map(makeChart).filter(Boolean);
 	measureCharts(made);
@@ -214,7 +214,7 @@ function measureCharts(list) {
 	for (const chart of list) chart.width = chart.place.clientWidth;
 }
 
-// The frame of a chart, in the page, in the place of one of the same name. Null: it has no curve, or is folded.
+// Adds or replaces the frame of a chart. Returns null if it has no curve or is folded.
 function makeChart(kind) {
 	const curves = curvesOf(kind);
 	if (!curves.length || kind.fold?.(kind, curves)) return null;
@@ -275,7 +275,7 @@ function charts() {
 			: "";
 }
 
-// Those below the first screen.
+// Charts below the first screen.
 function laterCharts() {
 	addCharts(chartKinds.filter((k) => k.isLater));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What came of a comparison: the verdict, the sides by their names, the values that changed, and those that did not.
+// The result of a comparison: verdict, names of the sides, and values with and without changes.
 "use strict";
 
-const LEAST_CHANGE = 0.01; // of one run each: less is not called a change
+const LEAST_CHANGE = 0.01; // between single runs; smaller differences are no change
 const STEPS_SHOWN = 20;
 const { comparison } = data;
 const letter = (i) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1));
@@ -41,7 +41,7 @@ const formatOfValue = (key) => (key.endsWith("_bytes") ? bytes : key.endsWith("_
 const tagText = (tags) => Object.entries(tags || {}).map(([key, v]) => `${key}=${v}`);
 const minute = (v) => dateText(v).replace(/:\d\d UTC/, " UTC");
 
-// What a side of one run is called: its name, and what else it takes to tell it from the others.
+// Titles of sides of one run: the name, with whatever distinguishes it from the others.
 function titlesOf(list) {
 	const first = list.map(({ runs, name }) => {
 		const run = runs[0];
@@ -68,7 +68,7 @@ titlesOf(sides).forEach((title, i) => {
 	sides[i].title = comparison.by ? visible(`${comparison.by}=${sides[i].name}`) : title;
 });
 
-// When, where, how many: what the title does not say.
+// Describes a side: time, host, number of runs, unless the title does so.
 function sideText(side) {
 	const starts = side.runs.map((run) => run.start_time).filter(has),
 		hosts = [...new Set(side.runs.map((run) => run.host).filter(has))],
@@ -107,7 +107,7 @@ function showSides() {
 		: "";
 }
 
-// What became of a value of group @g: in the words of the verdict, if it has some.
+// Returns how a value of group @g changed, in the words of the verdict if there is one.
 function stateOf(key, g) {
 	const [a, b] = [comparison.values[key][0], comparison.values[key][g]];
 	if (!a.n || !b.n) return a.n || b.n ? "on one side only" : null;
@@ -125,7 +125,7 @@ function relativeText(v) {
 	return part >= 9.995 ? `× ${digits(part + 1)}` : part ? `${sign}${Math.abs(part * 100).toFixed(1)} %` : "0 %";
 }
 
-// Bounds of one memory that are one value are one row.
+// Bounds of the same memory with the same value share a row.
 function isSameMemory(key) {
 	const twin = { rss_peak_upper_bytes: "rss_peak_bytes", process_rss_peak_bytes: "rss_peak_bytes" }[key],
 		other = comparison.values[twin];
@@ -135,7 +135,7 @@ function isSameMemory(key) {
 	);
 }
 
-// Of the list of all values those of group @g that are in one of @states.
+// Returns the values of group @g whose state is wanted.
 function rowsIn(g, isWanted) {
 	return Object.keys(comparison.values)
 		.filter((key) => !isSameMemory(key))
@@ -245,7 +245,7 @@ function showGroup(g) {
 	valuesTable(fold, `Values of ${sides[g].title} that did not change`, g, same);
 }
 
-// A fact of a group: one text, or how many there are.
+// Formats a fact of a group: one text, or the number of different ones.
 function differingText(key, texts) {
 	const name = key.slice(key.lastIndexOf(".") + 1);
 	if (!texts.length) return missing;
@@ -280,7 +280,7 @@ function showFacts() {
 	table.show(list);
 }
 
-// Of each phase, program or span what two sides used, value by value.
+// The resources of two sides for each phase, program or span.
 function stepColumns(g) {
 	const { kind, keys } = data.steps;
 	const name = kind.charAt(0).toUpperCase() + kind.slice(1);
@@ -319,7 +319,7 @@ function showSteps() {
 	if (left_out) place.append(el("p", "quiet", `${count(left_out)} more ${kinds} are not listed.`));
 }
 
-// Of two sides what came of them; of more which ones they are, the verdicts stand with their values.
+// For two sides, the verdict; for more, their names, since verdicts then stand with the values.
 function titleOfAll() {
 	const [first, ...others] = sides.map((side) => side.title);
 	const shown = others.slice(0, 3).join(", ");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The controls of a page: light and dark, print, the zoom in its address, and back to the whole run.
+// Controls of a page: theme, printing, zoom in the address, and reset of the zoom.
 "use strict";
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
@@ -11,8 +11,8 @@ function setTheme(dark) {
 	for (const listener of view.listeners) listener();
 }
 
-// Draws the rest when the first screen has been shown; before that if it is to be printed. A hidden page
-// has no frames.
+// Draws the rest after the first screen is visible, or before printing. The timeout is for hidden pages, which have
+// no frames.
 function afterFirstScreen(draw) {
 	const once = () => {
 		if (document.documentElement.dataset.drawn) return;
@@ -33,7 +33,7 @@ function themeControls() {
 	prefersDark.addEventListener("change", (event) => setTheme(event.matches));
 	addEventListener("beforeprint", () => {
 		before = isDark();
-		document.body.classList.add("paper"); // charts are drawn in the width that they will have
+		document.body.classList.add("paper"); // charts are drawn at their printed width
 		setTheme(false);
 	});
 	addEventListener("afterprint", () => {
@@ -42,7 +42,7 @@ function themeControls() {
 	});
 }
 
-// #t=FROM,TO in seconds. Null: the address is of a part of the page, and says nothing of time.
+// Parses #t=FROM,TO in seconds. Returns null if the address names a part of the page.
 function rangeOfAddress() {
 	const [, from, to] = /^#t=(\d+(?:\.\d+)?),(\d+(?:\.\d+)?)$/.exec(location.hash) || [];
 	if (to) return [Number(from), Number(to)];
@@ -54,7 +54,8 @@ function addressOfRange() {
 	return location.href.split("#")[0] + (isWhole() ? "" : `#t=${short(view.from)},${short(view.to)}`);
 }
 
-// The zoom is in the address: it can be sent and kept, and the browser's buttons go back and forth.
+// The zoom is part of the address, so that it can be sent or bookmarked, and the browser's buttons go back and
+// forth.
 function rangeInAddress() {
 	const take = (range) => range && showRange(...range, true);
 	if (location.hash) take(rangeOfAddress());

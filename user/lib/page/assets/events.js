@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Events: a lane of flags above the charts, and their table.
+// Events: a lane of flags above the charts, and a table.
 "use strict";
 
-// A flag's text ends before the next flag, and is left out where that is too near.
+// The text of a flag ends before the next flag, and is omitted if there is no room.
 function redrawFlags() {
 	const lane = byId("flags"),
 		width = lane.clientWidth || 800;

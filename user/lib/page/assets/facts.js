@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The facts of a run in words: folded groups, of which the first line has what matters.
+// The facts of a run: folded groups whose heading shows the most important ones.
 "use strict";
 
-// Rows of all of @object but what is placed elsewhere.
+// Returns rows of all members except those in @placed.
 const factsOf = (object, placed = []) =>
 	Object.entries(object || {})
 		.filter(([key]) => !placed.includes(key))
@@ -22,7 +22,7 @@ function addFacts(title, gist, list) {
 	);
 }
 
-// Keys that have a place of their own on the page; all others are listed under their own names.
+// Keys that are shown elsewhere on the page; all others are listed under their names.
 const placedMeta = [
 	"kind",
 	"schema",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Charts of curves that do not move, as lines of text.
+// Charts of constant curves, shown as text.
 "use strict";
 
-const FLAT = 0.02; // a curve that varies by less of its largest value has nothing to show
+const FLAT = 0.02; // a curve that varies by less than this share of its maximum is constant
 
 function isFlat(curves) {
 	return curves
@@ -14,7 +14,7 @@ function isFlat(curves) {
 		});
 }
 
-// A chart of curves that do not move is a line of text, and drawn if that is asked for.
+// Shows a chart of constant curves as a line of text, with a button that draws it.
 function foldChart(kind, curves) {
 	if (kind.isAsked || !isFlat(curves)) return false;
 	const said = curves

@@ -34,7 +34,7 @@ function commandText() {
 	return "a command whose arguments were not recorded (--no-args)";
 }
 
-// How it ended, and whether that is good, bad or still to come.
+// Returns how the run ended, and the class of that.
 function endText() {
 	if (data.running) return [`running, ${seconds(lastSample)} so far`, "live"];
 	if (summary.limit?.ended) return [`ended by a limit, ${visible(summary.limit.limit)}`, "bad"];
@@ -82,7 +82,7 @@ function endClause() {
 	return has(exit_code) ? `ended with exit status ${exit_code}` : "its end was not recorded";
 }
 
-// One sentence: how long, how busy, how much memory, and how it ended.
+// One sentence: duration, load, memory, and how the run ended.
 function sentence() {
 	const s = summary,
 		{ used } = data.answer;
@@ -113,7 +113,7 @@ function titleText() {
 	return meta.attached ? "Running processes" : "A command";
 }
 
-// Of a run that goes on and does nothing: for how long, and what it waits for.
+// Describes a stall: its duration, and what the run waits for.
 function stalledText({ since_time, reason }) {
 	const now = meta.start_time + lastSample;
 	const time = since_time ? ` for ${seconds(Math.max(0, now - since_time))}` : "";

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory by process or program, where that was sampled.
+// Memory by process or program, if it was sampled.
 "use strict";
 
 const memoryChoice = { byHolder: true };
 
-// Of the live processes those that held most were sampled: the rest of the memory is that of the others.
+// The largest live processes were sampled; the rest of the memory belongs to the others.
 function unsampledLabel(most) {
 	return most ? `up to ${several(most, "process", "processes")} not sampled` : "not sampled";
 }
 
-// The processes or programs that held most, and the rest, one on the other; their sum is the total.
+// Stacks the largest processes or programs, and the rest; their sum is the total.
 function heldCurves() {
 	const { names, columns, unsampled } = data.held;
 	const total = columns[0].map((_, i) => columns.reduce((sum, column) => sum + column[i], 0));
@@ -35,7 +35,7 @@ function heldKind(kind) {
 	return { ...kind, curves, data: { time: data.held.time, each: data.held.each, columns } };
 }
 
-// What memory is stacked by: a choice in the chart's head.
+// Creates the choice of what memory is stacked by, in the head of the chart.
 function memoryChooser(kind) {
 	const choices = [
 		[true, `by ${data.held.by}`],
@@ -59,7 +59,6 @@ function memoryChooser(kind) {
 	return select;
 }
 
-// The chart of memory has a choice of what it is stacked by.
 function offerHolders(kind) {
 	Object.assign(kind, {
 		choice: () => memoryChooser(kind),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The processes that held the memory at the exact peak: they are known of no other.
+// The processes that held memory at the exact peak. They are recorded for no other time.
 "use strict";
 
 function holdersTable() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What each instance of a dimension has used, as a device: a table for each dimension.
+// Values of each instance of a dimension, such as a device: one table per dimension.
 "use strict";
 
 function instanceColumn(key) {

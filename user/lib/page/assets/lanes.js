@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Bars over time in lanes, on one canvas: spans, processes. What overlaps is in different lanes.
+// Bars over time in lanes on one canvas, for spans or processes. Overlapping bars are in different lanes.
 "use strict";
 
-const LANES = 40; // what does not fit into these is drawn as how many there are at each moment
+const LANES = 40; // items beyond these are drawn as their number over time
 const LANES_HEIGHT = 320;
 const LANE_HEIGHT = 20; // of few lanes
-const LABEL_HEIGHT = 14; // a lane that is lower has no texts
+const LABEL_HEIGHT = 14; // lower lanes have no labels
 const REST_HEIGHT = 24;
 const DENSITY_STEPS = 240;
 
-// How many of @members were alive in each step of the visible range.
+// Counts the @members alive in each step of the visible range.
 function density(members, steps = DENSITY_STEPS) {
 	const change = new Array(steps + 1).fill(0);
 	for (const m of members) {
@@ -23,8 +23,8 @@ function density(members, steps = DENSITY_STEPS) {
 	return change.slice(0, steps).map((d) => (alive += d));
 }
 
-// Puts blocks, in the order of their starts, into the first rows that are free for all of their height.
-// Returns how many rows are used; what has no place among @most rows is left out.
+// Places blocks, sorted by start, into the first rows that are free for their height. Returns the number of rows.
+// Blocks that do not fit into @most rows are omitted.
 function packBlocks(blocks, most) {
 	const free = [];
 	for (const b of blocks) {
@@ -48,7 +48,7 @@ function takeBlocks(blocks, top, drawn) {
 	}
 }
 
-// Times and events of the visible range, for rows that are @width pixels wide.
+// Creates the times and events of the visible range, for rows of @width pixels.
 function timeTrack(width) {
 	const axis = el("span", "track axis");
 	const most = Math.max(2, Math.floor(width / 110));
@@ -68,7 +68,7 @@ function timeTrack(width) {
 	return axis;
 }
 
-// A canvas with its axis above it, and below it what the pointer is at.
+// Creates a canvas with its axis above, and a description of the selected item below.
 function lanesPlace(label) {
 	const canvas = el("canvas", "");
 	canvas.tabIndex = 0;
@@ -84,13 +84,13 @@ function lanesPlace(label) {
 }
 
 /*
- * Of each item, in the order of their starts, which have start and end:
- *   paint      {colour, failed, open} of its bar
- *   label      the text in it
- *   describe   all of it in a line
- *   isLit      whether it is of what is lit; others are dimmed
- *   what       what several of them are
- * and of what is nested: parent, within (a list), and first and last, which include what is within.
+ * @items are sorted by start and have start and end. Callbacks per item:
+ *   paint      {colour, failed, open} of the bar
+ *   label      text in the bar
+ *   describe   one line on the item
+ *   isLit      whether it is highlighted; others are dimmed
+ * what is the plural noun for items. Nested items also have over (the parent), within (a list), and
+ * first and last, which include nested items.
  */
 class Lanes {
 	constructor(place, items, of) {
@@ -112,7 +112,7 @@ class Lanes {
 		this.watch.disconnect();
 	}
 
-	// A block of up to @most rows, the item in the first one and what is within it below.
+	// Makes a block of up to @most rows: the item in the first one, nested items below.
 	block(item, isShown, most) {
 		const inner = most > 1 ? (item.within || []).filter(isShown).map((c) => this.block(c, isShown, most - 1)) : [];
 		return {
@@ -124,7 +124,7 @@ class Lanes {
 		};
 	}
 
-	// The lanes of what is at least partly in the visible range, where no block has more than @most of them.
+	// Lays out all visible items, with blocks of at most @most lanes.
 	laid(most) {
 		const drawn = [];
 		const isShown = (i) => (i.last ?? i.end) >= view.from && (i.first ?? i.start) <= view.to;
@@ -136,7 +136,7 @@ class Lanes {
 		return { drawn, rest, used };
 	}
 
-	// High blocks beside each other are cut where more items have a place so.
+	// Limits the height of nested blocks if more items fit that way.
 	lay() {
 		let best = this.laid(LANES);
 		const isNested = best.rest.length && this.items.some((i) => i.within?.length);
@@ -227,7 +227,7 @@ class Lanes {
 		ctx.restore();
 	}
 
-	// How many of those without a lane there are at each moment.
+	// Draws the number of items without a lane over time.
 	paintRest(ctx, width) {
 		const steps = density(this.rest),
 			top = this.used * this.height + 4;
@@ -241,7 +241,7 @@ class Lanes {
 		});
 	}
 
-	// What the pointer or the keyboard is at; null: nothing.
+	// Selects the item at the pointer or keyboard focus; null for none.
 	pointAt(item) {
 		if (this.at === item) return;
 		this.at = item;
@@ -260,7 +260,7 @@ class Lanes {
 		if (item) showTime(item.start, item.end);
 	}
 
-	// The bar at a place, or one that is too thin to be hit exactly.
+	// Returns the item at the pointer, with some tolerance for thin bars.
 	under(event) {
 		const lane = Math.floor(event.offsetY / this.height);
 		const near = this.drawn
@@ -274,7 +274,7 @@ class Lanes {
 		return near.length ? near[0].item : null;
 	}
 
-	// The one in the lane above or below that is nearest in time.
+	// Returns the item nearest in time in the lane above or below.
 	beside(item, step) {
 		const from = this.drawn.find((at) => at.item === item);
 		const away = (i) => Math.max(i.start - item.end, item.start - i.end, 0);
@@ -282,8 +282,8 @@ class Lanes {
 		return there.sort((a, b) => away(a.item) - away(b.item))[0]?.item || item;
 	}
 
-	// The arrow keys go to the one before and after, and up and down: of what is nested to the one around and to the
-	// first within.
+	// Left and right go to the previous and next item; up and down to the parent and first child of nested
+	// items, else to the adjacent lanes.
 	onKey(event) {
 		const { at, items } = this,
 			step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What stands above a chart: its values at the cursor or the largest ones, its limits and peaks; and its keys.
+// The legend above a chart: values at the cursor or the largest ones, limits and peaks; and the keys of a chart.
 "use strict";
 
-// The largest value of the times that are shown.
+// Returns the largest value of the visible range.
 function largestOf(values, time) {
 	let at = -1;
 	values.forEach((v, i) => {
@@ -11,11 +11,11 @@ function largestOf(values, time) {
 	return at < 0 ? null : { value: values[at], time: time[at] };
 }
 
-// Some curves have a unit of their own; where a pushed curve has no value at a time, its last one holds.
+// Some curves have a unit of their own. A pushed curve without a value at a time shows its previous one.
 const formatOf = (kind, curve) => curve.format || kind.format;
 const valueAt = (curve, i) => (curve.filled || curve.values)[i];
 
-// The values at the cursor, or the largest of each curve when it is elsewhere.
+// Shows the values at the cursor, or the largest of each curve without a cursor.
 function showValues(chart) {
 	const { plot, curves, time } = chart;
 	const i = plot.cursor.idx;
@@ -75,7 +75,7 @@ function describe(chart) {
 	return `${chart.kind.title}, ${chart.kind.what}: ${parts.join("; ")}`;
 }
 
-// The arrow keys move the cursor of all charts from sample to sample.
+// Arrow keys move the cursor of all charts from sample to sample.
 function onKey(chart, event) {
 	const { plot, time } = chart;
 	const middle = plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : (view.from + view.to) / 2;

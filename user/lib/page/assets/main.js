@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Puts the report together: the first screen, then what is below it.
+// Builds the report: the first screen, then the rest.
 "use strict";
 
 themeControls();
 header();
 setStage();
-// the scripts of what a run lacks are not in its page
+// scripts of absent parts are not in the page
 if (data.answer.time_parts?.length) timesBar();
 if (data.phases) phaseBands();
 if (data.events.length) eventFlags();

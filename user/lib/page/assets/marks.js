@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is drawn over the curves: events, peaks and their holders, limits.
+// Marks over the curves: events, peaks and their holders, limits.
 "use strict";
 
 const grave = ["oom_kill", "lost", "limit"];
@@ -10,7 +10,7 @@ const eventLabel = (e) =>
 		.replace(/_/g, e.text ? "_" : " ")
 		.slice(0, 40);
 
-// A vertical line at each event. Their names stand in lanes above the charts: no text covers a curve.
+// Draws a vertical line at each event. Names are in lanes above the charts, so that no text covers a curve.
 function drawEvents(u) {
 	const { ctx, bbox } = u,
 		dpr = devicePixelRatio;
@@ -31,7 +31,7 @@ function drawEvents(u) {
 	ctx.restore();
 }
 
-// The peak of the tree and its time: the exact one if it was recorded. One process may have held all of it.
+// Returns the peak of the tree and its time, exact if recorded.
 function memoryPeak() {
 	const exact = has(summary.rss_peak_exact_bytes),
 		s = summary;
@@ -40,7 +40,8 @@ function memoryPeak() {
 	return has(value) && has(at) ? { value, at } : null;
 }
 
-// The process with the largest high-water mark of its own. While a run goes on, only those that have ended are known.
+// Returns the process with the largest high-water mark of its own. It is unknown while the run lasts, because live
+// processes have no record yet.
 function largestProcess() {
 	if (data.running) return null;
 	return processes.reduce(
@@ -49,11 +50,11 @@ function largestProcess() {
 	);
 }
 
-// Whether one process held nearly all at the peak.
+// Returns true if one process held nearly all memory at the peak.
 const isAlone = (peak, largest) =>
 	!!peak && !!largest && largest.rss_peak_bytes > peak.value * 0.97 && largest.start <= peak.at;
 
-// The process whose own peak is drawn beside that of all: null if it is the same.
+// Returns the largest process if its peak is drawn separately from the peak of the tree, otherwise null.
 function separateLargest() {
 	const largest = largestProcess();
 	const holder = (summary.rss_peak_holders || [])[0];
@@ -62,7 +63,7 @@ function separateLargest() {
 
 const isShownAt = (from, to) => to >= view.from && from <= view.to;
 
-// What is drawn beside the curves of memory, as far as it is of the time that is shown.
+// Returns the visible peaks of memory.
 function memoryPeaks() {
 	const peak = memoryPeak(),
 		largest = separateLargest();
@@ -72,7 +73,7 @@ function memoryPeaks() {
 	return list.filter((p) => isShownAt(p.from, p.to));
 }
 
-// The same in words, for the legend.
+// Returns the peaks as text for the legend.
 function memoryNotes() {
 	const peak = memoryPeak(),
 		largest = largestProcess(),
@@ -96,7 +97,7 @@ function memoryNotes() {
 	return list;
 }
 
-// A value at one moment is a dot, one of a longer time a line.
+// A peak at one moment is drawn as a dot, one of unknown time as a line over the lifetime.
 function drawPeaks(u, peaks) {
 	const { ctx, bbox } = u,
 		dpr = devicePixelRatio;
@@ -123,7 +124,7 @@ function drawPeaks(u, peaks) {
 	ctx.restore();
 }
 
-// What the command may use and what the machine has, in the unit of that chart.
+// Returns limits of the run and of the machine, in the unit of the chart.
 function limitsOf(name) {
 	const limits = meta.limits || {},
 		system = meta.system || {};

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sides of several runs in the same charts: a curve is a side, of several runs their median in a band.
+// Several runs in the same charts: a curve per side; for several runs their median in a band.
 "use strict";
 
 function timedEvents() {
 	return [];
 }
 
-// The quartiles belong to the axis, too: no band is cut off.
+// Includes the quartiles, so that no band is cut off.
 function bandRange(kind) {
 	const most = Math.max(0, ...Object.values(kind.data.bands).flatMap(([, high]) => high.filter(has)));
 	return (u, least, top) => {
@@ -15,7 +15,7 @@ function bandRange(kind) {
 	};
 }
 
-// Below the curves, so that each stays visible.
+// Draws bands below the curves, so that curves stay visible.
 function drawBands(kind) {
 	return (u) => {
 		const { ctx } = u;
@@ -40,7 +40,7 @@ function drawBands(kind) {
 	};
 }
 
-// At the cursor the median with its quartiles, elsewhere the largest median.
+// Shows the median with quartiles at the cursor, otherwise the largest median.
 function bandText(format) {
 	return (v) => {
 		if (!has(v) || typeof v === "number") return format(v);

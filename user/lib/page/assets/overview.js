@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The overview: the whole run in a strip, and in it a brush, the part that the charts show.
+// The overview: the whole run in a strip, with a brush that selects the visible range.
 "use strict";
 
 const OVERVIEW_HEIGHT = 46;
-const GRIP = 10; // pixels around an end of the brush that move it
+const GRIP = 10; // pixels around an end of the brush that can be dragged
 const overview = { plot: null, drag: null, frame: 0 };
 
 function overviewCurves() {
@@ -62,7 +62,7 @@ function showBrush() {
 	}
 }
 
-// What a press at @x pixels takes: an end, the window, or a new range from there on.
+// Returns what a press at @x pixels drags: an end, the window, or a new range.
 function grabAt(x) {
 	const width = overviewWidth();
 	const from = (view.from / wall) * width,
@@ -93,7 +93,7 @@ function onBrushDown(event) {
 	brush.setPointerCapture(event.pointerId);
 }
 
-// At most once a frame: a mouse reports more.
+// Limited to once per frame, as a mouse reports more often.
 function onBrushMove(event) {
 	const { drag } = overview;
 	if (!drag) return;
@@ -114,7 +114,7 @@ function onBrushUp(event) {
 	view.chosen?.();
 }
 
-// The arrow keys move an end, or the window, by a hundredth of the run; with Shift by a tenth.
+// Arrow keys move an end or the window by 1 % of the run, with Shift by 10 %.
 function onBrushKey(event) {
 	const way = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
 	const by = way * (wall / 100) * (event.shiftKey ? 10 : 1),

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Phases as coloured bands, a lane with their names above the charts and a tint behind the curves; and their table.
+// Phases as coloured bands (a lane with names above the charts, a tint behind the curves), and their table.
 "use strict";
 
-const THINNEST = 3; // pixels; phases that are thinner share a band
+const THINNEST = 3; // pixels; thinner phases share a band
 const BAND_COLOURS = 6;
 
 const phases = colourPhases(rowsOf(data.phases.fields, data.phases.rows));
 
-// Names that differ only in a number have the same colour: epoch 1, epoch 2.
+// Names that differ only in a number, such as epoch 1 and epoch 2, have the same colour.
 function colourPhases(list) {
 	const colours = new Map();
 	for (const p of list) {
@@ -34,7 +34,7 @@ function drawBands(u) {
 	ctx.restore();
 }
 
-// The phases that are shown; neighbours too thin to be seen are one group.
+// Returns the visible phases; neighbours that are too thin form a group.
 function groupPhases(width) {
 	const groups = [];
 	for (const p of phases) {
@@ -72,7 +72,7 @@ function bandOf(group) {
 	return band;
 }
 
-// One of the bands is in the order of Tab; the arrow keys go on from there.
+// Tab reaches one band, arrow keys the others.
 function onBandKey(event) {
 	const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
 	const bands = [...byId("bands").children];
@@ -91,7 +91,6 @@ function redrawBands() {
 	if (isInside) bands[0]?.focus();
 }
 
-// The phases of the run in their colours.
 function sparkPhases() {
 	return sparkFrame(
 		...phases.map((p) =>
@@ -106,7 +105,8 @@ function sparkPhases() {
 	);
 }
 
-// Phases of the same name as one: sums, of memory the most. Cores are of the time whose CPU is known.
+// Merges phases of the same name: sums, and the maximum of memory. Cores cover only the time whose CPU time is
+// known.
 function sumPhases(list) {
 	const names = new Map();
 	for (const p of list) {
@@ -141,7 +141,7 @@ const phaseColumns = (cpus) => [
 	["Start", (p) => p.start, (v) => clock(v, 0.01)],
 	["Wall", (p) => p.took, seconds, "", { bar: "wall" }],
 	["CPU", (p) => p.cpu_seconds, seconds, "", { bar: "cpu" }],
-	// the kernel updates CPU time at ticks: a shorter time gives no ratio
+	// the kernel updates CPU time at ticks, so a shorter time gives no ratio
 	["Cores", (p) => (p.cpu_span >= 0.005 ? Math.min(p.cpu_seconds / p.cpu_span, cpus) : null), cores],
 	["User", (p) => p.user_seconds, seconds],
 	["System", (p) => p.system_seconds, seconds],
@@ -151,7 +151,7 @@ const phaseColumns = (cpus) => [
 	["Started", (p) => p.forks, count],
 ];
 
-// What each phase used. A click on a row zooms the charts to it.
+// The resources of each phase. A click on a row zooms the charts to it.
 function phasesTable() {
 	const list = phases;
 	for (const p of list) {

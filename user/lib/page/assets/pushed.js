@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Metrics that programs pushed: a chart is a name and a field, a curve its tags.
+// Metrics that programs pushed: one chart per name and field, one curve per set of tags.
 "use strict";
 
 const precise = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 9 });
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 4 });
 
-// As it was pushed, to nine digits; whole numbers in full.
+// Formats a pushed value to nine digits, whole numbers in full.
 function plain(v) {
 	if (!has(v)) return missing;
 	const a = Math.abs(v);
@@ -16,7 +16,8 @@ function plain(v) {
 const plainAxis = (v) => (Math.abs(v) >= 1e12 ? v.toExponential(2) : Math.abs(v) >= 1e5 ? compact.format(v) : plain(v));
 const booleanText = (v) => (has(v) ? String(v > 0) : missing);
 
-// The meaning of these numbers is not known: the axis includes 0 only if it is near. The range is never so narrow that a step is lost in a double.
+// The unit is unknown, so the axis includes 0 only if that is near. The range is wide enough that axis steps are not
+// lost in the precision of a double.
 function plainRange(u, least, most) {
 	if (!has(least)) return [0, 1];
 	const span = Math.max((most - least) * 0.08, Math.max(Math.abs(least), Math.abs(most)) * 1e-6);
@@ -31,7 +32,7 @@ const tagsText = (tags) =>
 const fieldText = (s) => (s.field === "value" ? "" : ` ${visible(s.field)}`);
 const seriesText = (s) => [visible(s.name) + fieldText(s), tagsText(s.tags)].filter(Boolean).join(", ");
 
-// At each time the value that was pushed last.
+// Fills each time with the last pushed value.
 function lastPushed(values) {
 	let last = null;
 	return values.map((v) => {
@@ -40,13 +41,13 @@ function lastPushed(values) {
 	});
 }
 
-// The index of that value: the dot on a curve and the value in the legend are of the same point.
+// Returns the index of the last pushed value, so that the dot on a curve and the legend agree.
 function lastBefore(u, series, i) {
 	while (i >= 0 && !has(u.data[series][i])) i--;
 	return i < 0 ? null : i;
 }
 
-// The curves of a chart over all their times; where one has no point it goes on as a line.
+// The curves of a chart over the union of their times; gaps are bridged by lines.
 function pushedKind(chart, i) {
 	const [time, ...columns] = uPlot.join(chart.series.map((s) => [s.time, s.values]));
 	const curves = chart.series.map((s, k) => ({

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Spans: their lanes over time, and what they used as a table.
+// Spans: lanes over time, and tables of their resources.
 "use strict";
 
 const spans = data.spans ? rowsOf(data.spans.fields, data.spans.rows) : [];
-const spanColours = [1, 3, 4, 5, 6]; // of names; 2 looks like the mark of those that failed
+const spanColours = [1, 3, 4, 5, 6]; // by name; 2 would look like the mark of failed spans
 let spanLanes = null;
 
 const spanText = (s) => visible(s.text || "(no name)");
@@ -18,7 +18,7 @@ function spanHow(s) {
 	return [kind, (s.open ? "open at the end" : status) + (s.complete ? "" : ", incomplete")];
 }
 
-// Bounds as one text, of which the first two digits tell.
+// Formats both bounds as one text, or one value if they are close.
 function peakText(s) {
 	if (!has(s.rss_peak_bytes)) return missing;
 	if (!has(s.rss_peak_upper_bytes)) return `${bytes(s.rss_peak_bytes)} or more`;
@@ -28,7 +28,7 @@ function peakText(s) {
 	return unit === largerUnit ? `${least} – ${most} ${unit}` : `${least} ${unit} – ${most} ${largerUnit}`;
 }
 
-// A child has a larger number than its parent, so that no file makes a circle.
+// A child must have a larger id than its parent, so that no file can create a cycle.
 function linkSpans() {
 	const byNumber = new Map(spans.map((s) => [s.id, s]));
 	spans.sort((a, b) => a.start - b.start || a.id - b.id);
@@ -93,7 +93,7 @@ function endOfSpans(n) {
 	return parts.join(", ") || "all succeeded";
 }
 
-// What a table shows of each name: its only span, or the sums of several.
+// Returns a row per name: its only span, or the sums of several.
 function namedSpans() {
 	const one = new Map(spans.map((s) => [s.name, s]));
 	return data.spans.names.map((n, i) => {
@@ -118,7 +118,7 @@ const spanColumns = [
 	["End", (s) => s.how || spanHow(s)[1], String, "text"],
 ];
 
-// One table for names and one for single spans, of which one is shown.
+// There is one table of names and one of single spans; one of them is visible.
 function spansTable(id, titles, caption, items) {
 	const columns = spanColumns.filter(([title]) => titles(title));
 	const by = columns.findIndex(([title]) => title === "CPU");

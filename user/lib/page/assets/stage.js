@@ -4,7 +4,7 @@
 
 const stageNames = ["cpu", "memory"];
 
-// Events with their time since the start.
+// Returns events with their time since the start.
 function timedEvents() {
 	timedEvents.list ||= data.events
 		.filter((e) => typeof e.time === "number")
@@ -13,7 +13,7 @@ function timedEvents() {
 	return timedEvents.list;
 }
 
-// Before the charts are drawn: which ones are on the stage, and what belongs to some of them.
+// Prepares the charts: which ones are on the stage, and their options.
 function setStage() {
 	for (const kind of chartKinds) {
 		if (!stageNames.includes(kind.name)) Object.assign(kind, { fold: foldChart, isLater: true });

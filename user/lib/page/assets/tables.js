@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tables of a report: processes, programs, phases, holders of the peak, events.
+// Tables of processes and programs, and helpers for other tables.
 "use strict";
 
-const FIRST_ROWS = 12; // of tables that are rarely read to their end
+const FIRST_ROWS = 12; // of tables that are rarely read to the end
 
-// The first word of a command line without its folders.
+// Removes the folders of the first word of a command line.
 const shortArgs = (text) => visible(text.replace(/^[^\s'"]*\/(?=[^\s'"/])/, ""));
 const io = { bar: "io" };
 const extra = { extra: true };
@@ -55,7 +55,7 @@ function programsTable() {
 	const table = new SortedTable(byId("programs-table"), programColumns, "Programs: the sums over their processes", 2);
 	table.growing(FIRST_ROWS);
 	table.show(list);
-	// of one process the table of processes says the same
+	// the table of processes shows the same for one process
 	byId("programs").hidden = !list.length || (list.length === 1 && list[0].processes === 1);
 	if (data.programs.total > list.length)
 		byId("programs").append(

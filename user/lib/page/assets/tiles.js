@@ -26,7 +26,7 @@ const sparkFrame = (...children) =>
 		...children,
 	);
 
-// Of each step the largest value; a step without one is passed over.
+// Returns the largest value of each step; steps without a value are omitted.
 function sparkSteps(time, values) {
 	const steps = new Array(SPARK_STEPS).fill(null);
 	values.forEach((v, i) => {
@@ -36,7 +36,7 @@ function sparkSteps(time, values) {
 	return steps.map((v, i) => [i, v]).filter(([, v]) => has(v));
 }
 
-// The sum of some curves of a chart; null where there is nothing to see.
+// Draws the sum of some curves of a chart. Returns null if it would be empty.
 function spark(name, ...keys) {
 	const chart = data.charts[name];
 	const columns = keys.map((key) => chart?.columns[key]).filter(Boolean);
@@ -125,7 +125,7 @@ function processesTile() {
 	const most = Math.max(0, ...(data.charts.processes?.columns.processes || []).filter(has));
 	const busiest = [...(s.programs || [])].sort((a, b) => (b.cpu_seconds || 0) - (a.cpu_seconds || 0))[0];
 	const total = s.processes_total,
-		least = Math.max(processes.length, most); // where the run was cut off
+		least = Math.max(processes.length, most); // if the run was cut off
 	return {
 		name: total === 1 ? "Process" : "Processes",
 		value: has(total) ? count(total) : least ? `${count(least)} or more` : "–",
@@ -144,7 +144,7 @@ function processesTile() {
 	};
 }
 
-// What went wrong, the worst first.
+// Returns what went wrong, the worst first.
 function troubles() {
 	const s = summary,
 		[end, kind] = endText();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lifetimes of processes: in lanes, or a row for each program, which opens into lanes, or for each process.
+// Lifetimes of processes: in lanes, or as rows per program (which open into lanes) or per process.
 "use strict";
 
-const MANY_PROCESSES = 50; // beyond these, programs come first
+const MANY_PROCESSES = 50; // beyond these, programs are the default
 const MANY_ROWS = 500; // beyond these, rows are laid out when scrolled into view
 
 const orders = {
@@ -12,7 +12,7 @@ const orders = {
 	start: (a, b) => a.start - b.start,
 };
 
-// The parent of each process: the one of that PID that was alive at its start. Computed once.
+// Returns the parent of each process: the one of that PID alive at its start. Computed once.
 function parents() {
 	const byPid = new Map();
 	if (parents.known) return parents.known;
@@ -29,8 +29,8 @@ function parents() {
 	return parents.known;
 }
 
-// The first @limit of @order with their ancestors, each after its parent. Siblings are ordered by the best rank
-// of themselves and their descendants.
+// Returns the first @limit processes of @order with their ancestors, each after its parent. Siblings are sorted by
+// the best rank of themselves and their descendants.
 function asTree(order, limit) {
 	const first = [...processes].sort(orders[order]).slice(0, limit),
 		children = new Map(),
@@ -53,12 +53,12 @@ function asTree(order, limit) {
 	return ordered;
 }
 
-// A program's processes as one: sums. Those with the most CPU time have a colour of their own.
+// Merges the processes of a program. Those with the most CPU time have a colour of their own.
 function byProgram() {
 	if (byProgram.known) return byProgram.known;
 	const groups = new Map();
 	for (const p of processes) {
-		// paths that were cut may be equal as text; their indexes are not
+		// shortened paths may be equal as text, but their indexes differ
 		const key = has(p.program) ? p.program : p.comm || "?";
 		if (!groups.has(key))
 			groups.set(key, {
@@ -87,7 +87,7 @@ function byProgram() {
 
 const programInk = (g) => (g.colour ? ink.series[g.colour] : ink.text);
 
-// The largest number of @members that were alive at the same time.
+// Returns the largest number of @members alive at the same time.
 function mostAtOnce(members) {
 	const ends = members.map(endOf).sort((a, b) => a - b);
 	let most = 0,
@@ -113,7 +113,7 @@ function drawDensity(canvas, g) {
 	});
 }
 
-// A process as a bar of the lanes; each has one.
+// Returns the bar of a process for the lanes, created once.
 function lifeOf(p) {
 	p.life ||= { p, start: p.start, end: Math.max(endOf(p), p.start) };
 	return p.life;
@@ -134,7 +134,7 @@ function describeProcess(p) {
 		.join(" · ");
 }
 
-// Processes of one program are told apart by the first argument that few of the others have.
+// Labels each process of a program with its first argument that few others have.
 function nameByArgument(members) {
 	const words = members.map((p) => [...new Set((p.args || "").split(" ").slice(1))]),
 		seen = new Map();
@@ -194,7 +194,7 @@ function processRow(p, indent, most) {
 	return row;
 }
 
-// The lanes of a program stand below its row while it is open.
+// The lanes of a program are shown below its row while it is open.
 function openProgram(row, g, button) {
 	const isOpen = button.getAttribute("aria-expanded") === "true";
 	button.setAttribute("aria-expanded", String(!isOpen));
@@ -229,7 +229,7 @@ function programRow(g, most) {
 	return row;
 }
 
-// The largest values of @list, to which bars are drawn.
+// Returns the largest values of @list, to which bars are scaled.
 function largestOfAll(list) {
 	const most = { cpu_seconds: 0, rss_peak_bytes: 0 };
 	for (const of of list) for (const key in most) most[key] = Math.max(most[key], of[key] || 0);
@@ -313,7 +313,7 @@ function fillTimeline() {
 	redrawTimeline();
 }
 
-// Which colour is which program; a program's name lights its processes in the lanes.
+// The legend of programs. Pointing at a name highlights its processes in the lanes.
 function timelineKey() {
 	const key = byId("tl-key"),
 		programs = byProgram();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Where the time of the threads went: one bar below the tiles, and its parts in words.
+// Where the time of the threads went: one bar below the tiles, and a list of its parts.
 "use strict";
 
-// any other part is grey
+// other parts are grey
 const TIME_COLOURS = { user: 1, system: 2, "run queue": 5, disk: 3, memory: 4, interrupts: 6 };
 
 function timesBar() {
@@ -19,6 +19,6 @@ function timesBar() {
 		bar.append(part);
 		list.append(el("li", "", el("i", colour), text));
 	}
-	bar.setAttribute("aria-hidden", "true"); // the list says the same
+	bar.setAttribute("aria-hidden", "true"); // the list has the same content
 	byId("figures").after(el("div", "times", bar, list));
 }

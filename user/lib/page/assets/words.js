@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keys and values of a meta line in words and human units.
+// Formats keys and values of a meta line for people.
 "use strict";
 
 const several = (n, one, more) => `${count(n)} ${n === 1 ? one : more}`;
 
-// What keys are called, where their own name would not be understood.
+// Names of keys that would not be understood.
 const factNames = {
 	run: "UUID",
 	uid: "User's number",
@@ -55,7 +55,7 @@ function keyText(key) {
 const dateText = (v) => new Date(v * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
 const isDate = (v) => Math.abs(v) < 8e12;
 
-// The two largest units of a duration: 3 d 4 h.
+// Formats a duration with its two largest units: 3 d 4 h.
 function spell(v) {
 	const units = [
 		["d", 86400],
@@ -71,7 +71,7 @@ function spell(v) {
 	return `${count(whole)} ${name}` + (rest ? ` ${rest} ${next}` : "");
 }
 
-// A value as its key has it: bytes, durations, dates; {"a": 1} is a=1.
+// Formats a value by the suffix of its key: bytes, durations, dates; {"a": 1} becomes a=1.
 function factText(key, v) {
 	if (Array.isArray(v)) return v.map((w) => factText("", w)).join(" ");
 	if (v !== null && typeof v === "object")
