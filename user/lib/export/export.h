@@ -77,8 +77,7 @@ struct exporter {
 struct export_document {
 	const char *suffix;                /* appended to the path of the export */
 	int (*write)(struct exporter *e);  /* writes the run e->batch->at */
-	int (*survey)(struct exporter *e); /* reads what @write needs of all runs before the first
-					      is written */
+	int (*survey)(struct exporter *e); /* surveys a run before the first write */
 };
 
 struct export_format {
@@ -95,7 +94,7 @@ struct export_format {
  */
 int export_open(struct exporter *e, struct source *s);
 void export_close(struct exporter *e);
-/* Writes a document through @pass, whose error e->is_refused marks. Returns 0 or an errno. */
+/* Writes a document through @pass. Returns 0 or a negative errno, of @pass if e->is_refused. */
 int export_write(struct exporter *e, const struct export_document *d, export_fn pass,
 		 void *context);
 

@@ -30,9 +30,9 @@ bool extremes_rss_peak(const struct extremes *x, const struct summary *s, uint64
  */
 bool extremes_memory_is_valid(const struct extremes *x, const struct summary *s, enum metric_id id);
 /*
- * Returns the mean of a gauge. Each value is weighted by the time until the next sample, since
- * intervals differ: marks have samples of their own, and the last sample has no time left. @id must
- * be in x->have.
+ * Returns the mean of a gauge, which must be in x->have. Each value is weighted by the time until
+ * the next sample: intervals differ, as marks have samples of their own, and the last has no time
+ * left.
  */
 double extremes_mean(const struct extremes *x, enum metric_id id);
 

@@ -171,10 +171,7 @@ static void influx_span_put_identity(struct span_point *p, const struct span *s)
 	influx_span_put_truth(p, "open", !s->end_epoch_ns);
 }
 
-/*
- * Begins a span's point. span_name groups series across runs: a span's own tag of that name is
- * renamed.
- */
+/* Begins a span's point. span_name groups series across runs: a span's own such tag is renamed. */
 static void influx_span_begin(struct exporter *e, const struct span *s)
 {
 	struct influx *x = e->state;

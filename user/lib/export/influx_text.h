@@ -41,8 +41,7 @@ struct influx_tags {
 int influx_tags_init(struct influx_tags *t, const json_t *meta);
 void influx_tags_done(struct influx_tags *t);
 /*
- * Adds the tags of a pushed point, with a prefix for names of the run's tags. Sets @t->text.failed
- * if memory runs out.
+ * Adds the tags of a pushed point, with a prefix if the run has the name; may set @t->text.failed.
  */
 void influx_tags_push(struct influx_tags *t, json_t *tags);
 /* Adds one tag, with a prefix for names of metrics too. */

@@ -70,8 +70,7 @@ void openmetrics_put_sample(struct buffer *t, const struct family *f, const stru
 
 /*
  * Exports OpenMetrics with a time for each sample. The format needs all samples of a metric
- * together: they are stored in an unnamed temporary file, which is read once per metric after the
- * last run.
+ * together, so a temporary file keeps them, which is read once per metric after the last run.
  */
 
 /* Instances: each is a series with a label for its dimension. */
@@ -246,10 +245,7 @@ static int openmetrics_put_value(struct exporter *e, const char *prefix, const s
 	return export_flush_full(e);
 }
 
-/*
- * Appends the values of a series. Of values too close in time it keeps the last of a counter, the
- * first of a gauge.
- */
+/* Appends a series. Of values too close in time it keeps the last counter, the first gauge. */
 static int openmetrics_put_values(struct exporter *e, const char *prefix, uint64_t series,
 				  enum metric_id id)
 {

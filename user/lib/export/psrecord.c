@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Exports psrecord's log with --include-children --include-io, as CSV and in its default format. As
- * in psrecord, counts and bytes of I/O begin with the start of the processes, even in an
- * attachment.
+ * there, counts and bytes begin with the start of the processes, even in an attachment.
  */
 #include "export/extremes.h"
 

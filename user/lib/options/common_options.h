@@ -48,9 +48,8 @@ enum print_format {
 };
 
 /*
- * Parsers of option rows for an enum print_format. They accept: text or json; also markdown; all
- * formats; all but markdown; and the switches --csv and --json. Return 0, or -EINVAL for any other
- * text.
+ * Parsers of option rows for an enum print_format: text or json; also markdown; all; all but
+ * markdown; and the switches --csv and --json. Return 0, or -EINVAL for any other text.
  */
 int print_json_or_text_parse(void *as, const char *text);
 int print_markdown_parse(void *as, const char *text);

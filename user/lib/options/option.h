@@ -22,7 +22,8 @@ enum option_guard {
 	PROJECT_MAY_AS_ROOT = -2, /* a project's file may set it, for root too */
 	PROJECT_MAY,              /* a project's file may set it, but not for root */
 	GUARD_NONE,        /* variables and the user's own file may set it, no project's file */
-	GUARD_ENVIRONMENT, /* chooses paths, targets, rights or removes runs: ignored under sudo */
+	GUARD_ENVIRONMENT, /* sets paths, targets, rights; removes runs: ignored under sudo unless
+			      on the command line */
 	GUARD_USER,        /* chooses users: like GUARD_ENVIRONMENT, and not allowed after --user */
 	GUARD_LOWERS,      /* --user itself: no option may choose a user after it */
 	GUARD_TEST,        /* falsifies an account, for tests: no variable, not in the help */
@@ -39,7 +40,7 @@ struct option_row {
 	 * the run has too many tags, or -ENAMETOOLONG for RUN_WORD_BYTES or more.
 	 */
 	int (*parse)(void *value, const char *text);
-	size_t offset; /* of the value in the struct of the rows, or 0 */
+	size_t offset; /* of the value in the struct; 0 also if parse() takes the struct */
 	enum option_guard guard;
 };
 
@@ -52,8 +53,7 @@ struct option_group {
 
 /* Properties of all options with the same parser. */
 struct value_kind {
-	int (*parse)(void *value,
-		     const char *text); /* identifies the options; NULL: end of the table */
+	int (*parse)(void *value, const char *text); /* NULL: end of the table */
 	/* Returns what @text, which parse() has refused, probably meant, or NULL. May be NULL. */
 	const char *(*guess)(const char *text);
 	void (*offer)(const struct completion *c); /* completes a value; NULL: see completion.c */
@@ -95,17 +95,14 @@ struct subcommand {
 	bool takes_command;   /* a command follows -- */
 	bool loads_programs;  /* uses the file capabilities of bpfmon */
 	bool is_role;         /* a job depends on it: it continues after a failed allocation */
-	bool becomes_command; /* executes the command in place: keeps inherited state */
+	bool becomes_command; /* execs the command itself: must not change inherited state */
 	bool ends_at_word;    /* the first word that is no option ends the options */
-	/*
-	 * Gets its name as argv[0], returns the exit status. main() flushes stdout and checks it.
-	 */
+	/* Returns the exit status. argv[0] is its name. main() flushes stdout and checks it. */
 	int (*run)(int argc, char **argv);
 	/* 0 and NULL for a subcommand without options: */
 	const struct option_group *groups; /* in the order of the help */
 	size_t options_bytes; /* size of its struct, which begins with struct common_options */
-	int (*parse)(void *options, int argc,
-		     char **argv); /* returns 0, or -EINVAL after one line */
+	int (*parse)(void *options, int argc, char **argv); /* 0, or -EINVAL */
 	void (*help)(void);
 };
 

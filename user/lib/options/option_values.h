@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Parsers of option values. Those with a void pointer are parsers of option rows: the pointer is to
- * the type named in the comment. All return 0, or -EINVAL with the value unchanged if @text is
- * invalid.
+ * Parsers of option values. A void pointer is that of an option row, to the type in the comment.
+ * All return 0, or -EINVAL with the value unchanged if @text is invalid.
  */
 #ifndef OPTIONS_OPTION_VALUES_H
 #define OPTIONS_OPTION_VALUES_H
@@ -20,7 +19,7 @@ int duration_parse(void *value, const char *text);
 /* uint64_t: bytes such as 500MiB or 2G, in powers of 1024. */
 int size_parse(void *value, const char *text);
 /*
- * uint64_t: ns since 1970, at least 1: a span before now (7d, 12h, 30m, 90s, 2w) or a local date
+ * uint64_t: ns since 1970, at least 1; a span before now (7d, 12h, 30m, 90s, 2w) or a local date
  * (2025-12-24 18:30).
  */
 int moment_parse(void *value, const char *text);

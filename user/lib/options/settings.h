@@ -25,8 +25,7 @@ struct settings {
 
 /*
  * Parses @text, which was read from s->path, and checks each key and value. Returns 0, or a
- * negative errno with the reason in @why: a sentence without a full stop that begins with
- * "FILE:LINE: ".
+ * negative errno with "FILE:LINE: " and the reason in @why, without a full stop.
  */
 int settings_parse(struct settings *s, const char *text, size_t length, char *why, size_t size);
 void settings_done(struct settings *s);

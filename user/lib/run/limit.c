@@ -31,9 +31,8 @@ static const struct short_name short_names[] = {
 };
 
 /*
- * Returns false if the metric is unknown in that scope. A live process has the counters of its
- * tasks and some of its memory; a span also has the values of its account and all memory that a
- * drain reads.
+ * Returns false if the metric is unknown in that scope. A process has the counters of its tasks and
+ * some memory; a span also has the values of its account and all memory that a drain reads.
  */
 static bool limit_is_known_of(enum limit_of of, enum metric_id id)
 {

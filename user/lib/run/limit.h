@@ -71,9 +71,8 @@ void limit_hit_write(struct jsonw *j, const struct limit_hit *hit);
 bool limit_hit_read(struct limit_hit *hit, const json_t *object);
 
 /*
- * Looks up a unit suffix: B KiB MiB GiB TiB; K M G T, the same powers of 1024; kB MB GB TB, powers
- * of 1000; us ms s min h d. @factor converts to bytes or seconds. Returns -ENOENT if @suffix is
- * unknown.
+ * Looks up a unit: B KiB MiB GiB TiB; K M G T, the same powers of 1024; kB MB GB TB of 1000; us ms
+ * s min h d. @factor converts to bytes or seconds. Returns -ENOENT if @suffix is unknown.
  */
 int suffix_find(const char *suffix, enum metric_unit *of, double *factor);
 

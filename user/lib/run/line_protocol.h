@@ -11,9 +11,8 @@
 #define POINT_FIELDS 64
 #define POINT_BYTES 8192 /* longest accepted line */
 /*
- * Latest accepted time, in 2262. It is 1 us below InfluxDB's maximum, so that the time is still
- * valid for InfluxDB after a reader has rounded it to microseconds. No accepted time is before
- * 1970.
+ * Latest accepted time, in 2262, 1 us below InfluxDB's maximum, so that it stays valid there when a
+ * reader has rounded it to microseconds. No accepted time is before 1970.
  */
 #define POINT_LAST_NS 9223372036854774806
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads the members of a line according to its table, in any order. Values in the form that bpfmon
- * writes are parsed directly from the text; for other values, and for parts, the line is parsed
- * into a tree.
+ * Reads the members of a line by its table, in any order. Values in the form that bpfmon writes are
+ * parsed from the text; for other values, and for parts, the line is parsed into a tree.
  */
 #ifndef RUN_MEMBER_READER_H
 #define RUN_MEMBER_READER_H

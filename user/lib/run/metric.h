@@ -119,8 +119,7 @@ void metric_set_all(struct metric_set *set);
 /* Sets @set to the default metrics of a run. */
 void metric_set_default(struct metric_set *set);
 /*
- * Tests whether @set has a metric of @source. metric_set_put_source() adds all of them,
- * metric_set_clear_source() removes them.
+ * Returns true if @set has a metric of @source. The "put" function adds all, "clear" removes them.
  */
 bool metric_set_has_source(const struct metric_set *set, enum metric_source source);
 void metric_set_put_source(struct metric_set *set, enum metric_source source);

@@ -19,8 +19,7 @@ struct needed_seen {
 	uint64_t cgroup_bytes, cgroup_elapsed_ns, cgroup_most_bytes;
 	/*
 	 * The largest PSS of all processes together; the largest RSS of a sample with a PSS
-	 * reading; and the largest RSS of a sample whose PSS reading failed, reset by a later
-	 * reading that covers it.
+	 * reading; and that of samples whose reading failed, until a later one covers it.
 	 */
 	bool has_pss;
 	uint64_t pss_bytes, pss_elapsed_ns, covered_rss_bytes, unread_rss_bytes;
@@ -51,10 +50,7 @@ void needed_record_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_b
 struct memory_needed memory_needed_of(const struct summary *s);
 /* Sets source and bound from text of any origin; truncates it. */
 void needed_set_source(struct memory_needed *n, const char *witness, const char *bound);
-/*
- * Return the prefix of the number: "up to ", "at least " or "" in text, "<= ", ">= " or "" in a
- * table.
- */
+/* Return the prefix: "up to ", "at least " or "" in text, "<= ", ">= " or "" in a table. */
 const char *needed_bound_text(const struct memory_needed *n);
 const char *needed_bound_sign(const struct memory_needed *n);
 bool needed_is_least(const struct memory_needed *n);

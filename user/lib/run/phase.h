@@ -18,9 +18,8 @@ struct phase {
 	struct metric_set have;
 	uint64_t samples; /* number of its samples, including those that begin and end it */
 	/*
-	 * Phases that no sample separates share their values. The first of them has the values and
-	 * the number of phases, @nr_shared > 1; the others have no values, and @shared_with is the
-	 * index of the first.
+	 * Phases that no sample separates share their values. The first has them and the number of
+	 * phases, @nr_shared > 1; @shared_with of the others is its index.
 	 */
 	size_t nr_shared;
 	bool is_shared; /* not the first of a shared group */
@@ -44,9 +43,8 @@ struct phases {
 };
 
 /*
- * Adds a mark: phase @text, of @length bytes, begins at @elapsed_ns. Marks may come in any order,
- * but all before the first sample. Returns 0, or -ENOMEM if the mark was dropped and counted in
- * left_out.
+ * Adds a mark: phase @text, of @length bytes, begins at @elapsed_ns. All marks come before the
+ * first sample, in any order. Returns 0, or -ENOMEM if it was left out and counted.
  */
 int phases_add_mark(struct phases *p, const char *text, size_t length, uint64_t elapsed_ns);
 /*
@@ -115,8 +113,8 @@ struct longest_phase {
 /* Adds a mark; marks may come in any order. If memory runs out the times become partial. */
 void phase_times_add(struct phase_times *t, const char *text, size_t length, uint64_t elapsed_ns);
 /*
- * Finds the name that took most of a run of @wall_ns. Returns false without phases, or if some are
- * unknown.
+ * Finds the name with the longest phases in a run of @wall_ns. Returns false if the run has no
+ * phases, or some are unknown.
  */
 bool phase_times_longest(struct phase_times *t, uint64_t wall_ns, struct longest_phase *longest);
 void phase_times_done(struct phase_times *t);

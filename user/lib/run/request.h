@@ -24,9 +24,8 @@
 #define REQUEST_SPANS_BYTES 64
 
 /*
- * What to track. The last three are served by an agent only: all jobs of the node that the client
- * may see, each line with "run"; one of these jobs; and stored jobs that match the query in @job
- * (agent_call.h).
+ * What to track. Only an agent serves the last three: all jobs of the node that the client may see,
+ * each line with "run"; one of them; and stored jobs that match the query in @job (agent_call.h).
  */
 enum followed {
 	FOLLOW_COMMAND,
@@ -61,9 +60,9 @@ struct request {
 	char job[REQUEST_JOB_BYTES];     /* id of the job, or the query */
 	char spans[REQUEST_SPANS_BYTES]; /* abstract socket of an agent for spans */
 	/*
-	 * Omit path and arguments of processes unless they belong to user @shown_to. The launcher
-	 * sets it, as it has rights that its caller may lack; for a client with fewer rights the
-	 * receiver overwrites it.
+	 * Omit path and arguments of processes unless they belong to user @shown_to. Set by the
+	 * launcher, whose rights its caller may lack; a receiver overwrites it for a client with
+	 * fewer.
 	 */
 	bool hides_others;
 	uint32_t shown_to;
@@ -78,9 +77,7 @@ struct request {
 
 /* Clears @r and sets every descriptor to -1. */
 void request_init(struct request *r);
-/*
- * Copies the descriptors in the order of the message to @fds (REQUEST_FDS). Returns their number.
- */
+/* Copies the descriptors in message order to @fds (REQUEST_FDS). Returns their number. */
 size_t request_fds(const struct request *r, int *fds);
 /* Appends the message to @j. */
 void request_write(struct jsonw *j, const struct request *r);

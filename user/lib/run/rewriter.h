@@ -34,9 +34,8 @@ struct meta_changes {
 int meta_edit(struct jsonw *j, const char *text, size_t length, const struct meta_changes *c,
 	      json_t **meta);
 /*
- * Writes the line like meta_edit(), with name, note, tags and time of the last edit of @from,
- * another copy of the same run's meta line. Also returns -EBADMSG if one of these has the wrong
- * type in @from.
+ * Writes the line with name, note, tags and time of the last edit of @from, a copy of the run's
+ * meta line. Returns what meta_edit() does; -EBADMSG also for wrong types in @from.
  */
 int meta_copy_edits(struct jsonw *j, const char *text, size_t length, const json_t *from,
 		    json_t **meta);

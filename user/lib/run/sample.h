@@ -49,9 +49,8 @@ void sample_cover(struct sample *s, const struct sample *later);
 /* Appends an instance. Truncates a name that is too long. Returns NULL if memory runs out. */
 struct instance *sample_add_instance(struct sample *s, const char *dimension, const char *name);
 /*
- * Limits the instances of @dimension, which must be the last ones added, to the @most with the
- * largest values of @id. Replaces the rest by one instance OTHER_INSTANCES with their sum at the
- * end.
+ * Keeps only the @most instances of @dimension, which must be the last ones added, with the largest
+ * values of @id. One instance OTHER_INSTANCES with the sum of the rest follows them.
  */
 void sample_bound_instances(struct sample *s, const char *dimension, enum metric_id id,
 			    size_t most);

@@ -5,10 +5,7 @@
 
 #include "run/span.h"
 
-/*
- * Spans by path: their name below those of enclosing spans. Spans with one path are repetitions of
- * a step.
- */
+/* Spans by path: their name below those of enclosing spans. One path is one step, repeated. */
 
 #define MAX_SPANS (1U << 20) /* per run; further ones are left out */
 #define MAX_SPAN_PATHS 65536 /* spans of further paths are left out */

@@ -33,9 +33,8 @@ static void cpu_bits_add_list(struct cpu_bits *set, const char *list)
 }
 
 /*
- * Counts the groups of online CPUs, where @file of each CPU lists its group. Reads one file per
- * group, not per CPU, since a machine may have hundreds of CPUs. Returns 0 if a file cannot be
- * read.
+ * Counts the groups of online CPUs, listed in @file of each CPU. Reads one file per group, as a
+ * machine may have hundreds of CPUs. Returns 0 if a file cannot be read.
  */
 static unsigned topology_count_groups(const char *root, const struct cpu_bits *online,
 				      const char *file)

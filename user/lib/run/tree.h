@@ -57,9 +57,8 @@ void fields_write(struct jsonw *j, const struct field *fields, const void *from)
 int fields_read(json_t *object, const struct field *fields, const char *const *others, void *to,
 		char *why, size_t size);
 /*
- * Reads a text of less than @limit bytes. Truncates a longer one only if it has grown because
- * invalid bytes were replaced by three-byte characters. Returns false if it is too long or not a
- * text.
+ * Reads a text of less than @limit bytes. Truncates a longer one if it grew by three-byte
+ * replacements of invalid bytes; otherwise returns false, as for a value that is no text.
  */
 bool field_read_text(const json_t *v, char *at, size_t limit);
 /* Sets @why for the value of @key and returns -EBADMSG. */
