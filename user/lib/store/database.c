@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Statements of SQL, and the errors that SQLite reports. */
 #include "store/database.h"
 
 #include <errno.h>
@@ -42,7 +41,7 @@ int database_error(struct database *d, int status)
 		snprintf(d->why, sizeof(d->why), "%s", known[i].why);
 		return known[i].err;
 	}
-	/* of other errors it is one of before */
+	/* other statuses leave an earlier errno there */
 	if (err && ((status & 0xff) == SQLITE_IOERR || (status & 0xff) == SQLITE_CANTOPEN)) {
 		snprintf(d->why, sizeof(d->why), "%s", strerror(err));
 		return -err;
@@ -124,10 +123,9 @@ int database_transact(struct database *d, int (*act)(struct database *d, void *c
 }
 
 #define STEPS_PER_CALL 10000
-/* Reading all of a store takes 3 per byte, as tests/unit/test_store_hostile.c measures.
- */
+/* Reading a whole store takes 3 steps per byte, as tests/unit/test_store_hostile.c measures. */
 #define STEPS_PER_BYTE 200
-#define LEAST_STEPS 50000000 /* half a second, for a small file that may grow meanwhile */
+#define LEAST_STEPS 50000000 /* half a second of work, for a small file that may grow meanwhile */
 #define READ_PER_BYTE 100    /* no command reads a value more often */
 #define LEAST_READ (256UL << 20)
 
@@ -163,7 +161,7 @@ int defence_set_up(sqlite3 *db)
 	return rc;
 }
 
-/* Progress handler: other than 0 ends the statement. */
+/* Progress handler of SQLite: a result other than 0 interrupts the statement. */
 static int steps_count(void *context)
 {
 	struct database *d = context;

@@ -20,17 +20,17 @@
 #include <unistd.h>
 
 /*
- * Returns the name of a VFS for sqlite3_open_v2() that opens the files of a store for writing only
- * in the folder that was found; NULL without memory. A path that begins with /proc/self/fd/ is used
- * as it is, and links are not followed. In a folder that any user may write to, the store, its
- * journal, its log and the log's index are created, or must be regular files of the effective user
- * or root with one link: SQLite would replay a journal that another user has planted. Journals of
- * several databases are neither opened nor removed. Everything else is left to SQLite.
+ * Returns the name of a VFS for sqlite3_open_v2() that protects the files of a store; NULL if out
+ * of memory. A path that begins with /proc/self/fd/ is used as it is, without following links. In a
+ * folder that any user may write to, the store, its journal, its log and the log's index are
+ * created, or must be regular files of the effective user or root with one link: SQLite would
+ * replay a journal that another user has planted. Super-journals are neither opened nor removed.
+ * Everything else is passed to SQLite's default VFS.
  */
 static const char *own_files(void);
 
 /*
- * Refuses what another program or another version of the schema has made. *@is_new: the file is
+ * Refuses databases of other programs and other schema versions. *@is_new is set if the file is
  * empty.
  */
 static int database_check(struct database *d, bool *is_new)
@@ -62,7 +62,7 @@ static int database_check(struct database *d, bool *is_new)
 	return -EPROTONOSUPPORT;
 }
 
-/* The members of struct database for the columns of metrics in the file. */
+/* The members of struct database that hold the metric columns of each table. */
 static const struct {
 	const char *table;
 	size_t have;
@@ -74,7 +74,7 @@ static const struct {
 };
 #define NR_KEPT (sizeof(kept) / sizeof(*kept))
 
-/* Reads which columns of metrics the file has. *@lacks_any: a metric has no column. */
+/* Reads which metric columns the file has. *@lacks_any is set if one is missing. */
 static int columns_find(struct database *d, bool *lacks_any)
 {
 	struct metric_set wanted;
@@ -87,7 +87,9 @@ static int columns_find(struct database *d, bool *lacks_any)
 		rc = columns_read(d->db, kept[t].table, have);
 		run_table_find(kept[t].table)->metrics(&wanted);
 		for (size_t i = 0; i < METRIC_WORDS; i++) {
-			/* other columns have the name of a metric that is not of the table */
+			/*
+			 * a plain column may have the key of a metric that the table does not store
+			 */
 			have->bits[i] &= wanted.bits[i];
 			*lacks_any |= wanted.bits[i] & ~have->bits[i];
 		}
@@ -95,7 +97,10 @@ static int columns_find(struct database *d, bool *lacks_any)
 	return database_error(d, rc);
 }
 
-/* Called within a transaction: a second process finds it done. */
+/*
+ * Checks the schema again within the transaction, because another process may have created the
+ * tables.
+ */
 static int tables_make(struct database *d, void *context)
 {
 	bool is_new;
@@ -107,7 +112,7 @@ static int tables_make(struct database *d, void *context)
 	return database_error(d, is_new ? schema_make(d->db, true) : schema_add_columns(d->db));
 }
 
-/* Creates all tables, or the columns of metrics that the file lacks. */
+/* Creates all tables, or the missing metric columns. */
 static int tables_complete(struct database *d, bool is_new)
 {
 	bool lacks_any = true;
@@ -118,15 +123,17 @@ static int tables_complete(struct database *d, bool is_new)
 	return !err && lacks_any ? columns_find(d, &lacks_any) : err;
 }
 
-/* Returns the path as a URI with the parameters @how, to be freed by sqlite3_free(); NULL without
- * memory. */
+/*
+ * Returns a URI for @path with the parameters @how, to be freed by sqlite3_free(); NULL if out of
+ * memory.
+ */
 static char *uri_of(const char *path, const char *how)
 {
 	sqlite3_str *s = sqlite3_str_new(NULL);
 
-	/* with a folder before it :memory: is a file, too */
+	/* "./" makes a file of the name :memory:, too */
 	sqlite3_str_appendall(s, path[0] == '/' ? "file:" : "file:./");
-	while (path[0] == '/' && path[1] == '/') /* what follows two is taken for a host */
+	while (path[0] == '/' && path[1] == '/') /* SQLite takes the part after "//" for a host */
 		path++;
 	for (; *path; path++)
 		if (strchr("%?#", *path))
@@ -137,7 +144,7 @@ static char *uri_of(const char *path, const char *how)
 	return sqlite3_str_finish(s);
 }
 
-/* Returns whether there is a write-ahead log with changes. */
+/* Returns whether a write-ahead log with changes exists. */
 static bool has_log(const char *path)
 {
 	char *log = sqlite3_mprintf("%s-wal", path);
@@ -148,15 +155,17 @@ static bool has_log(const char *path)
 	return has;
 }
 
-/* Returns the suffix of a journal or log that is not a regular file: SQLite would wait for a pipe.
- * NULL: there is none. */
+/*
+ * Returns the suffix of a journal or log that is not a regular file, because SQLite would block on
+ * a FIFO; NULL if there is none.
+ */
 static const char *beside_that_is_no_file(const char *path)
 {
 	static const char *const endings[] = { "-journal", "-wal", "-shm" };
 	char whole[PATH_MAX], name[PATH_MAX + 16];
 	struct stat st;
 
-	if (!memory_realpath(path, whole)) /* SQLite looks beside the file that a link leads to */
+	if (!memory_realpath(path, whole)) /* SQLite appends the suffixes to the target of a link */
 		return NULL;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
 		snprintf(name, sizeof(name), "%s%s", whole, endings[i]);
@@ -166,7 +175,7 @@ static const char *beside_that_is_no_file(const char *path)
 	return NULL;
 }
 
-#define BUSY_MS 1500 /* how long a statement waits for another writer */
+#define BUSY_MS 1500 /* how long a statement waits for other writers */
 #define CACHE_KIB 1024
 #define UNCHANGING "mode=ro&immutable=1"
 
@@ -200,7 +209,7 @@ int database_attach(struct database *d, const char *path, bool is_unchanging)
 	return err;
 }
 
-/* Resolves @path once: its folder stays open as long as the store. */
+/* Resolves @path once, and keeps its folder open as long as the store. */
 static int database_find_file(struct database *d, const char *path, bool make_folders)
 {
 	int err = path_end_find(&d->at, path, make_folders);
@@ -212,7 +221,7 @@ static int database_find_file(struct database *d, const char *path, bool make_fo
 	return err;
 }
 
-/* Creates an empty file with mode 0600 if there is none. */
+/* Creates an empty file with mode 0600 unless the file exists. */
 static int database_make_file(struct database *d)
 {
 	int fd;
@@ -227,7 +236,7 @@ static int database_make_file(struct database *d)
 	return 0;
 }
 
-/* Refuses files of other users in a folder that any user may write to. */
+/* Refuses a file of another user in a folder that any user may write to. */
 static int owner_check(struct database *d)
 {
 	if (!path_end_is_foreign(&d->at))
@@ -246,8 +255,10 @@ static int database_prepare_to_write(struct database *d)
 	bool is_new;
 	int err;
 
-	/* only a file that is being made takes the first; it gives space back when runs are
-	 * removed. A commit stays, also when the machine goes down */
+	/*
+	 * auto_vacuum acts only on a new file, and lets pages return to the file system when runs
+	 * are removed. synchronous=FULL: a commit survives a crash of the machine.
+	 */
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=FULL; PRAGMA cache_spill=OFF; "
 		 "PRAGMA cache_size=-%d",
@@ -257,7 +268,7 @@ static int database_prepare_to_write(struct database *d)
 		err = database_check(d, &is_new);
 	if (!err && !is_new)
 		err = schema_check(d);
-	/* while others have it open, another mode is refused; then theirs is ours */
+	/* This fails while another process has the file open; its journal mode is used then. */
 	if (!err)
 		sqlite3_exec(d->db,
 			     is_local ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE",
@@ -279,7 +290,7 @@ static int database_prepare_to_read(struct database *d)
 	return err ? err : columns_find(d, &lacks_any);
 }
 
-/* Refuses what is not a regular file: SQLite would wait for a pipe, or write to a device. */
+/* Accepts only regular files: SQLite would block on a FIFO, or write to a device. */
 static int file_check_kind(struct database *d, const char *path)
 {
 	struct stat st;
@@ -306,8 +317,8 @@ static int files_check_beside(struct database *d, const char *path)
 }
 
 /*
- * Refuses files of other users for root: SQLite creates, opens and removes files beside it by name,
- * in a folder where that user may create anything.
+ * Refuses, for root, a file of another user: SQLite creates, opens and removes files beside it by
+ * name, in a folder where that user may create anything.
  */
 static int root_check(struct database *d)
 {
@@ -326,7 +337,7 @@ static int database_open_file(struct database *d, const char *path, const char *
 	int err = file_check_kind(d, path), rc;
 	char *uri;
 
-	/* in a folder that is open to all own_files() looks at them as they are opened */
+	/* in a folder that any user may write to, own_files() checks them as they are opened */
 	if (!err && !(files && path_end_is_open_to_all(&d->at)))
 		err = files_check_beside(d, path);
 	if (err)
@@ -357,9 +368,9 @@ static int database_open_to_read(struct database *d, const char *path)
 }
 
 /*
- * Opens a file in a folder that may not be written to. Reading with a write-ahead log needs a
- * second file beside it; if that cannot be created, no process writes, either, and without a log
- * the file is complete.
+ * Opens a file in a read-only folder as immutable. Reading with a write-ahead log needs an index
+ * file beside it. Where that cannot be created no process can write either, and without a log the
+ * file is complete.
  */
 static int database_open_unchanging(struct database *d, const char *path)
 {
@@ -379,8 +390,8 @@ static int database_open_unchanging(struct database *d, const char *path)
 }
 
 /*
- * Opens a file on a full disk, without room for the second file: with an exclusive lock, for which
- * the file is opened for writing, the index of the log is kept in memory. Nothing is written.
+ * Opens a file on a full disk, which has no room for the index of the log: an exclusive lock, which
+ * requires opening for writing, keeps the index in memory. Nothing is written.
  */
 static int database_open_on_full_disk(struct database *d, const char *path)
 {
@@ -452,7 +463,7 @@ void database_close(struct database *d)
 	path_end_done(&d->at);
 }
 
-#define FOUND "/proc/self/fd/" /* a folder that was opened by path_end_find() */
+#define FOUND "/proc/self/fd/" /* prefix of a path in a folder that path_end_find() opened */
 
 static sqlite3_vfs *below, own;
 
@@ -470,7 +481,10 @@ static bool is_in_a_folder_open_to_all(const char *path)
 	return stat(folder, &st) || st.st_mode & S_IWOTH;
 }
 
-/* Once it is ours no other user can take its name: a folder that is open to all is sticky, or lost.
+/*
+ * Checks the owner by opening the file. Its name cannot be taken over afterwards, because other
+ * users cannot rename files in a sticky folder; a folder that all may write to without the sticky
+ * bit cannot be protected.
  */
 static bool is_own(const char *path, bool is_made)
 {
@@ -505,7 +519,7 @@ static bool may_open(const char *path, int flags)
 
 static int own_open(sqlite3_vfs *v, const char *path, sqlite3_file *file, int flags, int *given)
 {
-	/* a journal may name any file as that of several databases, which would be removed */
+	/* a journal may name any file as its super-journal, which SQLite would then remove */
 	if (flags & SQLITE_OPEN_SUPER_JOURNAL || (is_found(path) && !may_open(path, flags))) {
 		file->pMethods = NULL;
 		return SQLITE_PERM;

@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 10000 /* for a collector that is stopped, or on a loaded machine */
+#define PATIENCE_MS 10000 /* the collector may be stopped, or the machine loaded */
 
 static int wish_send(int fd, bool with_processes)
 {
@@ -35,7 +35,7 @@ static int wish_send(int fd, bool with_processes)
 	return err;
 }
 
-/* Reads the first message: a line, or the reason why there are none. */
+/* Peeks at the first message: a line, or a text with the reason for a refusal. */
 static int answer_look(int fd, char *why, size_t size)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -93,16 +93,16 @@ int live_open(const char *socket_name, bool with_processes, char *why, size_t si
 }
 
 #define LONGEST_LINE (1UL << 20)
-#define REST_MS 300  /* for more lines, if their number is unknown */
-#define MOST_MS 3000 /* for all of them: the first sample may not have been taken yet */
+#define REST_MS 300  /* wait for more lines if their number is unknown */
+#define MOST_MS 3000 /* limit for all of them: the first sample may not have been taken yet */
 
 struct live_look {
 	live_look_fn fn;
 	void *context;
 	struct line line;
-	uint64_t nr, expected; /* processes; 0: not known */
-	bool is_done;          /* another sample has come, or all that are expected */
-	int err;               /* or what the function returned */
+	uint64_t nr, expected; /* processes; 0: unknown */
+	bool is_done;          /* all expected processes, or another sample, have been read */
+	int err;               /* -ENOMEM, or the result of the callback */
 };
 
 static void look_take_line(void *context, const char *text, size_t length)
@@ -154,7 +154,7 @@ int live_look(const char *socket_name, live_look_fn fn, void *context, char *why
 	fd = live_open(socket_name, true, why, size);
 	if (fd < 0)
 		return fd;
-	k = memory_calloc(1, sizeof(*k)); /* large for a stack */
+	k = memory_calloc(1, sizeof(*k)); /* too large for the stack */
 	if (k) {
 		k->fn = fn;
 		k->context = context;

@@ -19,16 +19,16 @@ static int line_stop_reading(void *context, struct line *l)
 	return 1;
 }
 
-#define MIN_UUID 8 /* letters of a UUID that name a run */
+#define MIN_UUID 8 /* letters of a UUID that identify a run */
 #define NAMED_IDS 5
 #define MAX_BACK 1000000
 #define COMMAND_SHOWN 60 /* bytes */
 
-/* The parts of a word such as NAME~2. */
+/* The parts of a word of the form NAME~2 or NAME~all. */
 struct run_word {
-	char *name;   /* owned; empty: runs of any name */
-	size_t back;  /* number of runs before the last */
-	bool has_all; /* ~all */
+	char *name;  /* owned; empty: any name */
+	size_t back; /* number of runs before the last */
+	bool has_all;
 	bool has_back;
 };
 
@@ -59,7 +59,7 @@ bool run_word_is_number(const char *text, int64_t *id)
 	return !*end && !errno && *id > 0;
 }
 
-/* Parses NUMBER, of this host's store, or HOST:NUMBER. */
+/* Finds NUMBER in this host's store, or HOST:NUMBER. */
 static int run_find_number(const struct stores *s, const char *text, struct stored_runs *all)
 {
 	for (size_t i = 0; i < s->nr; i++) {
@@ -89,7 +89,7 @@ static int run_find_uuid(const struct stores *s, const char *text, struct stored
 	return stores_query(s, &by_uuid, all);
 }
 
-/* Finds the runs with that name, otherwise with that job, the newest first. */
+/* Finds the runs of that name, else of that job, the newest first. */
 static int runs_find_name(const struct stores *s, const char *name,
 			  const struct run_word_rules *rules, struct stored_runs *all)
 {
@@ -118,7 +118,7 @@ static int run_report_ambiguous(const struct stores *s, const char *text,
 	return -ENOTUNIQ;
 }
 
-/* Keeps @nr runs from @first on; several are put in the order of their start. */
+/* Keeps @nr runs from @first on, and reverses their order to the oldest first. */
 static void runs_keep(struct stored_runs *all, size_t first, size_t nr)
 {
 	for (size_t i = 0; i < all->nr; i++)
@@ -134,7 +134,7 @@ static void runs_keep(struct stored_runs *all, size_t first, size_t nr)
 	}
 }
 
-/* Prints which run was chosen: the user may have meant another one. */
+/* Prints which run was chosen, because the user may have meant another one. */
 static void run_say_chosen(const struct stores *s, const char *word, const struct stored_run *r,
 			   size_t of)
 {
@@ -178,7 +178,7 @@ static int runs_choose(const struct stores *s, const char *word, const struct ru
 	return 0;
 }
 
-/* Splits a word of the form NAME~2 or NAME~all. A name may have that form itself. */
+/* Splits a word of the form NAME~2 or NAME~all. A whole name of that form has been tried before. */
 static int run_word_find_part(const struct stores *s, const char *word,
 			      const struct run_word_rules *rules, struct stored_runs *all)
 {
@@ -214,7 +214,6 @@ int run_word_find(const struct stores *s, const char *word, const struct run_wor
 	return err || !word ? err : run_word_find_part(s, word, rules, all);
 }
 
-/* Returns whether the file begins with the meta line of a run. */
 static bool path_is_run(const char *path)
 {
 	struct source s;
@@ -234,7 +233,7 @@ static bool path_is_there(const char *what)
 	       (!stat(what, &st) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG));
 }
 
-/* A word without a '/' may be the name of a file by chance: accept it only if it has a run. */
+/* A word without a '/' may be the name of a file by chance, so the file must have a run. */
 static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 {
 	struct stat st;
@@ -249,7 +248,7 @@ static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 	return path_is_run(what) || (is_known && is_known(what));
 }
 
-/* Appends an entry. Returns NULL without memory. */
+/* Appends an entry. Returns NULL if out of memory. */
 static struct named_run *named_runs_grow(struct named_runs *n)
 {
 	struct named_run *list = memory_reallocarray(n->list, n->nr + 1, sizeof(*list));
@@ -274,7 +273,7 @@ static int named_runs_add_file(struct named_runs *n, const char *path)
 	return 0;
 }
 
-/* @name: NULL if it is ambiguous. */
+/* @name is NULL if it is ambiguous. */
 static int named_runs_add_stored(struct named_runs *n, struct stored_runs *all, const char *name)
 {
 	for (size_t i = 0; i < all->nr; i++) {
@@ -313,13 +312,13 @@ static int named_runs_add_word(struct named_runs *n, const char *word,
 	bool is_chosen;
 	int err;
 
-	if (word && word_is_file(word, is_known)) /* with the user's rights */
+	if (word && word_is_file(word, is_known)) /* with the rights of the user */
 		return named_runs_add_file(n, word);
-	err = run_word_find(&n->stores, word, rules, &all, &is_chosen); /* reported already */
+	err = run_word_find(&n->stores, word, rules, &all, &is_chosen); /* reports its errors */
 	if (!err && all.nr)
 		err = named_runs_add_stored(n, &all, is_chosen ? NULL : word);
 	else if (!err && word && path_is_there(word))
-		err = named_runs_add_file(n, word); /* whose reader reports what is wrong with it */
+		err = named_runs_add_file(n, word); /* its reader reports what is wrong with it */
 	else if (!err)
 		err = word_report_unknown(n, word);
 	stored_runs_done(&all);

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the runs that a user names: in the stores, or files. */
+/* Finds the runs that a user names, in stores or as files. */
 #ifndef STORE_NAMED_RUN_H
 #define STORE_NAMED_RUN_H
 
 #include "store/source.h"
 #include "store/stores.h"
 
-/* What a word for a run of the stores (42, HOST:42, a UUID, align, align~1, align~all, ~1) may
- * mean. */
+/* What a word for a stored run (42, HOST:42, a UUID, align, align~1, align~all, ~1) may mean. */
 struct run_word_rules {
 	bool takes_many; /* NAME~all: all runs of that name, the oldest first */
-	bool takes_pair; /* NAME alone: its last two, the older one first */
-	bool only_ended; /* a name means only runs that have ended; a number any run */
+	bool takes_pair; /* NAME alone: the last two, the older one first */
+	bool only_ended; /* names mean only ended runs; numbers mean any */
 };
 
 /*
- * Finds the runs that @word means, or the newest one for NULL, and appends them to the empty @all.
- * Prints on stderr which one of several was chosen. Returns 0 with an empty list if there is no
- * such run. *@is_chosen: the word is ambiguous, or may mean another run later. Returns a negative
- * errno after one line to the user.
+ * Finds the runs that @word means, or the newest one if it is NULL, and appends them to the empty
+ * @all. Prints on stderr which one of several was chosen. Returns 0 with an empty list if there is
+ * no such run, or a negative errno after an error message. *@is_chosen is set if the word is
+ * ambiguous, or may mean another run later.
  */
 int run_word_find(const struct stores *s, const char *word, const struct run_word_rules *rules,
 		  struct stored_runs *all, bool *is_chosen);
 
-/* Returns whether @text is a number of `bpfmon list`, which is never a file. */
+/* Returns whether @text is a run number as in `bpfmon list`, which is never a file. */
 bool run_word_is_number(const char *text, int64_t *id);
 
 #define RUN_LABEL_BYTES 320
 
 /* A run of a store, or a file. */
 struct named_run {
-	const char *file;            /* NULL: of a store; not owned */
-	struct stored_run run;       /* of a store; owned */
-	char label[RUN_LABEL_BYTES]; /* as it was named, if that means this run only; its number */
+	const char *file;            /* NULL if it is in a store; not owned */
+	struct stored_run run;       /* if it is in a store; owned */
+	char label[RUN_LABEL_BYTES]; /* the user's word if it means only this run, else its number
+				      */
 };
 
 struct named_runs {
@@ -42,21 +42,24 @@ struct named_runs {
 };
 
 /*
- * Finds what the @words (ended by NULL) mean: a number of `bpfmon list`, HOST:NUMBER, a name, which
- * is its last run, NAME~1 for the one before, NAME~all, ~1, the beginning of a UUID, or a file of
- * JSON Lines ("-": stdin). No word means the last run. A path with a '/' is preferred to a run of
- * that name; without it, only if the file has a run or @is_known (may be NULL) accepts it. @store:
- * the file of --store, or the runs of the node; otherwise the user's own stores. The process takes
- * the rights of the user who called sudo. Returns a negative errno after one line to the user; call
- * named_runs_done() in any case.
+ * Finds the runs or files of all @words (ended by NULL): a number of `bpfmon list`, HOST:NUMBER, a
+ * name (its last run), NAME~1 for the one before, NAME~all, ~1, the beginning of a UUID, or a JSON
+ * Lines file ("-": stdin). No word means the last run. A path with a '/' has precedence over a run
+ * of that name; other file names count only if the file has a run or @is_known (may be NULL)
+ * accepts it. @store selects the file of --store, the runs of the node, or the user's own stores.
+ * The process drops to the rights of the user who called sudo. Returns a negative errno after an
+ * error message. The caller calls named_runs_done() in any case.
  */
 int named_runs_find(struct named_runs *n, const struct store_options *store, char *const *words,
 		    const struct run_word_rules *rules, bool (*is_known)(const char *path));
-/* Opens one of them, as stores_turn_run() does. A negative errno after one line to the user. */
+/*
+ * Opens run or file number @i, as stores_turn_run() does. Returns a negative errno after an error
+ * message.
+ */
 int named_runs_open(const struct named_runs *n, size_t i, struct source *s);
 void named_runs_done(struct named_runs *n);
 
-/* Finds and opens one run; @what NULL: the last. @label, unless NULL, receives its label. */
+/* Finds and opens one run; @what NULL means the last. @label, unless NULL, receives its label. */
 int named_run_open(struct source *s, const struct store_options *store, const char *what,
 		   char label[RUN_LABEL_BYTES]);
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parameters ?1 to ?11 are bound by filter_bind(); of spans only the index of names is read. */
+/* filter_bind() binds ?1 to ?11. The search for spans reads only the index of their names. */
 static const char where_wanted[] =
 	" FROM run WHERE (?1 = 0 OR id = ?1)"
 	" AND (?2 IS NULL OR substr(uuid, 1, length(?2)) = ?2)"
@@ -33,8 +33,8 @@ static int filter_bind_text(sqlite3_stmt *s, int at, const char *text)
 }
 
 /*
- * Binds a pattern in which only * and ? are special, as the manual says: GLOB would also read
- * brackets as a set of characters, and "job[1]" would not match itself.
+ * Binds a pattern in which only * and ? are special. GLOB would also read brackets as a set of
+ * characters, and "job[1]" would not match itself.
  */
 static int filter_bind_pattern(sqlite3_stmt *s, int at, const char *text)
 {
@@ -56,8 +56,7 @@ static int filter_bind_pattern(sqlite3_stmt *s, int at, const char *text)
 	return sqlite3_bind_text(s, at, pattern, -1, free);
 }
 
-/* Returns the first error: a parameter that could not be bound would be NULL and accept all runs.
- */
+/* Returns the first error: a parameter that could not be bound would be NULL and match all runs. */
 static int filter_bind(sqlite3_stmt *s, const struct run_filter *f)
 {
 	const int results[] = {
@@ -89,7 +88,7 @@ static char *text_duplicate(struct row *r, const char *text)
 	return copy;
 }
 
-/* Reads a row of `run`. The caller owns the strings of @run, also after an error. */
+/* Reads a row of `run`. The caller frees @run with stored_run_done(), also after an error. */
 static int stored_run_read(struct row *r, struct stored_run *run)
 {
 	struct run_row row = { 0 };
@@ -146,7 +145,7 @@ static int stored_run_read_tags(struct database *d, sqlite3_stmt *tags, struct s
 	return err;
 }
 
-/* Returns whether the run has each wanted tag: the key, or key and value. */
+/* Returns whether the run has all tags of the filter: the key, or key and value. */
 static bool stored_run_has_tags(const struct stored_run *r, const struct run_filter *f)
 {
 	for (size_t i = 0; i < f->nr_tags; i++) {
@@ -208,7 +207,7 @@ static int stored_run_read_stall(struct database *d, struct stored_run *run)
 	return 0;
 }
 
-/* Appends the current row if it passes the filter. */
+/* Appends the current row if it matches the filter. */
 static int stored_run_append(struct row *row, sqlite3_stmt *tags, const struct run_filter *f,
 			     size_t source, struct stored_runs *all)
 {
@@ -322,11 +321,11 @@ int query_lines(struct database *d, size_t source, const struct stored_runs *all
 
 /*
  * How many of the last events are searched for one of a stall. A stalled run executes nothing, so
- * that the event is among the last, unless others sent it as many lines meanwhile.
+ * its event is among the last, unless other programs have sent it that many lines since.
  */
 #define LOOKED_AT "10000"
 
-/* Applies the current event to @stall. Returns false if it is not one of a stall. */
+/* Applies the current event to @stall. Returns false if it is not about a stall. */
 static bool stall_take_row(struct row *r, struct stall_state *stall)
 {
 	const char *name = row_text(r, 1), *text;
@@ -416,7 +415,7 @@ int stored_runs_append(struct stored_runs *all, const struct stored_run *r)
 	return 0;
 }
 
-/* Drops the runs that are @is_out; the order of the others stays. */
+/* Drops the runs with @is_out set, in place. */
 static void stored_runs_drop(struct stored_runs *all, const bool *is_out)
 {
 	size_t kept = 0;
@@ -430,13 +429,13 @@ static void stored_runs_drop(struct stored_runs *all, const bool *is_out)
 	all->nr = kept;
 }
 
-/* Returns the rank of a copy of a run: the most complete has the lowest. */
+/* Returns the rank of a copy of a run; the most complete has the lowest. */
 static int stored_run_rank(const struct stored_run *r)
 {
 	return r->state == RUN_FINISHED ? 0 : r->state == RUN_RUNNING ? 1 : 2;
 }
 
-/* Orders copies of a run beside each other, the one to keep first. */
+/* Orders copies of a run next to each other, the one to keep first. */
 static int stored_run_order_copies(const void *x, const void *y)
 {
 	const struct stored_run *a = *(struct stored_run *const *)x;
@@ -519,7 +518,7 @@ int64_t run_needed_bytes(const struct stored_run *r)
 	return *r->needed.witness && r->needed.bytes <= INT64_MAX ? (int64_t)r->needed.bytes : -1;
 }
 
-/* Returns the memory that lists show. */
+/* Returns the memory that lists show, in bytes. */
 static int64_t run_memory(const struct stored_run *r)
 {
 	return *r->needed.witness ? run_needed_bytes(r) : r->rss_peak_bytes;
@@ -540,7 +539,7 @@ static int stored_run_order(const void *x, const void *y, void *context)
 	case BY_MEMORY:
 		c = largest_first(run_memory(a), run_memory(b));
 		break;
-	case BY_NAME: /* those without one come last */
+	case BY_NAME: /* runs without a name come last */
 		c = !a->name - !b->name;
 		if (!c && a->name)
 			c = strcmp(a->name, b->name);

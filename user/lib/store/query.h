@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Queries of the runs in stores: lists of them, their lines, whether they are stalled. */
+/* Queries the runs in a store: lists of runs, their meta and summary lines, and stalls. */
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
 
@@ -8,23 +8,23 @@
 #include "store/database.h"
 
 enum run_state {
-	RUN_RUNNING,    /* it is being recorded */
-	RUN_FINISHED,   /* its summary is there */
-	RUN_UNFINISHED, /* its recorder has ended without a summary */
+	RUN_RUNNING,    /* being recorded */
+	RUN_FINISHED,   /* has a summary */
+	RUN_UNFINISHED, /* its recorder has exited without a summary */
 };
 
-/* A row of the list. An unknown number is -1, an unknown string NULL. */
+/* A run as in lists. Unknown numbers are -1, unknown strings NULL. */
 struct stored_run {
-	size_t source; /* the caller's number of its store */
+	size_t source; /* index of its store, set by the caller */
 	int64_t id;
 	char *uuid, *name, *job, *command, *user, *host, *note; /* owned */
-	char *tags; /* owned; "key=value" each ended by NUL, and one more NUL at the end */
+	char *tags; /* owned; "key=value" strings, each ended by NUL, and a final NUL */
 	uint64_t start_epoch_ns;
-	uint64_t edited_ns; /* epoch, of the last edit of name, tags or note; 0: never */
+	uint64_t edited_ns; /* epoch; last edit of name, tags or note; 0: never */
 	enum run_state state;
 	bool is_complete;
 	int64_t exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost;
-	struct memory_needed needed; /* unknown without a witness */
+	struct memory_needed needed; /* unknown if it has no witness */
 	struct stall_state *stall;   /* owned; NULL unless it is running and stalled */
 };
 
@@ -36,70 +36,72 @@ struct stored_runs {
 enum state_filter { ANY_STATE, ONLY_RUNNING, ONLY_FINISHED, ONLY_UNFINISHED, ONLY_FAILED };
 enum run_order { BY_START, BY_WALL, BY_CPU, BY_MEMORY, BY_NAME };
 
-/* A member that is NULL or 0 accepts every run. */
+/* Members that are NULL or 0 match all runs. */
 struct run_filter {
 	int64_t id;
-	const char *uuid;                 /* its beginning */
+	const char *uuid;                 /* a prefix */
 	const char *name, *host;          /* patterns with * and ? */
-	const char *job, *user, *command; /* command: a part of it */
+	const char *job, *user, *command; /* job: a pattern; command: a substring */
 	const char *exact_name;
 	const char *span;        /* pattern for the name of one of its spans */
-	const char *const *tags; /* key, or key=value */
+	const char *const *tags; /* KEY or KEY=VALUE */
 	size_t nr_tags;
-	const char *const *words; /* each must be in name, command or note; case does not count */
+	const char *const *words; /* each must be in name, command or note, in any case */
 	size_t nr_words;
 	enum state_filter state;
 	uint64_t since_ns;
-	bool is_of_uid; /* only those of the user @uid */
+	bool is_of_uid; /* only runs of the user @uid */
 	uint32_t uid;
 };
 
-/* Appends the runs that pass the filter, the newest first. Errors as database_open(). */
+/* Appends the runs that match the filter, the newest first. Errors as database_open(). */
 int query_runs(struct database *d, size_t source, const struct run_filter *f,
 	       struct stored_runs *all);
 /*
- * Updates @stall from the events of the run @id after the number *@last, and sets *@last to the
- * newest one; start with INT64_MIN. Without an event of a stall @stall does not change. Errors as
+ * Updates @stall from the events of the run @id after number *@last, and sets *@last to the newest
+ * one; start with INT64_MIN. @stall does not change without an event of a stall. Errors as
  * database_open().
  */
 int query_stall(struct database *d, int64_t id, int64_t *last, struct stall_state *stall);
-/* Returns the memory that the run needed; -1 if it is unknown. */
+/* Returns the memory that the run needed, in bytes; -1 if unknown. */
 int64_t run_needed_bytes(const struct stored_run *r);
 bool stored_run_is(const struct stored_run *r, enum state_filter state);
 void stored_run_done(struct stored_run *r);
-/* Appends @r, with ownership of its strings. -ENOMEM. */
+/* Appends @r and takes ownership of its strings. Returns 0 or -ENOMEM. */
 int stored_runs_append(struct stored_runs *all, const struct stored_run *r);
 /*
- * Drops all but one of the runs with the same UUID. A finished one is preferred, then a running
- * one; then the last edited, then the one of the first store. -ENOMEM.
+ * Drops duplicates: of runs with the same UUID, a finished one is kept before a running one, then
+ * the last edited, then that of the first store. Returns 0 or -ENOMEM.
  */
 int stored_runs_unique(struct stored_runs *all);
-/* Drops runs in other states. -ENOMEM. */
+/* Drops runs in other states. Returns 0 or -ENOMEM. */
 int stored_runs_select(struct stored_runs *all, enum state_filter state);
-/* Drops runs that lack a word of the filter. -ENOMEM. */
+/* Drops runs that lack a word of the filter. Returns 0 or -ENOMEM. */
 int stored_runs_search(struct stored_runs *all, const struct run_filter *f);
-/* Sorts runs: the largest or newest first, names in the order of the alphabet. */
+/* Sorts runs: the largest or newest first; BY_NAME alphabetically. */
 void stored_runs_sort(struct stored_runs *all, enum run_order order);
 void stored_runs_done(struct stored_runs *all);
 
 struct run_text {
-	char *meta, *summary; /* lines, owned; @summary is NULL if the run has none */
-	int64_t lines_lost;   /* lines that did not reach the store */
+	char *meta, *summary; /* lines, owned; @summary may be NULL */
+	int64_t lines_lost;   /* lines that were not stored */
 };
 
-/* Reads the lines of a run. -ENOENT: there is no such run; errors as database_open(). On error @t
- * is empty. */
+/*
+ * Reads the meta and summary lines of a run. Returns -ENOENT if there is no such run; other errors
+ * as database_open(). On error @t is empty. The caller frees it with run_text_done().
+ */
 int query_text(struct database *d, int64_t id, struct run_text *t);
 void run_text_done(struct run_text *t);
 
 enum run_line { TEXT_META, TEXT_SUMMARY };
 
-/* Receives a line of the run at the index @at of a list; @line is valid until it returns. */
+/* Receives a line of run number @at of a list; @line is valid until it returns. */
 typedef void (*line_take)(void *context, size_t at, const char *line);
 /*
- * Passes a line of each run of the store @source in @all to @take, in their order, without a copy:
- * lists may be long. Runs without that line, or removed meanwhile, are skipped. Errors as
- * database_open().
+ * Passes the line @which of each run of the store @source in @all to @take, in order and without
+ * copying, because lists may be long. Skips runs that lack the line or have been removed meanwhile.
+ * Errors as database_open().
  */
 int query_lines(struct database *d, size_t source, const struct stored_runs *all,
 		enum run_line which, line_take take, void *context);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Removes the rows of a run in one statement. */
 static int rows_remove_few(struct database *d, const struct run_table *t, int64_t id)
 {
 	return database_runf(d, "DELETE FROM %s WHERE run=%lld", t->name, (long long)id);
@@ -65,7 +64,10 @@ int remove_run(struct database *d, int64_t id)
 	return err ? err : remove_rows(d, id);
 }
 
-/* Lists the runs without a row in `run` that a table (%s, twice) has rows of: one search each. */
+/*
+ * Selects the runs that the table (%s, twice) has rows of but `run` lacks, with one index search
+ * each.
+ */
 #define RUNS_LEFT                                                                                  \
 	"WITH RECURSIVE of(id) AS (SELECT min(run) FROM %s UNION ALL"                              \
 	" SELECT (SELECT min(run) FROM %s WHERE run>of.id) FROM of WHERE of.id IS NOT NULL),"      \
@@ -118,12 +120,12 @@ int count_left(struct database *d, int64_t *rows)
 
 #define SCALE_TABLES 9
 
-/* Indexed as run_table_at(). */
+/* Average sizes of rows, indexed as run_table_at(). */
 struct scale {
 	double row_bytes[SCALE_TABLES];
 };
 
-/* Reads the average size of a row of each table. Errors as database_open(), here and below. */
+/* Reads the average row size of each table. Errors as database_open(), here and below. */
 static int scale_read(struct database *d, struct scale *s)
 {
 	const struct run_table *t;
@@ -136,7 +138,7 @@ static int scale_read(struct database *d, struct scale *s)
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
-		/* bounded: pages may form a cycle */
+		/* LIMIT, because pages of a damaged file may form a cycle */
 		err = database_number(d, &bytes, NULL,
 				      "SELECT sum(pgsize) FROM (SELECT pgsize FROM dbstat WHERE"
 				      " name=%Q LIMIT (SELECT page_count FROM pragma_page_count))",
@@ -214,7 +216,9 @@ int store_size(struct database *d, const char *path, struct store_size *size)
 	return err;
 }
 
-/* Returns whether to remove the run, the @nth from the newest, while @used bytes are in use. */
+/*
+ * Returns whether to remove the run @r, number @nth from the newest, while @used bytes are in use.
+ */
 static bool is_to_go(const struct prune_limits *l, const struct stored_run *r, size_t nth,
 		     int64_t used)
 {
@@ -249,7 +253,7 @@ static int runs_prune(struct database *d, const struct prune_limits *l,
 	return err;
 }
 
-/* Counts the runs that would be removed, by their estimated size. */
+/* Counts the runs that would be removed, and estimates their size. */
 static int runs_prune_dry(struct database *d, const struct prune_limits *l,
 			  const struct stored_runs *all, struct pruned *gone)
 {
@@ -269,7 +273,7 @@ static int runs_prune_dry(struct database *d, const struct prune_limits *l,
 	return err;
 }
 
-/* Bounded by the number of free pages. */
+/* The loop ends as soon as the number of free pages no longer falls. */
 int store_return_space(struct database *d)
 {
 	int64_t unused, before = INT64_MAX;

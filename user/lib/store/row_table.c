@@ -41,7 +41,7 @@ static const struct table_column sample_columns[] = {
 	{ "elapsed_ns", COLUMN_AMOUNT, NULL, .offset = offsetof(struct sample_row, elapsed_ns), .is_key = true },
 };
 
-/* The columns of process.def: their types, and where the row has a text that is a copy. */
+/* Columns from process.def: their types and members. */
 #define PROCESS(member) .offset = offsetof(struct process_row, member)
 #define PROCESS_INT(column, key, unit, member) { #column, COLUMN_INT, #key, PROCESS(process.member)
 #define PROCESS_STATUS PROCESS_INT
@@ -81,7 +81,7 @@ static const struct table_column process_sample_columns[] = {
 	{ "lossy",         COLUMN_TRUTH, "lossy", HEAVY(sample.lossy) },
 };
 
-/* Of each sample one for each instance. */
+/* One row for each instance and sample. */
 #define INSTANCE(member) .offset = offsetof(struct instance_row, member)
 static const struct table_column instance_columns[] = {
 	{ "elapsed_ns", COLUMN_AMOUNT, NULL, INSTANCE(elapsed_ns), .is_key = true },
@@ -109,7 +109,7 @@ static const struct table_column event_columns[] = {
 	{ "line",       COLUMN_TEXT, NULL, EVENT(line), .is_needed = true },
 };
 
-/* A span is read from its line; the columns are for SQL, and for what finds runs. */
+/* Spans are read from `line`; the other columns serve SQL queries and --span. */
 #define SPAN(member) .offset = offsetof(struct span_row, member)
 static const struct table_column span_columns[] = {
 	{ "seq",                  COLUMN_NUMBER, NULL, SPAN(seq), .is_key = true },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The tables of the store with their columns, and what a row of each is read into. The columns of
- * metrics are not here: schema.h adds them.
+ * The columns of the store's tables, except those of metrics (see schema.h), and the structs that
+ * rows are read into.
  */
 #ifndef STORE_ROW_TABLE_H
 #define STORE_ROW_TABLE_H
@@ -11,7 +11,7 @@
 #include "store/query.h"
 #include "store/table_column.h"
 
-/* Of `run`: how far a run has come, beside what a list shows of it. */
+/* A row of `run`: what lists show, and what determines the run's state. */
 struct run_row {
 	struct stored_run run;
 	bool has_ended;
@@ -19,19 +19,19 @@ struct run_row {
 	uint64_t seen_ns, interval_ns;
 };
 
-/* Of `sample`, and of `block`. */
+/* A row of `sample` or `block`. */
 struct sample_row {
 	uint64_t elapsed_ns;
 };
 
 struct process_row {
-	int64_t seq; /* each is larger than the one before */
+	int64_t seq; /* ascending within a run */
 	const char *comm, *args, *state;
 	struct process process;
 };
 
 struct process_sample_row {
-	int64_t rank; /* 1: the heaviest of its sample */
+	int64_t rank; /* 1: the highest ranked of its sample */
 	const char *comm;
 	struct process_sample sample;
 };
@@ -42,7 +42,7 @@ struct instance_row {
 };
 
 struct span_row {
-	int64_t seq; /* each is larger than the one before */
+	int64_t seq; /* ascending within a run */
 	const char *line;
 };
 
@@ -54,14 +54,14 @@ struct signature_row {
 
 struct event_row {
 	uint64_t elapsed_ns;
-	int64_t seq; /* each is larger than the one before */
+	int64_t seq; /* ascending within a run */
 	const char *kind, *event, *line;
 };
 
 extern const struct stored_table run_table, sample_table, block_table, process_table,
 	process_sample_table, event_table, span_table, instance_table, signature_table;
 
-/* A column of one of these; NULL: there is none of that name, or it is of a metric. */
+/* Returns a column of a table above; NULL if the table has no such column, or it is a metric's. */
 const struct table_column *table_column_find(const char *table, const char *name);
 
 #endif

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define BLOCKS_OF_A_LONG_RUN 200 /* as many as a terminal has columns */
+#define BLOCKS_OF_A_LONG_RUN 200 /* the columns of a wide terminal */
 
-/* Appends a SELECT of the columns of @table and of the metrics in @have, for one run. */
+/* Appends a SELECT of the columns of @table and of the metrics in @have for one run. */
 static void select_put(sqlite3_str *sql, const struct stored_table *table,
 		       const struct metric_set *have)
 {
@@ -23,7 +23,7 @@ static void select_put(sqlite3_str *sql, const struct stored_table *table,
 	sqlite3_str_appendf(sql, " FROM %s WHERE run=?1", table->name);
 }
 
-/* Prepares @text, and frees it. */
+/* Prepares the statement @text and frees the text. */
 static int select_prepare(struct database *d, int64_t id, sqlite3_str *text, sqlite3_stmt **s)
 {
 	char *sql = sqlite3_str_finish(text);
@@ -44,7 +44,7 @@ static int rows_select(struct database *d, int64_t id, const struct stored_table
 	return select_prepare(d, id, sql, s);
 }
 
-/* Returns the wanted columns that the file has. */
+/* Returns the requested metrics that the file has columns of. */
 static struct metric_set columns_choose(const struct metric_set *columns,
 					const struct metric_set *only)
 {
@@ -100,7 +100,7 @@ int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only
 		return err ? err : rows_of_samples(d, id, only, s);
 	sql = sqlite3_str_new(d->db);
 	select_put(sql, &block_table, &columns);
-	sqlite3_str_appendall(sql, " UNION ALL "); /* the samples that fill no block yet */
+	sqlite3_str_appendall(sql, " UNION ALL "); /* the samples after the last block */
 	select_put(sql, &sample_table, &columns);
 	sqlite3_str_appendall(sql,
 			      " AND elapsed_ns > (SELECT max(elapsed_ns) FROM block WHERE run=?1)");
@@ -147,7 +147,7 @@ int rows_of_spans(struct database *d, int64_t id, sqlite3_stmt **s)
 	return rows_select(d, id, &span_table, &none, s);
 }
 
-/* Reads the columns of metrics, from @at on. */
+/* Reads the metric columns from index @at on. */
 static void row_read_metrics(struct row *r, int at, const struct metric_set *columns,
 			     uint64_t *value, struct metric_set *have)
 {
@@ -249,6 +249,6 @@ int row_time(struct database *d, sqlite3_stmt *s, uint64_t *at_ns)
 {
 	struct row r = { .d = d, .s = s, .table = "sample, process_sample or event" };
 
-	*at_ns = row_needed_count(&r, 0); /* as those tables have it first */
+	*at_ns = row_needed_count(&r, 0); /* the first column of each of these tables */
 	return r.err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads the rows of one run. Metrics without a column in the file are absent. */
+/* Reads the rows of one run from a store. Metrics without a column in the file are absent. */
 #ifndef STORE_ROWS_H
 #define STORE_ROWS_H
 
@@ -8,43 +8,50 @@
 #include "store/database.h"
 
 /*
- * Prepare a statement with the rows of the run @id, in the order in which they were written; the
- * caller steps and finalizes it. @only: the metrics to read; NULL: all. Errors as database_open().
+ * Prepares a statement for all samples of the run @id, in the order in which they were written. The
+ * caller steps and finalizes it. @only has the metrics to read; NULL means all. Errors as
+ * database_open(). The same holds for the functions below.
  */
 int rows_of_samples(struct database *d, int64_t id, const struct metric_set *only,
 		    sqlite3_stmt **s);
-/* Samples later than @after_ns after the start. */
+/* Selects the samples later than @after_ns after the start. */
 int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sqlite3_stmt **s);
-/* A long run with one row for many samples: the maximum of gauges, the last value of counters. All
- * samples of other runs. */
+/*
+ * Selects the blocks of a long run, each a row for many samples: the maximum of gauges, the last
+ * value of counters. Selects all samples of a short run.
+ */
 int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s);
-/* The instances of samples, in the order of these. */
+/* Selects the instances of all samples, in the order of the samples. */
 int rows_of_instances(struct database *d, int64_t id, sqlite3_stmt **s);
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s);
-/* Process samples from @from_ns to @to_ns after the start. */
+/* Selects the process samples from @from_ns to @to_ns after the start. */
 int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, uint64_t to_ns,
 			    sqlite3_stmt **s);
-/* Lines of all other kinds: the time since the start in ns, the line. */
+/* Selects the lines of all other kinds. */
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s);
-/* Spans in the order in which they ended. */
+/* Selects the spans, in the order in which they ended. */
 int rows_of_spans(struct database *d, int64_t id, sqlite3_stmt **s);
 
 /*
- * Read the current row of a statement. -EUCLEAN: a value is not what its column holds, and @d->why
- * has its place; -ENOMEM.
+ * Reads the current row of a statement of rows_of_samples(), with the same @only. This and the
+ * functions below return -ENOMEM, or -EUCLEAN if a value does not fit its column; @d->why names the
+ * column then.
  */
 int row_sample(struct database *d, const struct metric_set *only, sqlite3_stmt *s,
 	       struct sample *smp);
 /* Adds an instance to @smp, unless that is full. */
 int row_instance(struct database *d, sqlite3_stmt *s, struct sample *smp);
 int row_process_sample(struct database *d, sqlite3_stmt *s, struct process_sample *p);
-/* *@last: the number of the row before, INT64_MIN for the first; a cycle of pages would never end.
- * Strings are valid until the next step. *@args: the arguments as a list in JSON, or NULL. */
+/*
+ * Reads a process. Strings are valid until the next step. *@args is the JSON list of arguments, or
+ * NULL. *@last is the number of the previous row, INT64_MIN before the first: rows out of order are
+ * an error, because a cycle of pages would never end.
+ */
 int row_process(struct database *d, sqlite3_stmt *s, int64_t *last, struct process *p,
 		const char **args);
-/* *@last as above; *@line is valid until the next step. */
+/* Reads an event; *@last as for row_process(). *@line is valid until the next step. */
 int row_event(struct database *d, sqlite3_stmt *s, int64_t *last, const char **line);
-/* The same of a span. */
+/* Reads a span in the same way. */
 int row_span(struct database *d, sqlite3_stmt *s, int64_t *last, const char **line);
 /* Reads the time of a row, its first column. Processes and spans have none. */
 int row_time(struct database *d, sqlite3_stmt *s, uint64_t *at_ns);

@@ -8,22 +8,22 @@
 #include <string.h>
 
 /*
- * Tables without columns of metrics, except those that row_table.c has. `run` is small, because
- * listing reads all of it; the lines that it was made of are in `run_text`.
+ * The tables that row_table.c does not describe. `run` is small because listing reads all of it;
+ * the meta and summary lines are in `run_text`.
  */
 static const char first_tables[] =
 	"CREATE TABLE run("
-	" id INTEGER PRIMARY KEY AUTOINCREMENT," /* not given twice */
+	" id INTEGER PRIMARY KEY AUTOINCREMENT," /* AUTOINCREMENT: numbers are not reused */
 	" uuid TEXT NOT NULL UNIQUE,"
 	" name TEXT, job TEXT, command TEXT, cwd TEXT, user TEXT, uid INTEGER, host TEXT,"
 	" start_time_ns INTEGER NOT NULL, interval_ns INTEGER,"
-	" writer TEXT,"          /* the process that records it: others check that it lives */
-	" seen_time_ns INTEGER," /* the last write of that process */
-	" ended INTEGER NOT NULL DEFAULT 0," /* 1: its summary has been stored */
+	" writer TEXT,"                      /* identity of the recorder, to check that it lives */
+	" seen_time_ns INTEGER,"             /* last write of the recorder */
+	" ended INTEGER NOT NULL DEFAULT 0," /* 1 if the summary is stored */
 	" complete INTEGER, exit_code INTEGER, signal INTEGER,"
 	" wall_ns INTEGER, cpu_ns INTEGER, rss_peak_bytes INTEGER, processes INTEGER,"
 	" lines_lost INTEGER NOT NULL DEFAULT 0,"
-	" note TEXT, edited_time_ns INTEGER," /* the last edit of name, tags or note */
+	" note TEXT, edited_time_ns INTEGER," /* last edit of name, tags or note */
 	" memory_needed_bytes INTEGER, memory_needed_witness TEXT, memory_needed_bound TEXT);"
 	"CREATE INDEX run_name ON run(name);"
 	"CREATE TABLE run_text(run INTEGER PRIMARY KEY, meta TEXT NOT NULL, summary TEXT);"
@@ -31,8 +31,8 @@ static const char first_tables[] =
 	" PRIMARY KEY(run, key)) WITHOUT ROWID;";
 
 /*
- * The view of runs in published units, as those of samples and processes. cpus is what the command
- * could use: the least of the machine, its affinity and its quota.
+ * Runs in published units. cpus is the number that the command could use: the least of the
+ * machine's CPUs, its affinity and its quota.
  */
 static const char runs_view[] =
 	"CREATE VIEW runs AS WITH described AS"
@@ -76,7 +76,7 @@ static const struct run_table tables[] = {
 	{ .name = "run_text" },
 	{ .name = "tag" },
 	{ "sample", "elapsed_ns", &sample_table, metric_set_all, "samples" },
-	/* one row for a number of samples: the maximum of gauges, the last value of counters */
+	/* a row for several samples: the maximum of gauges, the last value of counters */
 	{ "block", "elapsed_ns", &block_table, metric_set_all, NULL },
 	{ "process", "seq", &process_table, columns_of_process, "processes" },
 	{ "process_sample", "elapsed_ns", &process_sample_table, process_sample_metrics,
@@ -100,7 +100,7 @@ const struct run_table *run_table_find(const char *name)
 	return NULL;
 }
 
-/* An SQLite status. Frees @text. */
+/* Executes and frees @text. Returns an SQLite status. */
 static int schema_run(sqlite3 *db, sqlite3_str *text)
 {
 	int rc = sqlite3_str_errcode(text);
@@ -112,7 +112,7 @@ static int schema_run(sqlite3 *db, sqlite3_str *text)
 	return rc;
 }
 
-/* Prepares a query with the name of a table as its parameter. Returns NULL on error. */
+/* Prepares a query for the columns of @table. Returns NULL on error. */
 static sqlite3_stmt *columns_select(sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *s = NULL;
@@ -125,7 +125,7 @@ static sqlite3_stmt *columns_select(sqlite3 *db, const char *table)
 	return NULL;
 }
 
-/* Appends a column of a view: the unit of its stored name becomes that of the published key. */
+/* Appends a column of a view, converted from the stored to the published unit. */
 static void view_put_column(sqlite3_str *sql, const char *column)
 {
 	static const struct {
@@ -150,8 +150,8 @@ static void view_put_column(sqlite3_str *sql, const char *column)
 }
 
 /*
- * Creates the view of a table anew, of all columns that it has: also of metrics that only another
- * bpfmon knows. Does nothing for a table without a view. An SQLite status.
+ * Recreates the view of a table with all columns of the file, including metrics that only another
+ * bpfmon knows. Does nothing for a table without a view. Returns an SQLite status.
  */
 static int view_make(sqlite3 *db, const struct run_table *t)
 {
@@ -204,7 +204,10 @@ int schema_make(sqlite3 *db, bool with_metrics)
 	return rc;
 }
 
-/* Called for each column of a table and each metric: most differ in the first letter. */
+/*
+ * Compares first letters before it formats the name: it is called for each pair of a column and a
+ * metric.
+ */
 static bool column_is_of(const char *column, enum metric_id id)
 {
 	char name[COLUMN_BYTES];
@@ -233,7 +236,7 @@ int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
 	return sqlite3_finalize(info);
 }
 
-/* Adds the columns of metrics that the table lacks. An SQLite status. */
+/* Adds the missing metric columns. Returns an SQLite status. */
 static int table_add_columns(sqlite3 *db, const struct run_table *t, bool *has_added)
 {
 	struct metric_set wanted, have;
@@ -279,14 +282,15 @@ int portion_next(struct database *d, const char *schema, const struct run_table 
 				  t->key, schema, t->name, (long long)run, t->key,
 				  (long long)p->after, t->key, ROWS_AT_ONCE - 1);
 
-	/* a key that is no number may come after all numbers, for ever */
+	/* a key that is not a number may sort after all numbers, and the loop would not end */
 	if (!err && !p->is_last && p->upto <= p->after)
 		err = database_error(d, SQLITE_CORRUPT);
 	return err;
 }
 /*
- * Finds anything but plain tables, indexes and views. SQLite executes only the text, and the
- * columns `type` and `name` may not match it; two tables with the same name are an error.
+ * Finds anything but plain tables, indexes and views. It matches `sql`, because SQLite executes
+ * only that and the columns `type` and `name` may differ from it. SQLite itself refuses two tables
+ * of the same name.
  */
 static const char select_others[] =
 	"SELECT type, name FROM sqlite_master WHERE ("
@@ -295,8 +299,9 @@ static const char select_others[] =
 	" OR sql GLOB 'CREATE UNIQUE INDEX *'))"
 	" OR (type='view' AND sql GLOB 'CREATE VIEW *')) IS NOT TRUE LIMIT 1";
 /*
- * For the table ?1: whether it exists; has a CHECK, which an integrity check would evaluate,
- * however long that takes; or a partial index or an index on an expression.
+ * For the table ?1: whether it exists; whether it has a CHECK, which an integrity check would
+ * evaluate without a bound on time; and whether it has a partial index or an index on an
+ * expression.
  */
 static const char select_table[] =
 	"SELECT count(1), sum(upper(sql) GLOB '*[^A-Z0-9_]CHECK[^A-Z0-9_]*'),"
@@ -305,7 +310,9 @@ static const char select_table[] =
 	" FROM sqlite_master WHERE type='table' AND name=?1"
 	" AND substr(sql, 1, 14 + length(?1))='CREATE TABLE ' || ?1 || '('";
 
-/* Prepared once for all tables: the table of the file, columns of the model, columns of the file.
+/*
+ * Statements for one table, prepared once: its row in the file's schema, its columns in the model
+ * and in the file.
  */
 struct questions {
 	sqlite3_stmt *table, *wanted, *found; /* owned */
@@ -356,7 +363,7 @@ static int table_check(struct database *d, sqlite3_stmt *s, const char *table)
 	return err;
 }
 
-/* Returns whether a column of the file has name, type and place in the key of the model's. */
+/* Compares name, type and position in the primary key. */
 static bool column_is_same(sqlite3_stmt *wanted, sqlite3_stmt *found)
 {
 	return !strcmp(text_at(wanted, 0), text_at(found, 0)) &&
@@ -364,8 +371,7 @@ static bool column_is_same(sqlite3_stmt *wanted, sqlite3_stmt *found)
 	       sqlite3_column_int(wanted, 2) == sqlite3_column_int(found, 2);
 }
 
-/* The columns of the model must be there in their order; between and behind them are those of
- * metrics. */
+/* The model's columns must appear in their order; metric columns may be between and after them. */
 static int columns_check(struct database *d, const struct questions *q, const char *table)
 {
 	int wanted = sqlite3_step(q->wanted), found = sqlite3_step(q->found);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The schema of the store: its tables and views are created, checked in files of unknown origin,
- * and walked. Tables hold whole numbers in the unit at the end of a column's name (cpu_ns,
- * rss_bytes, cores_milli); their views have the published keys (cpu_seconds, cores).
+ * The schema of the store: creates its tables and views, checks those of files of unknown origin,
+ * and lists the tables. Tables hold integers in the unit at the end of a column's name (cpu_ns,
+ * rss_bytes, cores_milli); views have the published keys and units (cpu_seconds, cores).
  */
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
@@ -15,55 +15,57 @@
 #include <stdbool.h>
 
 #define SCHEMA_APPLICATION 0x6270666d /* PRAGMA application_id: "bpfm" */
-#define STORE_SCHEMA 1                /* PRAGMA user_version; others are refused */
+#define STORE_SCHEMA 1                /* PRAGMA user_version; other versions are refused */
 
-/* A table with the data of runs, beside `run`. */
+/* A table with data of runs, other than `run`. Its column `run` is the number of the run. */
 struct run_table {
-	const char *name; /* its rows are of the run in their column `run` */
-	const char *key;  /* the column that orders the rows of a run; NULL: they are few */
-	const struct stored_table *columns;      /* NULL: schema.c has its text */
-	void (*metrics)(struct metric_set *set); /* returns the metrics that it has columns of */
-	const char *view;                        /* with published units; NULL: none */
+	const char *name;
+	const char *key; /* column that orders the rows of a run; NULL if the rows are few */
+	const struct stored_table *columns;      /* NULL: its CREATE statement is in schema.c */
+	void (*metrics)(struct metric_set *set); /* gets the metrics that have columns */
+	const char *view; /* name of its view with published units; may be NULL */
 };
 
-/* Returns the metrics that a record of a process has; its samples have others. */
+/* Sets the metrics that a record of a process has. Process samples have others. */
 void columns_of_process(struct metric_set *set);
-/* Returns those that the line of a span has, as a summary: all counters. */
+/* Sets the metrics that the line of a span has: all counters. */
 void columns_of_span(struct metric_set *set);
-/* NULL: there are no more. */
+/* Returns NULL after the last table. */
 const struct run_table *run_table_at(size_t i);
-/* NULL: there is no such table. */
+/* Returns NULL if there is no such table. */
 const struct run_table *run_table_find(const char *name);
 
-/* Creates all tables and views in an empty file, within a transaction of the caller. An SQLite
- * status. */
+/*
+ * Creates all tables and views in an empty file, within the caller's transaction. Returns an SQLite
+ * status.
+ */
 int schema_make(sqlite3 *db, bool with_metrics);
 /*
- * Adds columns for the metrics that a bpfmon with fewer of them has created no columns of. An
- * SQLite status.
+ * Adds missing metric columns to a file that an older bpfmon has created. Returns an SQLite status.
  */
 int schema_add_columns(sqlite3 *db);
-/* Returns the metrics that the table of the file has columns of. An SQLite status. */
+/* Reads the metrics that @table of the file has columns of. Returns an SQLite status. */
 int columns_read(sqlite3 *db, const char *table, struct metric_set *have);
 /*
- * Checks that the file has the tables of the schema and nothing that runs: tables with plain
- * columns, indexes on columns, and views, which are never read. -EUCLEAN: it has others; errors as
- * database_open().
+ * Checks that the file has the tables of the schema and nothing that SQLite would execute: only
+ * tables with plain columns, indexes on columns, and views, which are never read. Returns -EUCLEAN
+ * otherwise; other errors as database_open().
  */
 int schema_check(struct database *d);
 /*
- * Opens an empty database in memory with all tables, and no column of metrics; the caller closes
- * *@db, also after an error. An SQLite status.
+ * Opens a database in memory with all tables, without metric columns. The caller closes *@db, also
+ * after an error. Returns an SQLite status.
  */
 int schema_make_model(sqlite3 **db);
 
 /*
- * A part of a table's rows of one run. Large deletes and copies go by portions, so that a recorder
- * waits for no more than one, and memory is bounded. Starts as { .after = INT64_MIN }.
+ * A portion of a table's rows of one run. Large deletes and copies are divided into portions, so
+ * that memory is bounded and a recorder waits for one portion at most. The first is { .after =
+ * INT64_MIN }.
  */
 struct portion {
-	int64_t after, upto; /* keys */
-	bool is_last;        /* it has all that is left, whatever @upto is */
+	int64_t after, upto; /* keys: above @after, up to @upto */
+	bool is_last;        /* it includes all remaining rows; @upto is ignored */
 };
 
 /* Sets p->upto for the portion after p->after. Errors as database_open(). */

@@ -83,7 +83,7 @@ static int summary_take(void *context, struct line *l)
 	if (l->kind != LINE_SUMMARY)
 		return 0;
 	summary_done(&f->total);
-	f->total = l->summary; /* taken over: with the next line it would be gone */
+	f->total = l->summary; /* moved: the next line would free it */
 	l->summary = (struct summary){ 0 };
 	f->has_summary = true;
 	return 0;
@@ -135,12 +135,12 @@ int source_summary_tree(struct source *s, void **tree, bool *is_folded)
 	return err;
 }
 
-/* Reads a line; the first one shows which program wrote the file. */
+/* Reads a line. The first one identifies a run of bpfmon. */
 static int lines_read_one(struct source *s, bool is_first, const char *text, size_t length)
 {
 	int err;
 
-	if (!is_first && text[length - 1] != '\n') { /* it was not written to its end */
+	if (!is_first && text[length - 1] != '\n') { /* the writer was interrupted */
 		s->is_cut = true;
 		s->line.kind = LINE_OTHER;
 		return -EAGAIN;
@@ -192,7 +192,8 @@ static int lines_each(struct source *s, unsigned parts, source_fn fn, void *cont
 	}
 	if (!err && ferror(f))
 		err = -errno;
-	if (!err && memory_failures() > failures) /* which getline() takes for the end */
+	if (!err &&
+	    memory_failures() > failures) /* getline() reports a lack of memory as the end */
 		err = -ENOMEM;
 	return err ? err : is_first ? -EBADMSG : 0;
 }

@@ -7,19 +7,30 @@
 #include "run/span_sums.h"
 #include "store/source.h"
 
-/* Adds a line of the kind event to @p if it is a mark. Marks that do not fit are counted. */
+/* Adds a line of the kind event to @p if it is a mark. Marks beyond the limit are only counted. */
 void marks_add(struct phases *p, const struct line *l);
-/* The same for the times of phases alone. */
+/* Adds it to the times of phases. */
 void marks_add_time(struct phase_times *t, const struct line *l);
-/* Adds all marks of the run to @t; free it by phase_times_done(). Errors as source_each(). */
+/*
+ * Adds all marks of the run to @t. The caller frees it with phase_times_done(). Errors as
+ * source_each().
+ */
 int marks_read_times(struct phase_times *t, struct source *s);
-/* Folds a run of @wall_ns into its phases; free them by phases_done(). Errors as source_each(). */
+/*
+ * Folds a run of @wall_ns into its phases. The caller frees them with phases_done(). Errors as
+ * source_each().
+ */
 int phases_read(struct phases *p, struct source *s, uint64_t wall_ns);
 
-/* Reads the paths of the run's spans, with @is_each a path for each span; free them by
- * span_paths_done(), also after an error. Errors as source_each(), and -ENOMEM. */
+/*
+ * Reads the paths of the run's spans; with @is_each every span gets a path of its own. The caller
+ * frees them with span_paths_done(), also after an error. Errors as source_each(), and -ENOMEM.
+ */
 int spans_read_paths(struct source *s, bool is_each, struct span_paths *p);
-/* Sums what the spans of each path used; free it by span_sums_done(). The same errors. */
+/*
+ * Sums what the spans of each path used. The caller frees it with span_sums_done(). Errors as
+ * spans_read_paths().
+ */
 int spans_read_sums(struct source *s, const struct span_paths *p, struct span_sums *sums);
 
 #endif

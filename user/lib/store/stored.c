@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A run in the store, as the source of its parts. */
 #include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "store/source.h"
@@ -16,12 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A statement that is read in parallel with others, at its next row or at its end. */
+/* A statement with its current row, for merging several statements by time. */
 struct cursor {
-	sqlite3_stmt *s; /* NULL: its rows are not wanted */
+	sqlite3_stmt *s; /* NULL: no rows were requested */
 	bool is_row;
-	uint64_t at_ns; /* of the row */
-	int64_t last;   /* the number of the last event */
+	uint64_t at_ns; /* time of the row */
+	int64_t last;   /* number of the last event */
 };
 
 struct stored {
@@ -29,14 +28,14 @@ struct stored {
 	int64_t id;
 	source_fn fn;
 	void *context;
-	struct cursor instances; /* of the samples that are being given */
-	char path[];             /* as it was opened */
+	struct cursor instances; /* those of the current samples */
+	char path[];             /* as passed to database_open() */
 };
 
 /*
- * Passes a stored line to the caller's function if it is of @parts. Lines that cannot be read, or
- * are not of the kinds in @may_be, are counted, as in a file. Returns -ENOMEM, or what the function
- * returned.
+ * Parses a stored line and passes it to the callback if its kind is in @parts. Counts lines that
+ * cannot be parsed or whose kind is not in @may_be as unreadable, as for a file. Returns -ENOMEM,
+ * or the result of the callback.
  */
 static int stored_give_line(struct source *s, unsigned parts, unsigned may_be, const char *text)
 {
@@ -52,7 +51,7 @@ static int stored_give_line(struct source *s, unsigned parts, unsigned may_be, c
 	return parts & PART(s->line.kind) ? from->fn(from->context, &s->line) : 0;
 }
 
-/* A run without a meta line is damage. */
+/* Fails with -EUCLEAN if the meta line is unusable. */
 static int meta_give(struct source *s, unsigned parts, const char *text)
 {
 	struct stored *from = s->from;
@@ -64,18 +63,20 @@ static int meta_give(struct source *s, unsigned parts, const char *text)
 	return err;
 }
 
-/* Passes the line of @s, which was read from a row and has no tree, as a part of @kind. */
+/* Passes s->line, which was read from a row and has no tree, as a part of @kind. */
 static int stored_give_row(struct source *s, enum line_kind kind)
 {
 	const struct stored *from = s->from;
 
-	json_decref(s->line.tree); /* of the line before */
+	json_decref(s->line.tree); /* tree of the previous line */
 	s->line.tree = NULL;
 	s->line.kind = kind;
 	return from->fn(from->context, &s->line);
 }
 
-/* Returns the summary with the lines that did not reach the store, which its text lacks. */
+/*
+ * Returns the summary with the number of lines that were not stored, which the recorded text lacks.
+ */
 static char *summary_with_losses(const char *summary, int64_t lines_lost)
 {
 	json_t *o = jansson_loads(summary, JSON_ALLOW_NUL, NULL);
@@ -131,7 +132,7 @@ static int processes_give(struct source *s)
 	return err;
 }
 
-/* Comes after all parts with a time: a span has no place between them. */
+/* Spans are passed after all parts that have a time: they have no place in that order. */
 static int spans_give(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;
@@ -151,16 +152,18 @@ static int spans_give(struct source *s, unsigned parts)
 	return err;
 }
 
-/* The kinds of lines that the table of events has as they came. */
+/* The kinds of lines that the table of events holds verbatim. */
 static const unsigned parts_events =
 	~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_PROCESS_SAMPLE) |
 	  PART(LINE_SPAN) | PART(LINE_SUMMARY));
 
-/* Parts in the order of time, and, at the same time, in this order. */
+/* Parts in the order of time; at equal times in this order. */
 enum timed { SAMPLES, PROCESS_SAMPLES, EVENTS, NR_TIMED };
 
-/* Checks the order of times, because a cycle of pages would never end; row_event() does it for
- * events. */
+/*
+ * Steps the cursor. Checks that times do not decrease, because a cycle of pages would never end;
+ * row_event() checks events.
+ */
 static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
 {
 	uint64_t before_ns = c->at_ns;
@@ -173,7 +176,7 @@ static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
 	return rc;
 }
 
-/* Returns the cursor with the next row; NR_TIMED: all are at their end. */
+/* Returns the cursor with the earliest row; NR_TIMED if all are at their end. */
 static int cursor_find_next(const struct cursor *all)
 {
 	int next = NR_TIMED;
@@ -184,7 +187,7 @@ static int cursor_find_next(const struct cursor *all)
 	return next;
 }
 
-/* Adds the instances of the sample; both are in the order of time. */
+/* Adds the instances of the sample. Both statements are in the order of time. */
 static int instances_take(struct stored *from, struct sample *smp)
 {
 	struct cursor *c = &from->instances;
@@ -236,7 +239,10 @@ static int times_give(struct source *s, unsigned parts, struct cursor *all)
 	return err;
 }
 
-/* The same for the parts of the run that are wanted. Errors as source_each(). */
+/*
+ * Prepares statements for the requested @parts and passes their rows in the order of time. Errors
+ * as source_each().
+ */
 static int stored_give_times(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;
@@ -269,7 +275,7 @@ static int stored_each(struct source *s, unsigned parts, source_fn fn, void *con
 {
 	struct stored *from = s->from;
 	struct run_text t = { 0 };
-	int err = database_run(&from->d, "BEGIN"); /* one state of the store for all of it */
+	int err = database_run(&from->d, "BEGIN"); /* all reads see one state of the store */
 
 	if (err)
 		return err;
@@ -321,7 +327,7 @@ bool source_turn_stored(struct source *s, const char *path, int64_t id, enum run
 
 	if (s->ops != &rows || strcmp(from->path, path) != 0)
 		return false;
-	defence_bound(&from->d, path, NULL); /* of each run by itself */
+	defence_bound(&from->d, path, NULL); /* a new budget for each run */
 	stored_turn(s, id, state);
 	return true;
 }

@@ -115,7 +115,9 @@ static void value_refuse_kind(struct row *r, int at, const char *wanted)
 				  value_kind_name(sqlite3_column_type(r->s, at)), wanted);
 }
 
-/* Reads a number from @least to @most. Returns false if there is none: an error unless it is NULL.
+/*
+ * Reads a number from @least to @most. Returns false if there is none; that sets r->err unless the
+ * column is NULL.
  */
 static bool value_read_number_at(struct row *r, int at, int64_t least, int64_t most, int64_t *v)
 {
@@ -320,7 +322,7 @@ void time_bind(sqlite3_stmt *s, int at, uint64_t ns)
 		amount_bind(s, at, ns);
 }
 
-/* Binds a string, which must live until the statement is reset. */
+/* Binds a string of @o, which must live until the statement is reset. */
 static void text_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
@@ -330,7 +332,7 @@ static void text_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key)
 				  SQLITE_STATIC);
 }
 
-/* Binds a whole number from @least to @most, or a truth. */
+/* Binds an integer from @least to @most, or a boolean. */
 static void number_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key, json_int_t least,
 			json_int_t most)
 {
@@ -353,7 +355,6 @@ static void uint32_bind(sqlite3_stmt *s, int at, const json_t *o, const char *ke
 	number_bind(s, at, o, key, 0, UINT32_MAX);
 }
 
-/* Binds what the line @o has for the column. */
 static void column_bind(sqlite3_stmt *s, int at, const struct table_column *c, const json_t *o)
 {
 	switch (c->type) {
