@@ -15,7 +15,10 @@ struct rule {
 	bool is_needed; /* not NULL, although the schema permits it */
 };
 
-/* Returns the rule of a column; those without an entry, as of metrics, hold an amount. */
+/*
+ * Returns the rule of a column. Columns that row_table.c does not describe (metrics) hold an
+ * amount.
+ */
 static struct rule column_rule(const char *table, const char *name)
 {
 	const struct table_column *c = table_column_find(table, name);
@@ -30,7 +33,7 @@ static struct rule column_rule(const char *table, const char *name)
 	return r;
 }
 
-/* Appends a WHEN that is true for an invalid value, and returns the name of the column. */
+/* Appends a WHEN that matches an invalid value, and results in the column's name. */
 static void case_put(sqlite3_str *sql, const char *table, const char *column, bool is_text,
 		     bool is_needed)
 {
@@ -47,7 +50,7 @@ static void case_put(sqlite3_str *sql, const char *table, const char *column, bo
 	sqlite3_str_appendf(sql, ") THEN '%q'", column);
 }
 
-/* Appends the cases of all columns of the schema, and of the metrics in the file. */
+/* Appends cases for all columns of the schema, and for the metrics in the file. */
 static int cases_put(struct database *d, sqlite3 *model, const char *table, sqlite3_str *sql)
 {
 	char name[COLUMN_BYTES];
@@ -78,7 +81,7 @@ static int cases_put(struct database *d, sqlite3 *model, const char *table, sqli
 	return rc;
 }
 
-/* Fails if @sql has a row: the place of the damage, and its run. */
+/* Fails if @sql has a row, which names the place of the damage and the run. */
 static int found_refuse(struct database *d, const char *sql, const char *format)
 {
 	sqlite3_stmt *s = NULL;
@@ -146,7 +149,10 @@ static int meta_check(struct database *d)
 			     "the text of kind %s of run %lld is not such a line");
 }
 
-/* Runs SQLite's own check first: the checks that follow then read each page once. */
+/*
+ * Executes SQLite's own check. It must come first, so that the following checks read each page
+ * once.
+ */
 static int file_check(struct database *d, const char *pragma)
 {
 	sqlite3_stmt *s = NULL;

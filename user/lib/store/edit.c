@@ -12,11 +12,11 @@
 
 struct edit {
 	int64_t id;
-	const struct meta_changes *changes; /* NULL: all words of @from */
+	const struct meta_changes *changes; /* NULL: copy name, note and tags of @from */
 	const json_t *from;
 };
 
-/* Binds a string of the line, or NULL. */
+/* Binds a string; other values stay NULL. */
 static void edit_bind(sqlite3_stmt *s, int at, const json_t *v)
 {
 	if (json_is_string(v))
@@ -24,7 +24,7 @@ static void edit_bind(sqlite3_stmt *s, int at, const json_t *v)
 				  SQLITE_STATIC);
 }
 
-/* Executes the statement, and finalizes it. */
+/* Executes and finalizes the statement. */
 static int edit_finish(struct database *d, sqlite3_stmt *s)
 {
 	int err = database_error(d, sqlite3_step(s));

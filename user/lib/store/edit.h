@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Changes name, note and tags of a run in a store: by its user, or to those of another store. */
+/* Changes name, note and tags of a stored run, as its user requests or to those of another copy. */
 #ifndef STORE_EDIT_H
 #define STORE_EDIT_H
 
@@ -7,13 +7,14 @@
 #include "store/database.h"
 
 /*
- * Changes the run @id, its row, its tags and its meta line, in one transaction. -ENOENT: there is
- * no such run; errors as meta_edit() and database_open(). @d->why has the message.
+ * Changes the run @id in its row, its tags and its meta line, in one transaction. Returns -ENOENT
+ * if there is no such run; other errors as meta_edit() and database_open(). @d->why has the
+ * message.
  */
 int store_edit_run(struct database *d, int64_t id, const struct meta_changes *c);
 /*
- * Sets name, note and tags of the run @id to those of the meta line @from; does nothing if bpfmon
- * does not write such a line. Call it within a transaction; errors as above.
+ * Sets name, note and tags of the run @id to those of the meta line @from, within the caller's
+ * transaction. Does nothing if @from is not a meta line of bpfmon. Errors as store_edit_run().
  */
 int store_take_words(struct database *d, int64_t id, const char *from);
 

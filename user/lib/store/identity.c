@@ -9,9 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SILENT_NS (60 * NSEC_PER_SEC) /* a recorder on another machine that is silent is gone */
+#define SILENT_NS                                                                                  \
+	(60 * NSEC_PER_SEC) /* after which a recorder that cannot be checked counts as dead */
 
-/* Writes the boot and the PID namespace, in which a PID is unique. */
+/* Writes the boot ID and the PID namespace, within which a PID is unique. */
 static void place_read(char *out, size_t size)
 {
 	__cleanup(fclosep) FILE *f = memory_fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -24,7 +25,10 @@ static void place_read(char *out, size_t size)
 	snprintf(out, size, "%s %s", boot, space);
 }
 
-/* Returns the start time in clock ticks since boot; 0: no such process, or a zombie. */
+/*
+ * Returns the start time in clock ticks since boot; 0 if there is no such process, or it is a
+ * zombie.
+ */
 static unsigned long long start_ticks(int pid)
 {
 	char path[40], line[1024];
@@ -37,7 +41,7 @@ static unsigned long long start_ticks(int pid)
 	f = memory_fopen(path, "re");
 	if (!f || !fgets(line, sizeof(line), f))
 		return 0;
-	end = strrchr(line, ')'); /* the name before it may hold anything */
+	end = strrchr(line, ')'); /* the name before it may contain anything */
 	if (!end ||
 	    sscanf(end + 1,
 		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
@@ -56,7 +60,7 @@ void identity_self(char out[IDENTITY_BYTES])
 	snprintf(out, IDENTITY_BYTES, "%s %d %llu", here, getpid(), start_ticks(getpid()));
 }
 
-enum liveness { LIVES, IS_GONE, CANNOT_TELL /* of another machine, or another PID namespace */ };
+enum liveness { LIVES, IS_GONE, CANNOT_TELL /* on another machine or in another PID namespace */ };
 
 static enum liveness identity_lives(const char *text)
 {

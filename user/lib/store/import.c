@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of one transaction, which other writers have to wait for. */
+/* Limits of one transaction, during which other writers wait. */
 #define LINES_AT_ONCE 5000
 #define BYTES_AT_ONCE (8UL << 20)
 
-/* The text behind @word and blanks; NULL: @text does not begin with @word. */
+/* Returns the text after @word and blanks; NULL if @text does not begin with @word. */
 static const char *text_skip_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -28,7 +28,7 @@ static const char *text_skip_word(const char *text, const char *word)
 	return text + n + strspn(text + n, " \t");
 }
 
-/* The kind is the first key, so that no line is parsed to know it. */
+/* Compares the kind without parsing the line: it is the first key. */
 static bool line_has_kind(const char *text, const char *kind)
 {
 	const char *rest =
@@ -79,9 +79,9 @@ static int import_commit_portion(struct store_writer *w)
 }
 
 /*
- * The new row of the run replaces the old one before the old lines are removed, which takes
- * transactions of its own: until then they belong to a run that is marked as unfinished. Words of a
- * later edit stay.
+ * Replaces the row of the run before it removes the old lines, which takes transactions of its own:
+ * meanwhile those belong to a run that is marked as unfinished. Name, note and tags of a later edit
+ * here stay.
  */
 static int import_renew_run(struct store_writer *w, const struct merge_decision *what,
 			    const char *meta)
@@ -126,7 +126,7 @@ static int import_run(struct import *i, const struct merge_other *o, const char 
 	return err;
 }
 
-/* An amount as the store holds it; what it cannot hold is none there, too. */
+/* Returns 0 for times that the store cannot hold. */
 static int64_t import_edited_ns(const json_t *meta)
 {
 	uint64_t ns = member_read_epoch(meta, "edited_time");
@@ -134,7 +134,7 @@ static int64_t import_edited_ns(const json_t *meta)
 	return ns <= INT64_MAX ? (int64_t)ns : 0;
 }
 
-/* Sets *@takes if the run that this line begins is imported; then its row is written. */
+/* Handles a meta line: writes the row of its run and sets *@takes, if the run is to be imported. */
 static int import_begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 {
 	struct line line = { 0 };

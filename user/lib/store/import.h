@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Imports the runs of a file of JSON Lines into a store. */
+/* Imports the runs of a JSON Lines file into a store. */
 #ifndef STORE_IMPORT_H
 #define STORE_IMPORT_H
 
@@ -11,12 +11,12 @@
 struct import {
 	struct store_writer *w; /* open; not owned */
 	struct merged *merged;
-	uint64_t unreadable; /* lines, an incomplete last one included */
+	uint64_t unreadable; /* number of lines, including an incomplete last one */
 };
 
 /*
- * Imports all runs of @f, which must be seekable; runs imported before an error stay. Errors as
- * database_open(), and -EBADMSG: the first line is not of kind meta.
+ * Imports all runs of @f, which must be seekable. After an error the runs imported before stay.
+ * Returns -EBADMSG if the first line is not a meta line; other errors as database_open().
  */
 int import_lines(struct import *i, FILE *f);
 

@@ -66,7 +66,9 @@ static int merge_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 	return database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL));
 }
 
-/* Lists the columns that both files have, except @key; free it by sqlite3_free(). An SQLite status.
+/*
+ * Lists the columns that both files have, except @key. The caller frees *@list by sqlite3_free().
+ * Returns an SQLite status.
  */
 static int columns_find_common(struct database *d, const char *table, const char *key, char **list)
 {
@@ -95,14 +97,14 @@ static int columns_find_common(struct database *d, const char *table, const char
 
 /* A run that is being merged. */
 struct taking {
-	int64_t from, to; /* its number there and here */
+	int64_t from, to; /* its numbers there and here */
 	char *uuid;       /* owned */
 	struct merge_other other;
 	enum merge_case what;
 	merge_words_fn take_words;
 };
 
-/* Copies the rows of a run in a table, those in @range; the run's number is in the column @key. */
+/* Copies the rows of a run that match @range. Its number is in the column @key. */
 static int rows_copy(struct database *d, const struct taking *r, const char *table, const char *key,
 		     const char *range)
 {
@@ -121,7 +123,9 @@ static int rows_copy(struct database *d, const struct taking *r, const char *tab
 	return err;
 }
 
-/* Copies a table in portions. Ends early if the run is removed meanwhile, which end_take() detects.
+/*
+ * Copies a table in portions. Copies nothing more if the run is removed meanwhile, which end_take()
+ * detects.
  */
 static int portions_copy(struct database *d, const struct taking *r, const struct run_table *t)
 {
@@ -143,7 +147,7 @@ static int portions_copy(struct database *d, const struct taking *r, const struc
 	return err;
 }
 
-/* Marked as written by this process, and unfinished, until the copy is complete. */
+/* Marks the run as unfinished, and recorded by this process, until the copy is complete. */
 static int run_mark_unfinished(struct database *d, const struct taking *r)
 {
 	char self[IDENTITY_BYTES];
@@ -189,7 +193,7 @@ static int words_take(struct database *d, const struct taking *r)
 	return err;
 }
 
-/* Replaces the row and the small tables by those of the other store; a later edit here is kept. */
+/* Replaces the row and the small tables by the other store's; a later edit here is kept. */
 static int head_renew(struct database *d, struct taking *r, bool keeps_words)
 {
 	struct run_text own = { 0 };
@@ -205,7 +209,7 @@ static int head_renew(struct database *d, struct taking *r, bool keeps_words)
 	return err;
 }
 
-/* Decides what to do with the run, and does what fits one transaction. */
+/* Decides what to do with the run, and does what fits into one transaction. */
 static int head_take(struct database *d, void *context)
 {
 	struct taking *r = context;
@@ -228,7 +232,7 @@ static int head_take(struct database *d, void *context)
 	}
 }
 
-/* Marks the copy as complete, as far as the other store was when it was decided on. */
+/* Marks the copy as complete, with the state that the decision was made on. */
 static int end_take(struct database *d, const struct taking *r)
 {
 	int err = database_runf(d,
@@ -260,7 +264,7 @@ static int run_take(struct database *d, struct taking *r, struct merged *m)
 	return err;
 }
 
-/* Finds the run after @id in the other store. *@is_end: there is none. */
+/* Reads the run after @id in the other store. *@is_end is set if there is none. */
 static int run_find_next(struct database *d, int64_t id, struct taking *r, bool *is_end)
 {
 	sqlite3_stmt *s = NULL;
@@ -309,6 +313,6 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, merge_
 	free(r.uuid);
 	defence_lift_bound(d);
 	sqlite3_exec(d->db, "DETACH other", NULL, NULL,
-		     NULL); /* the error that is reported stays */
+		     NULL); /* not database_run(), which would replace d->why */
 	return err;
 }

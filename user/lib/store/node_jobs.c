@@ -44,7 +44,7 @@ static struct node_job_row *row_append(struct node_job_rows *rows)
 	return &all[rows->nr++];
 }
 
-/* Returns a copy of a string; NULL if there is none, or without memory (*@err). */
+/* Returns a copy of a string; NULL if it is absent, or without memory (*@err). */
 static char *member_copy(const json_t *o, const char *key, int *err)
 {
 	const char *text = json_string_value(json_object_get(o, key));
@@ -77,7 +77,7 @@ static int meta_take(struct node_job_rows *rows, const struct line *l)
 	return err;
 }
 
-/* NULL: there is none, or no memory, which *@err has then. */
+/* Returns the notices as lines; NULL if there are none, or without memory (*@err). */
 static char *notices_take(const json_t *agent, int *err)
 {
 	const json_t *all = json_object_get(agent, "notices"), *one;
@@ -135,7 +135,7 @@ static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_l
 static int node_text_take(struct node_job_rows *rows, const char *text, size_t length,
 			  enum line_kind *kind, bool *is_last)
 {
-	struct line *l = memory_calloc(1, sizeof(*l)); /* large for a stack */
+	struct line *l = memory_calloc(1, sizeof(*l)); /* too large for the stack */
 	int err = l ? line_read(l, text, length) : -ENOMEM;
 
 	if (!err)

@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A job of a node as its lines describe it: what it is, and its last sample. */
+/* A job, from its meta line and last sample. */
 
 struct node_job_row {
 	char *run, *id, *name;             /* owned */
-	char *user, *cgroup, *live_socket; /* owned; NULL: it has none */
+	char *user, *cgroup, *live_socket; /* owned; may be NULL */
 	uint64_t start_epoch_ns;
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
@@ -23,21 +23,22 @@ struct node_job_row {
 };
 
 struct node_job_rows {
-	struct node_job_row *all; /* owned, with their texts */
+	struct node_job_row *all; /* owned */
 	size_t nr, room;
-	char *notices;    /* owned; lines of what the agent does not see; NULL: there is none */
-	bool has_history; /* the agent keeps what has ended, as its own line has it */
+	char *notices;    /* owned; lines about what the agent cannot measure; may be NULL */
+	bool has_history; /* the agent stores ended jobs */
 };
 
 /*
- * Takes a line of the stream of a node; a job that has ended is none of the rows any more.
- * *@is_last: it is the agent's own, which comes after those of all jobs. 0; -EBADMSG: it is no
- * line; -ENOMEM.
+ * Applies a line of the agent's stream. The row of a job is removed when it ends. *@is_last is set
+ * for the agent's own line, which follows those of all jobs. Returns 0, -EBADMSG if the line cannot
+ * be parsed, or -ENOMEM.
  */
 int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last);
 /*
- * Takes the lines up to the agent's own, which ends the list of what there is now; @each, unless
- * NULL, gets every line. 0; -ECONNRESET: the end came before; or as node_jobs_take().
+ * Applies lines up to the agent's own, which ends the list of current jobs, and passes each line to
+ * @each (may be NULL). Returns 0, -ECONNRESET if the stream ends before, or an error of
+ * node_jobs_take().
  */
 int node_jobs_read(struct node_job_rows *rows, FILE *f,
 		   void (*each)(enum line_kind kind, const char *line, size_t length));

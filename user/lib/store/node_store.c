@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where the lines of an answer go: rows of a list, or a file. */
+/* Destination of the lines of an answer: a list of runs, or a file. */
 struct answer_lines {
 	struct stored_runs *all;
 	FILE *kept;
@@ -45,7 +45,7 @@ bool node_store_is(const char *path)
 	       a.st_ino == b.st_ino;
 }
 
-/* Returns the error in the last line of an answer, or 0. */
+/* Prints the error in the last line of an answer. Returns -ENOENT, or 0 if it has none. */
 static int answer_end(const char *text, size_t length)
 {
 	json_t *o = jansson_loadb(text, length, 0, NULL);
@@ -108,12 +108,12 @@ static int node_store_ask(const char *socket, const struct history_query *q,
 		return err;
 	}
 	err = history_take_answer(call.stream_fd, to);
-	call.stream_fd = -1; /* closed with its stream */
+	call.stream_fd = -1; /* memory_fdopen() has taken it over */
 	agent_call_done(&call);
 	return err;
 }
 
-/* Makes a query of a filter. -E2BIG: a text is longer than any that is stored. */
+/* Copies a text of a filter. Returns -E2BIG if it is longer than any stored text. */
 static int query_put(char *to, size_t size, const char *text)
 {
 	return text && snprintf(to, size, "%s", text) >= (int)size ? -E2BIG : 0;
@@ -150,7 +150,7 @@ int node_store_query(const char *socket, const struct run_filter *f, struct stor
 	struct history_query q = { 0 };
 	struct answer_lines to = { .all = all };
 
-	if (f->nr_tags || query_of(&q, f)) /* no job of a node has tags, or so long a name */
+	if (f->nr_tags || query_of(&q, f)) /* jobs of a node have no tags, and no longer names */
 		return 0;
 	return node_store_ask(socket, &q, &to);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The runs of the node, which its agent records: --node. Root reads the file; other users get their
- * own runs from the agent.
+ * The runs of the node (--node), which its agent records. Root reads the file; other users get
+ * their own runs from the agent.
  */
 #ifndef STORE_NODE_STORE_H
 #define STORE_NODE_STORE_H
@@ -12,17 +12,19 @@
 
 #define NODE_STORE "/var/lib/bpfmon/node.db"
 
-/* Writes the path from the configuration of the agent, or NODE_STORE. */
+/* Writes the path from the agent's configuration, or NODE_STORE. */
 void node_store_path(char path[CONFIG_TEXT_BYTES]);
-/* Returns whether @path is that file: only the agent writes to it. */
+/* Returns whether @path is the node's store, which only the agent may write. */
 bool node_store_is(const char *path);
-/* Asks the agent at @socket for the runs that the caller may see and that pass @f, except for its
- * tags. Returns a negative errno after one line to the user. */
+/*
+ * Requests from the agent at @socket the runs that the caller may see and that match @f, except by
+ * words. Returns a negative errno after an error message.
+ */
 int node_store_query(const char *socket, const struct run_filter *f, struct stored_runs *all);
-/* Opens one of these runs. The same errors. */
+/* Opens one of these runs. Returns a negative errno after an error message. */
 int node_store_open(const char *socket, int64_t id, struct source *s);
 
-/* Appends the run of a line of `bpfmon list --json`. -EBADMSG, -ENOMEM. */
+/* Appends the run in a line of `bpfmon list --json`. Returns 0, -EBADMSG or -ENOMEM. */
 int listed_run_append(struct stored_runs *all, const char *text, size_t length);
 
 #endif

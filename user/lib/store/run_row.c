@@ -19,7 +19,7 @@ static int run_row_prepare(struct store_writer *w, const char *sql, sqlite3_stmt
 	return database_error(&w->d, sqlite3_prepare_v2(w->d.db, sql, -1, s, NULL));
 }
 
-/* Executes a statement once. */
+/* Executes and finalizes a statement. */
 static int run_row_finish(struct store_writer *w, sqlite3_stmt *s)
 {
 	int err = database_error(&w->d, sqlite3_step(s));
@@ -28,7 +28,10 @@ static int run_row_finish(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
-/* Returns the command in one line, or what was attached to, to be freed; NULL: it was left out. */
+/*
+ * Returns the command or what was attached to as one line, to be freed; NULL if it is absent or
+ * without memory.
+ */
 static char *command_format(const json_t *meta)
 {
 	const json_t *command = json_object_get(meta, "command");
@@ -102,7 +105,7 @@ static int run_text_put(struct store_writer *w, const char *sql, const char *tex
 	return run_row_finish(w, s);
 }
 
-/* Appends the columns that are written at the time @written: NAME, :NAME or NAME=:NAME. */
+/* Appends the columns with that @written, as NAME, :NAME or NAME=:NAME. */
 static void run_columns_put(sqlite3_str *sql, enum column_written written, bool has_name,
 			    bool has_value)
 {
@@ -120,7 +123,7 @@ static void run_columns_put(sqlite3_str *sql, enum column_written written, bool 
 	}
 }
 
-/* Prepares @text, and frees it. */
+/* Prepares the statement @text and frees the text. */
 static int run_row_prepare_text(struct store_writer *w, sqlite3_str *text, sqlite3_stmt **s)
 {
 	char *sql = sqlite3_str_finish(text);
@@ -165,8 +168,9 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	command = command_format(meta);
 	if (command)
 		sqlite3_bind_text(s, parameter_find(s, ":command"), command, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(s, parameter_find(s, ":start_time_ns"),
-			   (int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* never NULL */
+	sqlite3_bind_int64(
+		s, parameter_find(s, ":start_time_ns"),
+		(int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* the column is NOT NULL */
 	amount_bind(s, parameter_find(s, ":interval_ns"),
 		    member_read_number(meta, "interval_seconds", 9));
 	sqlite3_bind_text(s, parameter_find(s, ":writer"), w->self, -1, SQLITE_STATIC);
@@ -221,7 +225,7 @@ static void peak_bind(sqlite3_stmt *s, int at, const struct summary *t)
 		amount_bind(s, at, t->rss_peak_bytes);
 }
 
-/* Lines without the value have it derived from others. */
+/* Binds the derived value, because not all lines have it. */
 static void needed_bind(sqlite3_stmt *s, const struct memory_needed *n)
 {
 	if (!*n->witness)
@@ -233,7 +237,7 @@ static void needed_bind(sqlite3_stmt *s, const struct memory_needed *n)
 			  SQLITE_STATIC);
 }
 
-/* Makes the signature from what the store has of the run. */
+/* Computes the signature from the stored samples and the summary. */
 static int run_row_sign(struct store_writer *w)
 {
 	struct memory_shape shape = { 0 };

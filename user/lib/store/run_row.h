@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The row of the run itself: of its meta, and of its summary. */
+/* Writes the rows of `run`, `run_text` and `tag`, from the meta and the summary line. */
 #ifndef STORE_RUN_ROW_H
 #define STORE_RUN_ROW_H
 
 #include "store/store_writer.h"
 
-/* @text: the line that has been read into w->line. */
+/* Write w->line; @text is the line itself. Errors as database_open(). */
 int run_row_begin(struct store_writer *w, const char *text, size_t length);
 int run_row_end(struct store_writer *w, const char *text, size_t length);
 

@@ -15,17 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WAITING (32UL << 20) /* bytes of queued lines; more are dropped */
-#define BATCH_BYTES (1UL << 20)  /* a batch of this size is written without waiting for more */
-#define COMMIT_NS                                                                                  \
-	(500 * NSEC_PER_MSEC) /* after the first line: with the writing, under a second            \
-			       */
+#define MAX_WAITING (32UL << 20)        /* bytes of queued lines; more are dropped */
+#define BATCH_BYTES (1UL << 20)         /* a batch of this size is written without delay */
+#define COMMIT_NS (500 * NSEC_PER_MSEC) /* delay after the first line */
 #define RETRY_NS (100 * NSEC_PER_MSEC)
-#define END_SECONDS 5 /* the end of a run waits no longer for a disk that hangs */
+#define END_SECONDS 5 /* the end of a run must not wait for a disk that hangs */
 
 struct store {
 	pthread_t thread;
-	pthread_mutex_t lock; /* protects the members down to the blank line */
+	pthread_mutex_t lock; /* protects the members from here to `path` */
 	pthread_cond_t changed;
 	char *waiting; /* owned */
 	size_t used, room;
@@ -35,10 +33,10 @@ struct store {
 	char why[600];
 
 	const char *path;
-	struct store_writer writer; /* the thread's */
-	char *batch;                /* the thread's; owned */
+	struct store_writer writer; /* used only by the thread, as are the members below */
+	char *batch;                /* owned */
 	size_t batch_used, batch_room;
-	uint64_t batch_lost; /* lines dropped before it */
+	uint64_t batch_lost; /* lines dropped so far, when it was taken */
 };
 
 static struct timespec deadline_after(uint64_t ns)
@@ -49,7 +47,7 @@ static struct timespec deadline_after(uint64_t ns)
 				  .tv_nsec = (long)(at % NSEC_PER_SEC) };
 }
 
-/* Sets the failure; lines are discarded from here on. */
+/* Records the failure; all further lines are discarded. */
 static void store_fail(struct store *s)
 {
 	if (!s->writer.d.why[0])
@@ -63,7 +61,7 @@ static void store_fail(struct store *s)
 		 s->writer.d.why);
 }
 
-/* Waits for lines, then up to COMMIT_NS for more. Returns false if these are the last. */
+/* Waits for lines, then up to COMMIT_NS for more. Returns false if this batch is the last. */
 static bool store_take_batch(struct store *s)
 {
 	struct timespec until;
@@ -90,7 +88,7 @@ static bool store_take_batch(struct store *s)
 	return go_on;
 }
 
-/* Waits for other writers without limit: store_finish() has one. */
+/* Retries without limit while others write to the store; store_finish() has a limit. */
 static int store_retry(struct store *s, int (*attempt)(struct store *s))
 {
 	struct timespec pause = { .tv_nsec = RETRY_NS };
@@ -175,7 +173,7 @@ struct store *store_start(const char *path)
 	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->changed, &monotonic);
 	pthread_condattr_destroy(&monotonic);
-	sigfillset(&all); /* signals are the recorder's */
+	sigfillset(&all); /* the recorder's main thread handles signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = stack_start_thread(&s->thread, store_run_thread, s);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -194,7 +192,7 @@ static uint64_t text_count_lines(const char *text, size_t length)
 	return n;
 }
 
-/* Returns false if the queue is full, or without memory. */
+/* Returns false if the queue is full or out of memory. */
 static bool store_append(struct store *s, const char *text, size_t length)
 {
 	if (s->used + length > MAX_WAITING)
@@ -289,7 +287,7 @@ void store_free(struct store *s)
 	pthread_mutex_lock(&s->lock);
 	has_finished = s->has_finished;
 	pthread_mutex_unlock(&s->lock);
-	if (!has_finished) /* the thread hangs, and ends with the process */
+	if (!has_finished) /* the thread hangs, and still uses the memory */
 		return;
 	pthread_join(s->thread, NULL);
 	pthread_mutex_destroy(&s->lock);

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Executes a statement whose parameters are bound, then resets it. */
+/* Executes and resets a statement. */
 static int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
 {
 	int rc = sqlite3_step(s), err = database_error(&w->d, rc);
@@ -27,8 +27,10 @@ static int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
-/* Largest line of a span: name and tags of one message, with up to six bytes in JSON for each, and
- * a summary. */
+/*
+ * Largest line of a span: a summary, and the name and tags of one message, with up to six bytes in
+ * JSON for each of their bytes.
+ */
 #define LARGEST_LINE (1U << 20)
 
 static void span_bind_used(sqlite3_stmt *s, int at, const struct summary *used)
@@ -41,8 +43,8 @@ static void span_bind_used(sqlite3_stmt *s, int at, const struct summary *used)
 }
 
 /*
- * Writes the span in w->line, which was read from @text of @length bytes. A line that is larger
- * than bpfmon writes is counted as unreadable. Errors as database_open().
+ * Writes the span in w->line, parsed from @text. A longer line than bpfmon writes is counted as
+ * unreadable. Errors as database_open().
  */
 static int span_row_put(struct store_writer *w, const char *text, size_t length)
 {
@@ -98,8 +100,7 @@ static void member_bind(sqlite3_stmt *s, int at, const struct table_column *c, c
 	}
 }
 
-/* Binds columns that a line omits, or has as null, although the member has a value, or vice versa.
- */
+/* Corrects the columns where lines omit a member that has a value, or have null, or the reverse. */
 static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
 {
 	if (!p->has_ended || p->signal)
@@ -114,7 +115,7 @@ static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
 		sqlite3_bind_int(s, parameter_find(s, ":rss_peak_exact"), p->rss_peak_exact);
 }
 
-/* Binds the columns from @row, the struct of the table, as columns_bind() does from a tree. */
+/* Binds the columns from @row, the struct of the table. columns_bind() does so from JSON. */
 static int members_bind(sqlite3_stmt *s, const struct stored_table *table, const void *row)
 {
 	int at = FIRST_COLUMN;
@@ -139,7 +140,7 @@ static int process_bind(sqlite3_stmt *s, const struct process_row *row)
 	return at;
 }
 
-/* Writes the arguments as a list, as in the line. */
+/* Writes the arguments as a JSON list. */
 static void args_rewrite(struct jsonw *j, const struct line *l)
 {
 	const struct process *p = &l->process;
@@ -151,7 +152,7 @@ static void args_rewrite(struct jsonw *j, const struct line *l)
 		args_write(j, NULL, p);
 }
 
-/* Write what was read into w->line. Errors as database_open(). */
+/* Writes the process in w->line. Errors as database_open(), here and below. */
 static int process_row_put(struct store_writer *w)
 {
 	const struct process *p = &w->line.process;
@@ -180,7 +181,7 @@ static int process_row_put(struct store_writer *w)
 	return err;
 }
 
-/* Returns the rank of a process in its sample: they come in order, the heaviest first. */
+/* Returns the rank of a process in its sample. They come in that order. */
 static int64_t rank_next(struct store_writer *w, uint64_t elapsed_ns)
 {
 	if (elapsed_ns != w->run->ranked_ns)
@@ -207,7 +208,7 @@ static int process_sample_row_put(struct store_writer *w)
 	return store_writer_run(w, s);
 }
 
-/* Prepares a statement for a whole run; the caller finalizes it. Errors as database_open(). */
+/* Prepares a statement for the whole run. The caller finalizes it. */
 static int statement_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(
@@ -234,8 +235,8 @@ static void insert_put(sqlite3_str *sql, const struct stored_table *t, const str
 }
 
 /*
- * Prepares an INSERT. Its parameters are the run, the columns of the table by their names (":pid"),
- * and those of its metrics, in this order.
+ * Prepares an INSERT. Its parameters are the run, the table's columns by name (":pid"), and its
+ * metrics, in this order.
  */
 static int insert_prepare(struct database *d, const char *table, sqlite3_stmt **s)
 {
@@ -317,13 +318,13 @@ int store_writer_begin(struct store_writer *w)
 	return database_run(&w->d, "BEGIN IMMEDIATE");
 }
 
-/* Returns the time of the recorder's last write; of an import, the end of the run. */
+/* Returns the time of the recorder's last write; for an import, the end of the run. */
 static uint64_t seen_ns(const struct store_writer *w)
 {
 	return w->is_import ? w->line.start_epoch_ns + w->run->wall_ns : clock_ns(CLOCK_REALTIME);
 }
 
-/* Writes the progress of the run; @is_all: there are no more lines. */
+/* Writes the progress of the run. @is_all: there are no more lines. */
 static int progress_put(struct store_writer *w, uint64_t lines_lost, bool is_all)
 {
 	sqlite3_stmt *s = w->progress;
@@ -331,7 +332,7 @@ static int progress_put(struct store_writer *w, uint64_t lines_lost, bool is_all
 
 	amount_bind(s, parameter_find(s, ":seen"), seen_ns(w));
 	sqlite3_bind_int64(s, parameter_find(s, ":lost"), (int64_t)lines_lost);
-	/* an import that ends before is then known as one that has less than the file */
+	/* an interrupted import must count as shorter than the file, to be renewed */
 	if (!w->is_import || is_all)
 		amount_bind(s, parameter_find(s, ":wall"), w->run->wall_ns);
 	if (w->run->has_cpu)
@@ -349,7 +350,7 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 
 	if (w->run->id && sqlite3_get_autocommit(w->d.db) == 0)
 		err = progress_put(w, lines_lost, false);
-	/* a value that there was no memory to bind is NULL now */
+	/* a value that could not be bound for lack of memory is NULL */
 	if (!err && memory_failures_of_thread() > w->failures_before)
 		err = -ENOMEM;
 	return err ? err : database_run(&w->d, "COMMIT");
@@ -415,7 +416,10 @@ static int instance_insert(struct store_writer *w, uint64_t elapsed_ns, const st
 	return store_writer_run(w, s);
 }
 
-/* Writes a block of samples, from which a long run is drawn without reading all of it. */
+/*
+ * Adds the sample to the current block, and writes a block that is full. Charts of long runs read
+ * only blocks.
+ */
 static int block_add(struct store_writer *w, const struct sample *smp)
 {
 	struct sample *b = &w->run->of_block;
@@ -450,7 +454,7 @@ int store_writer_put_sample(struct store_writer *w, const struct sample *smp)
 	return err ? err : block_add(w, smp);
 }
 
-/* Writes a line of any other kind, as it is. */
+/* Writes a line of any other kind verbatim. */
 static int event_put(struct store_writer *w, const char *text, size_t length)
 {
 	uint64_t time_ns = member_read_epoch(w->line.tree, "time");
@@ -484,13 +488,13 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		return err;
 	if (err) {
 		w->unreadable++;
-		return 0; /* as everywhere: a line that cannot be read is none */
+		return 0; /* lines that cannot be parsed are skipped */
 	}
 	if (w->line.kind == LINE_META && !w->run->id)
 		return run_row_begin(w, text, length);
 	if (!w->run->id)
 		return 0;
-	if (line_elapsed_ns(&w->line) > INT64_MAX) { /* a key of the store */
+	if (line_elapsed_ns(&w->line) > INT64_MAX) { /* beyond the range of a key */
 		w->unreadable++;
 		return 0;
 	}
@@ -505,7 +509,7 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		return span_row_put(w, text, length);
 	case LINE_SUMMARY:
 		return run_row_end(w, text, length);
-	case LINE_META: /* there is one */
+	case LINE_META: /* a second one */
 		return 0;
 	default:
 		return event_put(w, text, length);

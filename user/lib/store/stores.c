@@ -22,9 +22,7 @@
 
 #define STORE_PATH_BYTES 4352
 
-/*
- * Writes the folder of the stores below @home, without XDG_STATE_HOME, which sudo does not pass on.
- */
+/* Writes the default folder of stores below @home. sudo drops XDG_STATE_HOME. */
 static void store_home_folder(char out[STORE_PATH_BYTES], const char *home)
 {
 	snprintf(out, STORE_PATH_BYTES, "%.3900s/.local/state/bpfmon", home);
@@ -34,7 +32,8 @@ static void store_folder(char out[STORE_PATH_BYTES], const char *home, bool at_h
 {
 	const char *state = at_home ? NULL : getenv("XDG_STATE_HOME");
 
-	if (state && *state == '/' && strlen(state) < 4000) /* others are to be ignored */
+	if (state && *state == '/' &&
+	    strlen(state) < 4000) /* the XDG specification ignores relative paths */
 		snprintf(out, STORE_PATH_BYTES, "%s/bpfmon", state);
 	else
 		store_home_folder(out, home);
@@ -67,7 +66,7 @@ const char *user_store(const struct user *caller, const char *host, bool as_root
 {
 	static char path[STORE_PATH_BYTES];
 
-	/* the caller's environment does not choose where root's files are */
+	/* the caller's environment must not choose where root's files are */
 	store_path(path, user_home(caller, as_root), host, as_root && user_is_under_sudo());
 	return path;
 }
@@ -97,7 +96,7 @@ static int stores_add(struct stores *s, const char *path, const char *host)
 	s->path[s->nr] = memory_strdup(path);
 	if (memory_asprintf(&s->prefix[s->nr], "%s%s", host, *host ? ":" : "") < 0)
 		s->prefix[s->nr] = NULL;
-	s->nr++; /* for stores_done() */
+	s->nr++; /* counted also on error, for stores_done() */
 	return s->path[s->nr - 1] && s->prefix[s->nr - 1] ? 0 : -ENOMEM;
 }
 
@@ -118,7 +117,7 @@ static bool stores_have_host(const struct stores *s, const char *host)
 	return false;
 }
 
-/* Adds all stores in @folder, except the first one. */
+/* Adds all stores in @folder except the first one. */
 static int stores_add_folder(struct stores *s, const char *folder)
 {
 	char path[STORE_PATH_BYTES + 300], host[300];
@@ -130,7 +129,7 @@ static int stores_add_folder(struct stores *s, const char *folder)
 
 		snprintf(path, sizeof(path), "%s/%s", folder, name);
 		snprintf(host, sizeof(host), "%.*s", (int)(strlen(name) - strlen(ENDING)), name);
-		if (stores_have_host(s, host)) /* there is one of that host in another folder */
+		if (stores_have_host(s, host)) /* another folder has a store of that host */
 			snprintf(host, sizeof(host), "%.*s~", (int)(strlen(name) - strlen(ENDING)),
 				 name);
 		if (!err && strcmp(path, s->path[0]) != 0)
@@ -150,8 +149,8 @@ static bool folders_are_same(const char *a, const char *b)
 }
 
 /*
- * Adds the stores beside the first one; then those of the home directory, if XDG_STATE_HOME is
- * another folder: sudo does not pass that on, so that runs under sudo are there.
+ * Adds the stores next to the first one, then those of the default folder if XDG_STATE_HOME is
+ * another: sudo drops that variable, so runs under sudo are in the default folder.
  */
 static int stores_add_hosts(struct stores *s, const char *home)
 {
@@ -168,15 +167,18 @@ static int stores_add_hosts(struct stores *s, const char *home)
 }
 
 /*
- * Under sudo everything is done with the rights of the user: root would write to a path that the
- * user chose.
+ * Under sudo all stores are read with the user's rights, because root would write to a path that
+ * the user chose.
  */
 static bool may_read_node(const struct store_options *o)
 {
 	return !o->agent && !geteuid() && !user_is_under_sudo();
 }
 
-/* Returns the path of --store, or of the node (in @of_node); NULL: the user's own stores. */
+/*
+ * Returns the path of --store, or of the node's store (in @of_node); NULL means the user's own
+ * stores.
+ */
 static const char *stores_choose(const struct store_options *o, char *of_node)
 {
 	if (!o->of_node)
@@ -236,7 +238,9 @@ static const char *database_why(const struct database *d, int err)
 	return d->why[0] ? d->why : strerror(-err);
 }
 
-/* Drops copies, then filters by state: one copy of a run may be finished, and another not. */
+/*
+ * Drops duplicates before it filters by state: one copy of a run may be finished and another not.
+ */
 static int runs_make_unique(const struct run_filter *f, struct stored_runs *all)
 {
 	int err = stored_runs_unique(all);
@@ -269,7 +273,7 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 		if (err && (s->is_named || err == -ENOMEM))
 			log_error("cannot read the store '%s': %s", s->path[i],
 				  database_why(&d, err));
-		else if (err && err != -ENOENT && err != -ENODATA) /* nothing was kept there */
+		else if (err && err != -ENOENT && err != -ENODATA) /* there is no store yet */
 			log_warn("the store '%s' is left out: %s", s->path[i],
 				 database_why(&d, err));
 		database_close(&d);
@@ -309,7 +313,7 @@ int stores_lines(const struct stores *s, const struct stored_runs *all, enum run
 
 		if (!err)
 			err = query_lines(&d, i, all, which, take, context);
-		if (err == -ENOENT || err == -ENODATA) /* nothing was kept there */
+		if (err == -ENOENT || err == -ENODATA) /* there is no store yet */
 			err = 0;
 		if (err)
 			log_error("cannot read the store '%s': %s", s->path[i],
