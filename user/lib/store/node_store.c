@@ -150,7 +150,7 @@ int node_store_query(const char *socket, const struct run_filter *f, struct stor
 	struct history_query q = { 0 };
 	struct answer_lines to = { .all = all };
 
-	if (f->nr_tags || query_of(&q, f)) /* jobs of a node have no tags, and no longer names */
+	if (f->nr_tags || query_of(&q, f)) /* no job of a node has tags, or so long a name */
 		return 0;
 	return node_store_ask(socket, &q, &to);
 }

@@ -17,8 +17,8 @@ void node_store_path(char path[CONFIG_TEXT_BYTES]);
 /* Returns whether @path is the node's store, which only the agent may write. */
 bool node_store_is(const char *path);
 /*
- * Requests from the agent at @socket the runs that the caller may see and that match @f, except by
- * words. Returns a negative errno after an error message.
+ * Requests from the agent at @socket the runs that the caller may see and that match @f, without
+ * regard to its words. Returns a negative errno after an error message.
  */
 int node_store_query(const char *socket, const struct run_filter *f, struct stored_runs *all);
 /* Opens one of these runs. Returns a negative errno after an error message. */
