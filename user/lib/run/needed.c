@@ -129,7 +129,7 @@ static struct memory_needed needed_by_cgroup(const struct summary *s)
 		seen->cgroup_elapsed_ns);
 }
 
-/* Estimates from PSS. If a reading failed, only RSS is a bound. */
+/* Estimates from PSS. RSS may have peaked between readings; a failed reading leaves only RSS. */
 static struct memory_needed needed_by_pss(const struct summary *s)
 {
 	const struct needed_seen *seen = &s->seen;

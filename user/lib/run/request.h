@@ -45,8 +45,8 @@ struct request {
 	uint64_t named_boot_ns;     /* CLOCK_BOOTTIME; a younger process reused its PID */
 	uint64_t stalled_below_ppm; /* millionths of a CPU; less counts as no work */
 	uint64_t stalled_after_ns;  /* time without work until stalled; 0: not detected */
-	uint32_t process_samples;   /* number of live processes per sample; 0: none */
-	uint32_t net_peers;         /* number of peers per sample; 0: none */
+	uint32_t process_samples;   /* heaviest live processes per sample; 0: none */
+	uint32_t net_peers;         /* heaviest peers per sample; 0: none */
 	uint32_t pss_ppm;           /* share of time for reading PSS, in millionths; 0: not read */
 	struct limit limits[MAX_LIMITS]; /* only for a command */
 	unsigned nr_limits;

@@ -38,9 +38,9 @@ struct run {
 	uint64_t memory_bytes;
 	uint64_t start_epoch_ns;
 	uint64_t interval_ns;
-	char live_socket[110];            /* "@NAME" of the socket for listeners; empty: none */
-	struct metric_set wanted;         /* requested */
-	struct metric_set usable;         /* requested and available on this kernel */
+	char live_socket[110];    /* "@NAME" of the socket for the user to listen; empty: none */
+	struct metric_set wanted; /* requested */
+	struct metric_set usable; /* requested and available on this kernel */
 	const char *unusable[NR_METRICS]; /* reason for an unavailable one; not owned */
 	const char *no_oom_kills;  /* why OOM kills are not reported; not owned; NULL: they are */
 	const char *no_exact_peak; /* why there is no exact peak; not owned; NULL: none */
