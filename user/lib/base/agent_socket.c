@@ -21,7 +21,7 @@ bool agent_socket_is_there(void)
 	return !lstat(AGENT_SOCKET, &st) && S_ISSOCK(st.st_mode);
 }
 
-/* By the process that has bound the socket, not by the owner of its file. */
+/* Checks the process that bound the socket, not the owner of its file. */
 static bool listener_is_root(int fd)
 {
 	struct ucred peer;
@@ -41,7 +41,7 @@ int agent_socket_connect(const char *path, char *why, size_t size)
 		return -ENAMETOOLONG;
 	}
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd >= 0) /* for connect(), when others wait already and it takes none */
+	if (fd >= 0) /* limit for connect(), which waits while the backlog is full */
 		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)))
 		err = errno == EAGAIN ? -ETIMEDOUT : -errno;
@@ -70,7 +70,9 @@ int agent_socket_poll(struct pollfd *p, nfds_t nr)
 	return n;
 }
 
-/* A refusal is left there, as an answer to what is asked next. False: an older one knows no ping.
+/*
+ * Takes the answer to a ping, but leaves a refusal in the queue as the answer to the next request.
+ * Returns false if the agent is too old to know a ping.
  */
 static bool ping_take_answer(int fd)
 {

@@ -15,12 +15,12 @@
 
 #define CONTROLLER "memory"
 #define NAMES_TRIED 8
-#define ENDING_TRIES                                                                               \
-	20 /* of 5 ms each: a process that was killed may take that long to be gone                \
-	    */
+#define ENDING_TRIES /* tries of 5 ms each: a killed process may take that long to end */
+20
 #define ENDING_US 5000
 
-static FILE *cgroup_open_file(const char *folder, const char *name)
+	static FILE *
+	cgroup_open_file(const char *folder, const char *name)
 {
 	char path[5000];
 
@@ -28,7 +28,7 @@ static FILE *cgroup_open_file(const char *folder, const char *name)
 	return memory_fopen(path, "re");
 }
 
-/* Whether @cg has the controller enabled for its children. */
+/* Returns true if @cg has the controller enabled for its children. */
 static bool cgroup_delegates(const struct cgroup *cg)
 {
 	__cleanup(fclosep) FILE *f = cgroup_open_file(cg->path, "cgroup.subtree_control");
@@ -50,8 +50,10 @@ int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_
 		snprintf(why, size, "the cgroups of the memory controller are not mounted here");
 		return err;
 	}
-	/* a cgroup with processes cannot enable a controller for children: mostly it is one further
-	 * up */
+	/*
+	 * a cgroup with processes cannot enable a controller for children: usually an ancestor has
+	 * it
+	 */
 	while (parent->is_v2 && !cgroup_delegates(parent)) {
 		end = strrchr(parent->path, '/');
 		if (!end || (size_t)(end - parent->path) < mount) {
@@ -72,7 +74,7 @@ int cgroup_make(const char *proc, struct cgroup *cg, char *why, size_t size)
 	if (err)
 		return err;
 	cg->is_v2 = parent.is_v2;
-	/* the name may be taken: by a leftover, or by a process of another PID namespace */
+	/* the name may be taken by a leftover, or by a process of another PID namespace */
 	for (int i = 0; i < NAMES_TRIED; i++) {
 		char more[16] = "";
 		int n;
@@ -208,7 +210,7 @@ int cgroup_of_process(const char *proc, const char *controller, char path[4096],
 	char line[4352];
 	bool found = false;
 
-	while (f && fgets(line, sizeof(line), f)) { /* 4:cpu,memory:/a/b and 0::/a/b */
+	while (f && fgets(line, sizeof(line), f)) { /* lines like 4:cpu,memory:/a/b and 0::/a/b */
 		char *list = strchr(line, ':'), *at = list ? strchr(list + 1, ':') : NULL;
 		bool is_it;
 
@@ -237,7 +239,7 @@ const char *cgroup_path_below(const char *path, const char *root)
 	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/'))
 		return NULL;
 	path += n;
-	if (!strncmp(path, "/..", 3)) /* above the root of our namespace of cgroups */
+	if (!strncmp(path, "/..", 3)) /* above the root of our cgroup namespace */
 		return NULL;
 	return strcmp(path, "/") != 0 ? path : "";
 }
@@ -264,13 +266,16 @@ int cgroup_find_folder(const char *proc, const char *controller, const char *pat
 	return -ENOENT;
 }
 
-/* Controllers that identify a hierarchy of version 1, in the order of preference. */
+/* Controllers that identify a version 1 hierarchy, in order of preference. */
 static const char *const controllers[] = { "memory",   "cpuacct", "cpu",    "pids",    "blkio",
 					   "freezer",  "devices", "cpuset", "net_cls", "perf_event",
 					   "net_prio", "hugetlb", "rdma",   "misc" };
 #define NR_CONTROLLERS (sizeof(controllers) / sizeof(*controllers))
 
-/* 0: unified, then in the order of the table; NR_CONTROLLERS + 1: no controller of the table. */
+/*
+ * Returns 0 for the unified hierarchy, else the place in the table from 1 on; NR_CONTROLLERS + 1 if
+ * it has no such controller.
+ */
 static size_t cgroup_mount_rank(const struct cgroup_mount *m)
 {
 	for (size_t i = 0; !m->is_v2 && i < NR_CONTROLLERS; i++)
@@ -288,7 +293,7 @@ static __attribute__((noinline)) bool folder_is_cgroup(const char *folder)
 	return !stat(path, &st);
 }
 
-/* The part of @path below @point; NULL: it is elsewhere. */
+/* Returns the part of @path below @point, or NULL if it is elsewhere. */
 static const char *mount_point_below(const char *path, const char *point)
 {
 	size_t n = strlen(point);
@@ -298,7 +303,7 @@ static const char *mount_point_below(const char *path, const char *point)
 	return path + n;
 }
 
-/* Sets @t to the cgroup of the folder @path, which is in the mount @m. */
+/* Sets @t to the cgroup of the folder @path in the mount @m. */
 static void cgroup_target_set(struct cgroup_target *t, const struct cgroup_mount *m,
 			      const char *path)
 {
@@ -318,7 +323,10 @@ static void cgroup_target_set(struct cgroup_target *t, const struct cgroup_mount
 		t->in_kernel[0] = '\0';
 }
 
-/* A folder belongs to the hierarchy of the nearest mount point above it. */
+/*
+ * Finds a cgroup by its absolute folder, which belongs to the hierarchy of the nearest mount point
+ * above it.
+ */
 static int cgroup_target_find_folder(const char *proc, const char *path, struct cgroup_target *t)
 {
 	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
@@ -336,7 +344,7 @@ static int cgroup_target_find_folder(const char *proc, const char *path, struct 
 	return longest && folder_is_cgroup(path) ? 0 : -ENOENT;
 }
 
-/* A path below some mount. */
+/* Finds a cgroup by its path below some mount point. */
 static __attribute__((noinline)) int cgroup_target_find_below(const char *proc, const char *name,
 							      struct cgroup_target *t)
 {
@@ -357,7 +365,7 @@ static __attribute__((noinline)) int cgroup_target_find_below(const char *proc, 
 	return best < NR_CONTROLLERS + 2 ? 0 : -ENOENT;
 }
 
-/* The message for a name that was not found: that, and where hierarchies are mounted. */
+/* Writes the message for a name that was not found, with the mount points of the hierarchies. */
 static __attribute__((noinline)) void cgroup_target_explain(const char *proc, const char *name,
 							    char *why, size_t size)
 {
@@ -475,5 +483,5 @@ bool cgroup_target_is_populated(const struct cgroup_target *t)
 	while (f && fgets(line, sizeof(line), f))
 		if (!strcmp(line, "populated 0\n"))
 			return false;
-	return true; /* the root has no such file, and always has processes */
+	return true; /* the root has no such file and always has processes */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Releases what a local variable owns at the end of its scope: __cleanup(fclosep) FILE *f. */
+/* Release of local variables at the end of their scope: __cleanup(fclosep) FILE *f. */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 

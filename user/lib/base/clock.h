@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Clocks in nanoseconds: MONOTONIC for intervals, BOOTTIME for start times as the kernel records
- * them, REALTIME once, for the epoch. */
+/*
+ * Clocks in ns: MONOTONIC for intervals, BOOTTIME for start times as the kernel records them,
+ * REALTIME once, for the epoch.
+ */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
@@ -11,7 +13,7 @@
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
 
-/* Compares as signed: times before the zero of a time namespace's clock are negative. */
+/* Compares signed: times before the zero of a time namespace's clock are negative. */
 static inline bool is_earlier(uint64_t a_ns, uint64_t b_ns)
 {
 	return (int64_t)a_ns < (int64_t)b_ns;

@@ -45,8 +45,10 @@ size_t fds_read(struct msghdr *h, int fds[FDS_AT_ONCE])
 	return nr;
 }
 
-/* How many descriptors wait in the queue of a socket that receives nothing any more: none comes
- * then. */
+/*
+ * Returns the number of descriptors in the queue of a socket that is shut down for reading, so that
+ * no more arrive.
+ */
 static unsigned rights_count(int fd)
 {
 	__cleanup(fclosep) FILE *f = NULL;
@@ -58,7 +60,7 @@ static unsigned rights_count(int fd)
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "scm_fds: %u", &nr) == 1)
 			return nr;
-	return !f; /* unknown; or it is no Unix socket */
+	return !f; /* unknown; or not a Unix socket */
 }
 
 void socket_close_plain(int fd)
@@ -66,13 +68,13 @@ void socket_close_plain(int fd)
 	char ignored[4096];
 
 	shutdown(fd, SHUT_RDWR);
-	/* else its other end might miss what it was sent last */
+	/* otherwise the other end might miss what was sent last */
 	while (recv(fd, ignored, sizeof(ignored), MSG_DONTWAIT) > 0)
 		;
 	close(fd);
 }
 
-/* Without memory it stays open, too. */
+/* Keeps @fd open. If out of memory, it is only forgotten and stays open, too. */
 static void discard_keep(struct discard *d, int fd)
 {
 	size_t room = d->room ? d->room * 2 : DISCARDS_KEPT;
@@ -152,9 +154,9 @@ ssize_t bytes_read(int fd, char *out, size_t room)
 	return (ssize_t)used;
 }
 
-#define PTY_MASTER_MAJOR 2 /* of BSD */
+#define PTY_MASTER_MAJOR 2 /* BSD pseudo-terminal masters */
 #define TTYAUX_MAJOR 5
-#define PTMX_MINOR 2 /* to open it makes a new terminal */
+#define PTMX_MINOR 2 /* opening it makes a new terminal */
 
 static bool reopen_is_possible(int fd, const struct stat *st)
 {
@@ -199,7 +201,7 @@ int pidfd_make(pid_t pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	return fd < 0 ? -errno : fd; /* it is closed on exec */
+	return fd < 0 ? -errno : fd; /* has O_CLOEXEC */
 }
 
 pid_t pidfd_pid(int fd)
@@ -222,7 +224,7 @@ pid_t pidfd_pid(int fd)
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
-/* One that nothing has waited for still has its PID. */
+/* Returns true if the process still has its PID, also as a zombie that was not reaped. */
 static bool process_has_pid(int pid_fd)
 {
 	struct pollfd p = { .fd = pid_fd, .events = POLLIN };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* File descriptors: passed over Unix sockets, closed without waiting, read whole, of processes. */
+/*
+ * File descriptors: passed over Unix sockets, closed without waiting, read as a whole; pidfds and
+ * peers.
+ */
 #ifndef BASE_FD_H
 #define BASE_FD_H
 
@@ -13,22 +16,22 @@
 #define SO_PASSRIGHTS 83 /* Linux 6.16 */
 #endif
 
-#define FDS_AT_ONCE 253 /* the most that the kernel passes with one packet */
+#define FDS_AT_ONCE 253 /* most that the kernel passes with one packet */
 
-/* Room for them, aligned as the kernel's macros want it; zeroed. */
+/* Aligned buffer for them; must be zeroed. */
 union passed_fds {
 	struct cmsghdr header;
 	char room[CMSG_SPACE(FDS_AT_ONCE * sizeof(int))];
 };
 
-/* Has @h send @nr descriptors, in @room, which is used until then. 0: none. */
+/* Makes @h send @nr descriptors (may be 0) in @room, which must outlive the call of sendmsg(). */
 void fds_put(struct msghdr *h, union passed_fds *room, const int *fds, size_t nr);
-/* Reads those that have come with @h; returns how many. The caller owns them. */
+/* Reads the descriptors that came with @h and returns their number. The caller owns them. */
 size_t fds_read(struct msghdr *h, int fds[FDS_AT_ONCE]);
 
 /*
- * From now on, and for connections that the listening socket @fd accepts, the kernel refuses a
- * packet with descriptors where it is sent (EPERM). False: it does not, before Linux 6.16.
+ * Makes the kernel refuse packets with descriptors to @fd, and to connections accepted from it, at
+ * the sender (EPERM). Returns false before Linux 6.16.
  */
 static inline bool socket_refuse_rights(int fd)
 {
@@ -37,7 +40,7 @@ static inline bool socket_refuse_rights(int fd)
 	return !setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
 }
 
-/* Whether it does so now. */
+/* Returns true if @fd refuses descriptors. */
 static inline bool socket_refuses_rights(int fd)
 {
 	socklen_t size = sizeof(int);
@@ -47,17 +50,19 @@ static inline bool socket_refuses_rights(int fd)
 }
 
 /*
- * Closes sockets on which untrusted processes may have sent descriptors. The kernel drops those
- * that are still in the queue with the socket, in the process that closes it, which then waits for
- * them: for the other side of a TCP socket with SO_LINGER, as long as the sender has chosen. So
- * such a socket is handed to a process that may wait; where there is none it stays open until this
- * process ends, as what ends does not linger.
+ * Closing of sockets on which untrusted processes may have sent descriptors. The kernel closes
+ * queued descriptors in the process that closes the socket, and that may block for as long as the
+ * sender chose: a TCP socket with SO_LINGER waits for its other side. So such a socket is handed
+ * over to a process that may wait. Without one it stays open until this process ends, as closing at
+ * exit does not linger.
  */
 
-#define DISCARDS_KEPT 64 /* more open ones at a time are too many */
+#define DISCARDS_KEPT 64 /* limit for the number of sockets kept open */
 
 struct discard {
-	/* Takes over @fd, and closes it. False: it cannot now, and has not; NULL: there is none.
+	/*
+	 * Takes over @fd and closes it. Returns false if it cannot now. NULL if there is no such
+	 * process.
 	 */
 	bool (*hand_over)(void *context, int fd);
 	void *context;
@@ -65,71 +70,71 @@ struct discard {
 	size_t nr, room;
 };
 
-/* Closes a socket over which no descriptors can be sent, whatever waits in it. */
+/* Closes a socket over which no descriptors can be sent, and drops what is queued. */
 void socket_close_plain(int fd);
-/* Nothing is sent over the socket @fd any more; closes it, now or later, and never waits. */
+/* Shuts down the socket @fd and closes it, now or later, without ever waiting. */
 void socket_discard(struct discard *d, int fd);
-/* The same of a descriptor of any kind that others use, too: they notice nothing. */
+/* Closes a descriptor of any kind in the same way, without effect on others that share it. */
 void descriptor_discard(struct discard *d, int fd);
-/* Tries again to hand over those that are kept. */
+/* Tries again to hand over the kept descriptors. */
 void discards_attend(struct discard *d);
-/* True: no more should come. */
+/* Returns true if no more should be accepted. */
 static inline bool discards_are_many(const struct discard *d)
 {
 	return d->nr >= DISCARDS_KEPT;
 }
-/* Leaves those open that are kept. */
+/* Frees the list; the kept descriptors stay open. */
 void discards_done(struct discard *d);
 
-/* A number of bytes through a descriptor, however many calls that takes. */
-
 /*
- * Reads @bytes from @fd, or writes them; a signal does not end it. False: an error, or the other
- * end has closed before.
+ * Reads or writes all @left bytes, in spite of signals. Returns false on an error or if the other
+ * end has closed.
  */
 bool bytes_pass(int fd, void *bytes, size_t left, bool is_read);
-/* Reads @room bytes, fewer only at the end of the file. Their number, or a negative errno. */
+/*
+ * Reads @room bytes, fewer only at the end of the file. Returns their number, or a negative errno.
+ */
 ssize_t bytes_read(int fd, char *out, size_t room);
 
-/* Makes inherited pipes and terminals non-blocking without changing them for other processes. */
-
 /*
- * Replaces @fd, a pipe or a terminal that is open for writing, by a new file description with
- * O_NONBLOCK: the old one is shared with other processes, and the flag would apply to them, too.
- * 0: replaced; a negative errno: @fd is unchanged, because it is something else or may not be
- * opened again.
+ * Replaces @fd, a pipe or terminal that is open for writing, by a new file description with
+ * O_NONBLOCK: the inherited one is shared with other processes, which the flag would affect.
+ * Returns 0, or a negative errno if @fd is something else or may not be opened again, and is
+ * unchanged.
  */
 int reopen_for_writing(int fd);
 
-/* A process as a descriptor, which stays its own when its number is given to another. */
-
-/* The process @pid as a descriptor, to be closed; a negative errno: -ESRCH. */
+/*
+ * Opens the process @pid as a pidfd, which keeps referring to it after its PID is reused. The
+ * caller closes it. Returns a negative errno on failure, as -ESRCH.
+ */
 int pidfd_make(pid_t pid);
 /*
- * The number of the process @fd in the PID namespace of /proc. -ESRCH: it has ended; -EBADMSG: @fd
- * is no process, or none of that namespace.
+ * Returns the PID of the pidfd @fd in the PID namespace of /proc, -ESRCH if the process has ended,
+ * or -EBADMSG if @fd is no pidfd or the process is not in that namespace.
  */
 pid_t pidfd_pid(int fd);
 
 /*
- * The process that has made a connection over a Unix socket. Its PID alone does not say which that
- * is: it may have ended since, while others hold the connection, and another process may have got
- * its PID.
+ * The process that made a connection over a Unix socket. Its PID alone does not identify it: it may
+ * have ended while others hold the connection, and its PID may have been reused.
  */
 
 struct peer_process {
 	pid_t pid;
-	uid_t uid;     /* effective, when it connected */
-	bool is_there; /* the kernel has shown that it still has its PID; before 6.5 it does not */
-	uint64_t came_boot_ns; /* CLOCK_BOOTTIME: it had connected by then */
+	uid_t uid;             /* effective, at the time of connect() */
+	bool is_there;         /* the kernel confirmed that it still has its PID (since 6.5) */
+	uint64_t came_boot_ns; /* CLOCK_BOOTTIME; it had connected by then */
 };
 
-/* Reads pid, uid and is_there of the other end of @fd. 0; -ESRCH: it has ended; or another negative
- * errno. */
+/*
+ * Reads @p, except came_boot_ns, from the other end of @fd. Returns 0, -ESRCH if the process has
+ * ended, or another negative errno.
+ */
 int peer_process_read(int fd, struct peer_process *p);
 /*
- * False: a process with its PID that began at @start_boot_ns and is of user @uid may be another
- * one, and the connection a stranger's. @owner: whose connections count in any case, as root's do.
+ * Returns false if a process with its PID, which began at @start_boot_ns and is of user @uid, may
+ * be a different one. Connections of @owner and of root count in any case.
  */
 bool peer_process_may_be(const struct peer_process *p, uint64_t start_boot_ns, uid_t uid,
 			 uid_t owner);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * jansson's memory. Its parser ignores that an allocation for a string failed, and calls abort() in
- * the middle of a character later. So a failed allocation of the parser is served from a reserve
- * and counted as a failure: the caller checks that count and discards the result.
+ * The parser of jansson ignores a failed allocation of a string and calls abort() in the middle of
+ * a character later. So failed allocations of the parser are served from a reserve and counted as
+ * failures: the caller checks the count and discards the result.
  */
 #include "base/jansson_memory.h"
 
@@ -12,13 +12,15 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define RESERVE_BYTES (256 << 10) /* for a line of a run; no page of it is touched before */
+/* enough for a line of a run; its pages are untouched until needed */
+#define RESERVE_BYTES (256 << 10)
 #define ALIGNMENT 16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Alignas(ALIGNMENT) unsigned char reserve[RESERVE_BYTES];
-static size_t used, pieces;           /* of the reserve */
-static _Thread_local bool is_parsing; /* else malloc() only: json_dumps() is freed by free() */
+static size_t used, pieces; /* bytes and blocks of the reserve in use */
+/* otherwise use malloc() only: json_dumps() is freed by free() */
+static _Thread_local bool is_parsing;
 
 static void *jansson_allocate(size_t bytes)
 {

@@ -56,7 +56,7 @@ static void jsonw_append_text(struct jsonw *j, const char *s)
 	jsonw_append(j, s, strlen(s));
 }
 
-/* Appends a character that is not printable ASCII; returns how many of the @n bytes it took. */
+/* Appends a character that is not printable ASCII. Returns how many of the @n bytes it took. */
 static size_t jsonw_append_character(struct jsonw *j, const char *text, size_t n)
 {
 	uint32_t character;
@@ -69,7 +69,7 @@ static size_t jsonw_append_character(struct jsonw *j, const char *text, size_t n
 		return 1;
 	}
 	if (utf8_steers(character)) {
-		/* those that steer a terminal are all below 0x10000 */
+		/* control characters are all below 0x10000 */
 		snprintf(code, sizeof(code), "\\u%04x", character & 0xffff);
 		jsonw_append_text(j, code);
 	} else {
@@ -78,7 +78,7 @@ static size_t jsonw_append_character(struct jsonw *j, const char *text, size_t n
 	return len;
 }
 
-/* True for what is written as it is, which nearly all characters are. */
+/* Returns true for characters that need no escape: nearly all of them. */
 static bool is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -106,7 +106,7 @@ static void jsonw_append_quoted(struct jsonw *j, const char *text, size_t n)
 	jsonw_append(j, "\"", 1);
 }
 
-/* @key of @n bytes; NULL: none. */
+/* @key has @n bytes and may be NULL. */
 static void jsonw_begin_member(struct jsonw *j, const char *key, size_t n)
 {
 	if (j->needs_comma)

@@ -25,7 +25,7 @@ static int line_stream_make_room(struct line_stream *s)
 	return 0;
 }
 
-/* Passes on what is whole, of which the first @searched bytes have no end of a line. */
+/* Passes on complete lines. The first @searched bytes contain no newline. */
 static void line_stream_pass(struct line_stream *s, size_t searched, line_stream_fn fn,
 			     void *context)
 {

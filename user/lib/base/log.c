@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define INFOS_AT_ONCE 200 /* more than any run has to say at its start */
+#define INFOS_AT_ONCE 200 /* more than any run logs at its start */
 #define INFOS_A_SECOND 10
 
 static enum log_level shown = LOG_NORMAL;
@@ -53,11 +53,11 @@ static void log_write(const char *prefix, const char *format, va_list args)
 
 	vsnprintf(text, sizeof(text), format, args);
 	snprintf(line, sizeof(line) - 1, "bpfmon: %s%s%s", prefix, log_memory_cause(text), text);
-	text_disarm(line); /* it may contain untrusted names */
+	text_disarm(line); /* names in the message are untrusted */
 	n = (int)strlen(line);
 	line[n++] = '\n';
 	progress_clear();
-	/* a failure cannot be reported anywhere else */
+	/* if this fails, there is no other place to report it */
 	patience_write(is_hurried ? &patience : NULL, STDERR_FILENO, line, (size_t)n, &done);
 }
 
@@ -88,7 +88,7 @@ void log_note(const char *format, ...)
 	va_end(args);
 }
 
-/* Clients cause such lines, as often as they like. What is left out is counted. */
+/* Limits lines that clients can cause at will. Counts the omitted ones. */
 static bool info_has_room(void)
 {
 	static atomic_int room = INFOS_AT_ONCE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages on stderr: one line each, with the prefix "bpfmon: ", written whole. */
+/* Messages on stderr: one line each, with the prefix "bpfmon: ", written in one piece. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -7,20 +7,20 @@
 
 enum log_level { LOG_NORMAL, LOG_VERBOSE };
 
-/* Whether an allocation has failed since the last line: no message has reported that yet. */
+/* Returns true if an allocation has failed since the last message. */
 bool log_has_unreported_failure(void);
 
 void log_set_level(enum log_level level);
-/* From here on a line is dropped if a stopped terminal or full pipe blocks it for a second. */
+/* From now on drops a line if a stopped terminal or a full pipe blocks it for a second. */
 void log_limit_waits(void);
 
-/* For what failed: always shown. */
+/* Reports a failure. Always shown. */
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* For what went wrong without ending the run: always shown. */
+/* Reports a problem that does not end the run. Always shown. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* For what a user should know of what was done or chosen: always shown. */
+/* Reports what was done or chosen. Always shown. */
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Shown with --verbose: 200 at once, 10 a second, then the number of those that are left out. */
+/* Shown with --verbose: at most 200 at once and 10 a second, then a count of the omitted lines. */
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

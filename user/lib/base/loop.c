@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define READY_AT_ONCE 16
-#define AGAIN_MS 10 /* until a socket that is to be discarded is handed over */
+#define AGAIN_MS 10 /* interval of attempts to hand over a socket */
 
 int loop_init(struct loop *l)
 {

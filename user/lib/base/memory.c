@@ -30,8 +30,10 @@ void memory_count_failure(void)
 	failures_of_thread++;
 }
 
-/* End the process, or count the failure. Not exit(): the caller may be any thread, or a child that
- * shares the buffers of stdio. */
+/*
+ * Ends the process or counts the failure. Not by exit(): the caller may be any thread, or a child
+ * that shares the buffers of stdio.
+ */
 static void memory_fail(void)
 {
 	static const char text[] = "bpfmon: out of memory\n";
@@ -44,7 +46,7 @@ static void memory_fail(void)
 	if (undo_before_exit)
 		undo_before_exit();
 	n = write(STDERR_FILENO, text, sizeof(text) - 1);
-	(void)n; /* without stderr the status is all there is */
+	(void)n; /* without stderr only the status is left */
 	_exit(EXIT_USAGE);
 }
 
@@ -63,7 +65,7 @@ bool memory_has_failed(void)
 	return failures > 0;
 }
 
-/* Functions that return NULL for any failure: only lack of memory counts. */
+/* For functions that return NULL for any failure: only ENOMEM counts. */
 static void *memory_check(void *got)
 {
 	if (!got && errno == ENOMEM)
@@ -131,7 +133,7 @@ DIR *memory_opendir(const char *path)
 	return memory_check(opendir(path));
 }
 
-/* At the end of the file, and without memory, getline() returns -1. */
+/* getline() returns -1 both at the end of the file and when out of memory. */
 ssize_t memory_getline(char **text, size_t *room, FILE *f)
 {
 	ssize_t n;
@@ -155,7 +157,7 @@ struct tm *memory_localtime_r(const time_t *at, struct tm *tm)
 	return tm;
 }
 
-/* @convert: mktime() or timegm(). */
+/* @convert is mktime() or timegm(). */
 static time_t memory_convert(struct tm *tm, time_t (*convert)(struct tm *tm))
 {
 	int before = errno;
@@ -214,7 +216,7 @@ int memory_scandir(const char *path, struct dirent ***found, int (*takes)(const 
 struct memory_stream {
 	char **text;
 	size_t *length;
-	char *all; /* becomes the caller's when the stream is closed */
+	char *all; /* handed to the caller when the stream is closed */
 	size_t used, room;
 	bool has_failed;
 };
@@ -241,13 +243,13 @@ static ssize_t memory_stream_write(void *context, const char *from, size_t n)
 	struct memory_stream *s = context;
 
 	if (s->has_failed || !memory_stream_reserve(s, n))
-		return 0; /* an error, to the C library */
+		return 0; /* means an error to the C library */
 	memcpy(s->all + s->used, from, n);
 	s->used += n;
 	return (ssize_t)n;
 }
 
-/* For ftell() alone: what was written stays where it is. */
+/* Only for ftell(): written bytes cannot be changed. */
 static int memory_stream_seek(void *context, off64_t *offset, int whence)
 {
 	const struct memory_stream *s = context;
@@ -260,7 +262,6 @@ static int memory_stream_seek(void *context, off64_t *offset, int whence)
 	return 0;
 }
 
-/* The caller gets the text only now. */
 static int memory_stream_close(void *context)
 {
 	struct memory_stream *s = context;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Allocations. Each function here is that of the C library without the prefix memory_, but for what
- * follows if memory does not suffice: a program that only reads and prints calls
- * memory_exit_on_failure() first, and ends with one line. Elsewhere the failure is counted, and the
- * caller gets what the C library returns. One check at the end of an output is then enough to know
- * whether it is incomplete. No other file calls the functions of the C library.
+ * Allocations. Each function works like that of the C library without memory_, except when out of
+ * memory: a program that only reads and prints has called memory_exit_on_failure() and ends with
+ * one line; elsewhere the failure is counted and the caller gets the result of the C library, so
+ * that one check at the end of an output shows if it is complete. No other file calls the functions
+ * of the C library.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -17,23 +17,25 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Count what fails in jansson and SQLite, too; to be called before these are used. Returns 0, or a
- * negative errno. */
+/*
+ * Makes jansson and SQLite count failures, too. To be called before these are used. Returns 0 or a
+ * negative errno.
+ */
 int memory_init(void);
-/* The part of memory_init() that is jansson's. */
+/* The part of memory_init() for jansson. */
 void memory_init_jansson(void);
 /*
- * From now on, if @does, a failed allocation prints one line and ends the process with EXIT_USAGE;
- * else it is counted, as at the start. Returns what was set before.
+ * Sets if a failed allocation prints one line and ends the process with EXIT_USAGE (@does), or is
+ * counted, the default. Returns the previous setting.
  */
 bool memory_exit_on_failure(bool does);
-/* Set a function to be called before the process ends for lack of memory. NULL: none. */
+/* Sets a function to be called before the process ends for lack of memory; may be NULL. */
 void memory_set_undo(void (*undo)(void));
-/* Count a failed allocation of the calling thread, whose caller reports it. */
+/* Counts a failed allocation of the calling thread, which the caller reports. */
 void memory_count_failure(void);
-/* The number of allocations of this process that have failed. */
+/* Returns the number of failed allocations of this process. */
 size_t memory_failures(void);
-/* The number of those that failed in this thread. */
+/* Returns the number of failed allocations of this thread. */
 size_t memory_failures_of_thread(void);
 /* Returns true if any allocation of this process has failed. */
 bool memory_has_failed(void);
@@ -57,13 +59,13 @@ FILE *memory_tmpfile(void);
 DIR *memory_opendir(const char *path);
 int memory_scandir(const char *path, struct dirent ***found, int (*takes)(const struct dirent *),
 		   int (*compare)(const struct dirent **, const struct dirent **));
-/* Without memory for the time zone the C library falls back to UTC. */
+/* If out of memory for the time zone, the C library falls back to UTC. */
 struct tm *memory_localtime_r(const time_t *at, struct tm *tm);
 time_t memory_mktime(struct tm *tm);
 time_t memory_timegm(struct tm *tm);
 /*
- * As open_memstream(), but the text is there only after fclose(), which fails if memory did not
- * suffice for it. That of the C library drops what it has no memory for.
+ * Like open_memstream(), but the text is available only after fclose(), which fails if memory ran
+ * out. The C library's version silently drops what it has no memory for.
  */
 FILE *memory_open_memstream(char **text, size_t *length);
 

@@ -92,7 +92,9 @@ int message_add(struct message *m, const struct control *part)
 	return message_is_whole(m);
 }
 
-/* Keeps those that came with a packet in @m, closes what it has no room for; returns how many came.
+/*
+ * Moves descriptors that came with a packet to @m and closes those without room. Returns how many
+ * came.
  */
 static size_t rights_move(struct msghdr *h, struct message *m)
 {
@@ -107,8 +109,10 @@ static size_t rights_move(struct msghdr *h, struct message *m)
 	return nr;
 }
 
-/* Looks at the next packet without taking what it brings, so that nothing is dropped here. 0: it
- * brings no descriptors; else -1 and errno, EPERM if it does. */
+/*
+ * Peeks at the next packet. Returns 0 if it has no descriptors, else -1 with errno EPERM. Nothing
+ * is taken from the queue, so no descriptor is closed here.
+ */
 static int packet_look(int fd)
 {
 	char byte;
@@ -123,13 +127,13 @@ static int packet_look(int fd)
 	return -1;
 }
 
-/* Where there is no packet yet, the one that comes next has not been looked at. */
+/* If no packet is queued now, the next one has not been checked: do not receive. */
 ssize_t message_receive_plain(int fd, void *bytes, size_t size)
 {
 	return packet_look(fd) ? -1 : recv(fd, bytes, size, MSG_DONTWAIT);
 }
 
-/* All that came with a packet: only the first of a message may have some. */
+/* Takes the descriptors of a packet: only the first packet of a message may have any. */
 static int rights_take(struct message *m, struct msghdr *h)
 {
 	bool has_room = !m->nr_fds && !m->type;
@@ -139,7 +143,7 @@ static int rights_take(struct message *m, struct msghdr *h)
 	return h->msg_flags & MSG_CTRUNC ? -EMFILE : 0;
 }
 
-/* One packet. 1, 0 or a negative errno, as message_receive(). */
+/* Receives one packet. Returns as message_receive(). */
 static int packet_receive(struct message *m, int fd, struct control *c)
 {
 	struct iovec at = { c, sizeof(*c) };

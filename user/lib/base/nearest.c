@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#define LONGEST 48        /* longer words are near to none */
-#define LEAST_BEGINNING 2 /* letters that name what begins with them */
+#define LONGEST 48        /* longer words match nothing */
+#define LEAST_BEGINNING 2 /* shortest prefix that matches a word */
 #define LETTERS_A_MISTAKE 3
 
 static size_t distance_least(size_t a, size_t b)
@@ -13,12 +13,12 @@ static size_t distance_least(size_t a, size_t b)
 }
 
 /*
- * How many letters are to be put in, left out, changed, or swapped with their neighbour (the
- * distance of Damerau and Levenshtein, in which no part is changed twice).
+ * Returns the number of insertions, deletions, changes and swaps of neighbours (Damerau-Levenshtein
+ * distance, optimal string alignment).
  */
 static size_t word_distance(const char *a, size_t na, const char *b, size_t nb)
 {
-	size_t row[3][LONGEST + 1]; /* of a[0..i), the last three i */
+	size_t row[3][LONGEST + 1]; /* distances of a[0..i) for the last three i */
 
 	for (size_t j = 0; j <= nb; j++)
 		row[0][j] = j;
@@ -54,7 +54,7 @@ void nearest_offer(struct nearest *n, const char *word)
 	if (n->length >= LEAST_BEGINNING && length > n->length &&
 	    !memcmp(word, n->typed, n->length))
 		distance = 1;
-	/* of a word of which nothing is left it is not a mistyping */
+	/* if no letter is left it is no misspelling */
 	if (distance >= n->distance || distance >= n->length)
 		return;
 	n->distance = distance;

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define FIRST_FD 3 /* as sd_listen_fds(3) has it */
+#define FIRST_FD 3 /* see sd_listen_fds(3) */
 #define MOST_FDS 1024
 #define NSEC_PER_USEC 1000ULL
 
@@ -38,7 +38,7 @@ void notify_send(const char *state)
 	close(fd);
 }
 
-/* With the time, which Type=notify-reload requires. */
+/* Type=notify-reload requires the time. */
 void notify_reloading(void)
 {
 	char state[64];
@@ -48,7 +48,7 @@ void notify_reloading(void)
 	notify_send(state);
 }
 
-/* The number in the variable @name; 0: there is none. */
+/* Returns the number in the environment variable @name, or 0. */
 static unsigned long long variable_number(const char *name)
 {
 	const char *text = getenv(name);
@@ -62,7 +62,7 @@ static unsigned long long variable_number(const char *name)
 	return errno || *end ? 0 : n;
 }
 
-/* A service manager names the process that its variables are for: children inherit them. */
+/* Children inherit the variables, so the service manager names the process that they are for. */
 static bool variable_is_ours(const char *name)
 {
 	return variable_number(name) == (unsigned long long)getpid();
@@ -89,7 +89,7 @@ static bool socket_is_wanted(int fd, int type)
 	       domain == AF_UNIX && has_type == type;
 }
 
-/* systemd passes sockets that block, and are open in what is executed. */
+/* systemd passes blocking sockets without close-on-exec. */
 static bool socket_prepare(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);

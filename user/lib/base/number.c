@@ -8,11 +8,11 @@
 #include <string.h>
 
 #define WITHOUT_EXPONENT_FROM 1e-9
-#define WITHOUT_EXPONENT_TO 1e15 /* readers would parse more digits as an integer, and overflow */
-#define BEYOND_UINT64 18446744073709551616.0 /* UINT64_MAX itself is no double */
+#define WITHOUT_EXPONENT_TO 1e15 /* readers would parse more digits as an integer and overflow */
+#define BEYOND_UINT64 18446744073709551616.0 /* UINT64_MAX is not representable as a double */
 #define BEYOND_MAX 9223372036854775808.0
 
-/* Writes @v with leading zeros up to @width digits; returns how many digits it has written. */
+/* Writes @v with leading zeros up to @width digits. Returns the number of digits. */
 static int digits_format(char *out, uint64_t v, int width)
 {
 	char reversed[DECIMAL_TEXT];
@@ -27,7 +27,7 @@ static int digits_format(char *out, uint64_t v, int width)
 	return n;
 }
 
-/* Not by snprintf(), which takes most of the time of writing a line. */
+/* snprintf() would take most of the time of writing a line. */
 int decimal_format(char *out, uint64_t v, unsigned decimals)
 {
 	uint64_t unit = 1;
@@ -51,7 +51,10 @@ static bool double_wants_exponent(double v)
 	return v != 0 && (fabs(v) < WITHOUT_EXPONENT_FROM || fabs(v) >= WITHOUT_EXPONENT_TO);
 }
 
-/* Writes @v into @out as d.ddde+dd; returns the least number of digits that reads back as @v. */
+/*
+ * Writes @v into @out as d.ddde+dd with the least number of digits that reads back as @v; returns
+ * that number.
+ */
 static int double_shortest(char *out, double v)
 {
 	for (int digits = 15;; digits++) {
@@ -81,9 +84,10 @@ int double_format(char *out, double v)
 bool number_round(double v, uint64_t *whole)
 {
 	v = round(v);
-	if (!(v >= 0 && v <= BEYOND_UINT64)) /* true for NaN */
+	if (!(v >= 0 && v <= BEYOND_UINT64)) /* also true for NaN */
 		return false;
-	*whole = v < BEYOND_UINT64 ? (uint64_t)v : UINT64_MAX; /* that is 2^64 as a double */
+	/* the double 2^64 stands for UINT64_MAX */
+	*whole = v < BEYOND_UINT64 ? (uint64_t)v : UINT64_MAX;
 	return true;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers as text that every JSON reader accepts (functions return the length without the NUL), and
- * their range, which is checked on reading. */
+/*
+ * Numbers as text that every JSON reader accepts (functions return the length without the NUL), and
+ * range checks.
+ */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
@@ -9,21 +11,27 @@
 
 #define DECIMAL_TEXT 32
 #define DOUBLE_TEXT 64
-/* The largest whole number that is read or written: JSON readers, bpfmon's too, accept no larger
- * one. Numbers with a decimal point, as seconds, have the full range of a uint64_t. */
+/*
+ * Largest whole number that is read or written: JSON readers, bpfmon's too, accept no larger one.
+ * Numbers with a decimal point, as seconds, have the full range of uint64_t.
+ */
 #define NUMBER_MAX ((uint64_t)INT64_MAX)
 
 /* Writes @v / 10^@decimals without trailing zeros into @out (DECIMAL_TEXT). */
 int decimal_format(char *out, uint64_t v, unsigned decimals);
-/* Writes the shortest decimal that reads back as @v, which is finite, into @out (DOUBLE_TEXT); with
- * an exponent if it is very large or small. Minus zero is -0.0. */
+/*
+ * Writes the shortest decimal that reads back as the finite @v into @out (DOUBLE_TEXT), with an
+ * exponent if it is very large or small. Minus zero is -0.0.
+ */
 int double_format(char *out, double v);
-/* Rounds @v to a whole number. False, with *@whole unchanged: it is out of a uint64_t's range. */
+/* Rounds @v. Returns false and leaves *@whole unchanged if it exceeds the range of uint64_t. */
 bool number_round(double v, uint64_t *whole);
-/* The whole number from 0 to NUMBER_MAX that is nearest to @v; 0 for NaN. For results of
- * arithmetic, so that no cast of them is undefined. */
+/*
+ * Returns the whole number from 0 to NUMBER_MAX nearest to @v; 0 for NaN. Avoids undefined casts of
+ * results of arithmetic.
+ */
 uint64_t number_clamp(double v);
-/* @v * 10^@decimals. False, with *@scaled unchanged: it overflows. */
+/* Multiplies @v by 10^@decimals. Returns false and leaves *@scaled unchanged on overflow. */
 bool number_scale(uint64_t v, unsigned decimals, uint64_t *scaled);
 
 #endif

@@ -10,13 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_BYTES 16384 /* that of the machine takes 5 KiB */
+#define FILE_BYTES 16384 /* /proc/vmstat has 5 KiB */
 
-static char file[5000]; /* empty: it is not counted */
+static char file[5000]; /* empty if there is no counter */
 static const char *place;
 static uint64_t before;
 
-/* Of version 2 the one of this cgroup alone: the command may be in one below it. */
+/*
+ * In version 2 the command may be in a descendant, which this cgroup's own file does not include.
+ */
 static void file_find(void)
 {
 	char path[4096], folder[4096];
@@ -78,14 +80,14 @@ const char *oom_count_text(void)
 }
 
 static const char path[] = "/proc/self/oom_score_adj";
-/* not less: with memory.oom.group the kernel spares no process with a larger one */
+/* not less: with memory.oom.group the kernel kills processes with any larger score */
 static const char protected[] = "-1000";
-static char score_before[8]; /* empty: it is not protected */
+static char score_before[8]; /* empty if not protected */
 
 static void score_write(int fd, const char *value)
 {
 	if (fd >= 0 && pwrite(fd, value, strlen(value), 0) < 0)
-		return; /* it is as likely to be killed as the others */
+		return; /* then it is as likely to be killed as others */
 }
 
 void oom_score_protect(void)

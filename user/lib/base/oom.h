@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's OOM killer: whether it has ended a process of bpfmon, by the kernel's counter for
- * the cgroup or the machine before and after, and the score that protects a process from it.
+ * The kernel's OOM killer: did it kill a process of bpfmon (by the kernel's counter for the cgroup
+ * or machine), and the score that protects from it.
  */
 #ifndef BASE_OOM_H
 #define BASE_OOM_H
 
-/* Counts from now on, also in children that are forked later. */
+/* Notes the counter, also for children that are forked later. */
 void oom_count_begin(void);
-/* Of a process that SIGKILL has ended, to be put behind that: "" where the kernel does not count,
- * or oom_count_begin() was not called. In use until the next call. */
+/*
+ * Returns a text to append to the report of a SIGKILL; "" if the kernel does not count or
+ * oom_count_begin() was not called. Valid until the next call.
+ */
 const char *oom_count_text(void);
 
-/* Keeps the OOM killer from this process and what it forks from then on. */
-
-/* Does nothing without the right to it (CAP_SYS_RESOURCE). */
+/*
+ * Protects this process, and what it forks later, from the OOM killer. Does nothing without
+ * CAP_SYS_RESOURCE.
+ */
 void oom_score_protect(void);
-/* The value of this process, to be set later, when it has no right to open that file any more;
- * -1: it is not protected. */
+/*
+ * Opens the score of this process, to change it later without the right to open the file. Returns
+ * -1 if it is not protected.
+ */
 int oom_score_open(void);
-/* Sets it back to what it was before oom_score_protect(), for what is forked now; and again. */
+/* Restore the score of before oom_score_protect() for processes forked now, and protect again. */
 void oom_score_unprotect(int fd);
 void oom_score_protect_again(int fd);
 

@@ -12,12 +12,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#define MAX_LINKS 40 /* as the kernel's */
+#define MAX_LINKS 40 /* the kernel's limit */
 
-/* A path that is being resolved. */
+/* A path being resolved. */
 struct walk {
 	struct path_end *p;
-	char rest[PATH_MAX]; /* the parts that are left */
+	char rest[PATH_MAX]; /* remaining components */
 	unsigned nr_links;
 	bool make_folders;
 };
@@ -50,7 +50,7 @@ static void path_end_set_folder(struct path_end *p, int fd)
 	p->folder = fd;
 }
 
-/* Puts @text, the target of a link, before the parts that are left. */
+/* Puts @text, the target of a link, before the remaining components. */
 static int walk_prepend(struct walk *w, const char *text)
 {
 	char rest[PATH_MAX];
@@ -77,9 +77,9 @@ static bool folder_is_proc(int folder)
 }
 
 /*
- * Links in /proc lead to open files, and the text of many is no path (pipe:[123]). The kernel made
- * them, so they are followed by the kernel. 1: the end of the path; 0: go on; -ENOLINK: the text is
- * a path.
+ * Follows a link in /proc by the kernel, which made it: it leads to an open file, and its text is
+ * often no path (pipe:[123]). Returns 1 at the end of the path, 0 to go on, or -ENOLINK if the text
+ * is a path.
  */
 static int walk_follow_magic(struct walk *w)
 {
@@ -100,7 +100,7 @@ static int walk_follow_magic(struct walk *w)
 	return *w->rest ? -ENOTDIR : 1;
 }
 
-/* The name is no folder, but may be a link to one, or to the end of the path. */
+/* Handles a name that is no folder: a link to one, or the end of the path. */
 static int walk_follow_link(struct walk *w)
 {
 	struct path_end *p = w->p;
@@ -150,7 +150,7 @@ static int walk_enter_folder(struct walk *w)
 	return 0;
 }
 
-/* The last part of the path. 1: resolved; 0: it was a link, go on. */
+/* Resolves the last component. Returns 1, or 0 if it was a link. */
 static int walk_finish(struct walk *w)
 {
 	struct path_end *p = w->p;
@@ -168,7 +168,7 @@ static int walk_finish(struct walk *w)
 	return walk_follow_link(w);
 }
 
-/* Resolves the next part of the path. 1: it was the last; 0: go on. */
+/* Resolves the next component. Returns 1 if it was the last, else 0. */
 static int walk_step(struct walk *w)
 {
 	const char *part = w->rest + strspn(w->rest, "/");
@@ -177,7 +177,7 @@ static int walk_step(struct walk *w)
 
 	if (n > NAME_MAX)
 		return -ENAMETOOLONG;
-	/* at the end of a path like "folder/" the name is the folder itself */
+	/* for a path like "folder/" the name is "." */
 	snprintf(w->p->name, sizeof(w->p->name), "%.*s", n ? (int)n : 1, n ? part : ".");
 	memmove(w->rest, part + n, ahead + 1);
 	return is_last ? walk_finish(w) : walk_enter_folder(w);
@@ -223,7 +223,7 @@ static bool acl_is_absent(int err)
 	return err == ENODATA || err == EOPNOTSUPP;
 }
 
-/* Where the old file has no ACL, one that the folder's default gave to the new file is removed. */
+/* If the old file has no ACL, removes one that the new file got from the folder's default. */
 static int rights_copy_acl(const struct path_end *from, int fd)
 {
 	char path[32], acl[ACL_BYTES];
@@ -253,7 +253,7 @@ int rights_copy(const struct path_end *from, int fd)
 	err = rights_copy_acl(from, fd);
 	if (err)
 		return err;
-	/* a file system with one mode for all files may refuse even the mode that it has */
+	/* a file system with one mode for all files may refuse even the current mode */
 	if (fchmod(fd, mode) && (fstat(fd, &st) || (st.st_mode & 0777) != mode))
 		return -EPERM;
 	return 0;

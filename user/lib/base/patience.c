@@ -10,12 +10,12 @@
 
 /*
  * How long a role waits for others: without limit while the launcher runs; after its end for 10 s
- * without progress (the recorder for a reader), 12 s (the collector for the recorder) or 20 s
- * (the recorder for lines). Nothing blocks in write(2). An inherited pipe or terminal is opened
- * again, because O_NONBLOCK on a description shared with the command would affect the command.
+ * without progress (recorder for a reader), 12 s (collector for the recorder) or 20 s (recorder for
+ * lines). No write(2) blocks. An inherited pipe or terminal is reopened, because O_NONBLOCK on a
+ * description shared with the command would affect the command.
  */
 
-/* Rounded up: the rest of a millisecond must not become a busy loop. */
+/* Rounds up: a fraction of a millisecond must not become a busy loop. */
 static int deadline_rest_ms(uint64_t until_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -29,7 +29,7 @@ int patience_wait(struct patience *p, int fd, short events)
 {
 	bool is_running = !p || p->watched_fd < 0;
 	uint64_t until_ns = p && is_running ? clock_ns(CLOCK_MONOTONIC) + p->limit_ns : 0;
-	/* without events: poll() reports a hangup in any case */
+	/* no events requested: poll() always reports a hangup */
 	struct pollfd f[2] = { { .fd = fd, .events = events }, { .fd = -1 } };
 
 	if (!is_running)
@@ -53,7 +53,7 @@ int patience_wait(struct patience *p, int fd, short events)
 	}
 }
 
-/* A descriptor that may block gets no more than a ready pipe takes at once. */
+/* Returns how much to write at once: to a blocking descriptor no more than a ready pipe takes. */
 static size_t patience_piece_bytes(const struct patience *p, int fd)
 {
 	struct stat st;

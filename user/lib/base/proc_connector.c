@@ -13,10 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define QUEUE_BYTES (4 << 20) /* as far as net.core.rmem_max permits */
+#define QUEUE_BYTES (4 << 20) /* up to net.core.rmem_max */
 #define AT_ONCE 32
 #define MESSAGE_BYTES 256
-#define OWN_ACK 0x62706d66 /* any number: the kernel answers with the next one */
+#define OWN_ACK 0x62706d66 /* arbitrary; the kernel answers with this + 1 */
 #define NOT_SEEN UINT32_MAX
 #define MOST_CPUS 65536
 
@@ -30,7 +30,7 @@ static int listen_send(const struct proc_connector *c, enum proc_cn_mcast_op op)
 	union message m = { .head = { .nlmsg_type = NLMSG_DONE } };
 	struct cn_msg *request = NLMSG_DATA(&m.head);
 
-	/* without a choice of kinds: the numbers of events have gaps for those that are left out */
+	/* no filter of event kinds: it would leave gaps in the numbers of events */
 	request->id = (struct cb_id){ CN_IDX_PROC, CN_VAL_PROC };
 	request->ack = OWN_ACK;
 	request->len = sizeof(op);
@@ -39,7 +39,7 @@ static int listen_send(const struct proc_connector *c, enum proc_cn_mcast_op op)
 	return send(c->fd, &m, m.head.nlmsg_len, MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-/* The event in a message; NULL: it is none, or not the kernel's. */
+/* Returns the event in a message, or NULL if it is none or not from the kernel. */
 static const struct cn_msg *connector_message(const union message *m, size_t length,
 					      const struct sockaddr_nl *from)
 {
@@ -53,8 +53,9 @@ static const struct cn_msg *connector_message(const union message *m, size_t len
 }
 
 /*
- * Only a process in the initial namespaces is answered, and before send() returns: so the PIDs of
- * events are those of /proc here. Others, too, are sent events as long as anyone listens.
+ * Returns true if the kernel has answered. It answers only a process in the initial namespaces,
+ * before send() returns; so the PIDs of events are those of /proc. Other processes get events, too,
+ * while anyone listens.
  */
 static bool answer_is_there(struct proc_connector *c)
 {
@@ -75,7 +76,7 @@ static bool answer_is_there(struct proc_connector *c)
 			continue;
 		c->clock_ahead_ns = (int64_t)(clock_ns(CLOCK_MONOTONIC) - e.timestamp_ns);
 		if (c->clock_ahead_ns >= 0 && c->clock_ahead_ns < (int64_t)NSEC_PER_SEC)
-			c->clock_ahead_ns = 0; /* how long it took */
+			c->clock_ahead_ns = 0; /* only the delay of the answer */
 		return true;
 	}
 	return false;
@@ -117,7 +118,8 @@ int proc_connector_open(struct proc_connector *c, const char **why)
 void proc_connector_close(struct proc_connector *c)
 {
 	if (c->fd >= 0) {
-		listen_send(c, PROC_CN_MCAST_IGNORE); /* the kernel does not count down else */
+		/* the kernel does not count down otherwise */
+		listen_send(c, PROC_CN_MCAST_IGNORE);
 		close(c->fd);
 	}
 	c->fd = -1;
@@ -145,11 +147,14 @@ static bool cpus_grow(struct proc_connector *c, size_t nr)
 	return true;
 }
 
-/* Each CPU numbers its events: a gap is what a full queue or a lack of memory has lost. */
+/*
+ * Adds lost events: each CPU numbers its events, so a gap shows those lost to a full queue or lack
+ * of memory.
+ */
 static void number_check(struct proc_connector *c, uint32_t cpu, uint32_t number)
 {
 	if (cpu >= c->nr_cpus && !cpus_grow(c, (size_t)cpu + 1)) {
-		c->lost++; /* it cannot be known */
+		c->lost++; /* losses of this CPU cannot be counted */
 		return;
 	}
 	if (c->next[cpu] != NOT_SEEN)
@@ -165,7 +170,7 @@ static void connector_event(struct proc_connector *c, const struct cn_msg *m, pr
 	memcpy(&e, m->data, sizeof(e));
 	c->nr++;
 	if (c->inject_misses && c->nr * c->inject_misses % 1000 < c->inject_misses)
-		return; /* the next of its CPU shows it */
+		return; /* the next event of its CPU shows the gap */
 	number_check(c, e.cpu, m->seq);
 	fn(context, &e, e.timestamp_ns + (uint64_t)c->clock_ahead_ns);
 }
@@ -188,7 +193,7 @@ void proc_connector_receive(struct proc_connector *c, proc_connector_fn fn, void
 							   .msg_iovlen = 1 };
 		}
 		n = recvmmsg(c->fd, list, AT_ONCE, MSG_DONTWAIT, NULL);
-		if (n < 0 && errno == ENOBUFS) { /* then what is in the queue */
+		if (n < 0 && errno == ENOBUFS) { /* then read what is queued */
 			c->lost++;
 			n = AT_ONCE;
 			continue;

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DEEPEST 64      /* ancestors that are looked at */
-#define TEXT_BYTES 4096 /* more than status has up to what is read of it */
+#define DEEPEST 64      /* ancestors that are checked */
+#define TEXT_BYTES 4096 /* more than the part of status that is read */
 
 static int process_file_open(pid_t pid, const char *name)
 {
@@ -57,7 +57,7 @@ static uint64_t ticks_in_ns(uint64_t ticks)
 	return ticks * (NSEC_PER_SEC / (uint64_t)per_second);
 }
 
-/* Skips blanks and a sign, reads a number and goes behind it. False: there is none. */
+/* Skips blanks and a sign, reads a number and advances *@at. Returns false if there is none. */
 static bool proc_number_take(const char **at, uint64_t *value)
 {
 	const char *c = *at;
@@ -72,7 +72,7 @@ static bool proc_number_take(const char **at, uint64_t *value)
 	return true;
 }
 
-/* As proc_pid_stat(5) counts them. */
+/* Numbers of fields in proc_pid_stat(5). */
 enum stat_field {
 	STAT_STATE = 3,
 	STAT_PARENT,
@@ -121,7 +121,7 @@ int proc_stat_parse(char *text, struct proc_stat *s)
 	return 0;
 }
 
-/* What follows @key at the beginning of a line; NULL: there is none. */
+/* Returns what follows @key at the beginning of a line, or NULL. */
 static const char *proc_line_from(const char *from, const char *text, const char *key)
 {
 	const char *found = from;
@@ -131,8 +131,10 @@ static const char *proc_line_from(const char *from, const char *text, const char
 	return found ? found + strlen(key) : NULL;
 }
 
-/* The same, and goes behind it. Lines are asked for in the order that the kernel writes them in: so
- * each is found from *@at on, else it is looked for in all of @text. */
+/*
+ * Does the same and advances *@at. Keys are looked up in the order of the file: each is searched
+ * from *@at first, then in all of @text.
+ */
 static const char *proc_line_find(const char **at, const char *text, const char *key)
 {
 	const char *found = proc_line_from(*at, text, key);
@@ -144,7 +146,7 @@ static const char *proc_line_find(const char **at, const char *text, const char 
 	return found;
 }
 
-/* The number of the line. False: there is none. */
+/* Reads the number of the line of @key. Returns false if there is none. */
 static bool proc_line_number(const char **at, const char *text, const char *key, uint64_t *value)
 {
 	const char *found = proc_line_find(at, text, key);
@@ -176,7 +178,7 @@ static uint64_t kilobytes_find(const char **at, const char *text, const char *ke
 	return proc_line_number(at, text, key, &value) ? value << 10 : 0;
 }
 
-/* The last number of the line: NSpid has one for each PID namespace. */
+/* Returns the last number of the line: NSpid has one per PID namespace. */
 static pid_t last_of_line(const char *line)
 {
 	const char *end = line ? strchr(line, '\n') : NULL;
@@ -188,7 +190,7 @@ static pid_t last_of_line(const char *line)
 	return atoi(end);
 }
 
-/* Of the lines of an address space, which a kernel thread or a zombie has not got. */
+/* Parses the lines of an address space, which kernel threads and zombies lack. */
 static void status_parse_memory(const char **at, const char *text, struct proc_status *s)
 {
 	s->peak_bytes = kilobytes_find(at, text, "VmHWM:");
@@ -256,7 +258,7 @@ int proc_status_read(pid_t pid, struct proc_status *s)
 	return err ? err : proc_status_parse(text, s);
 }
 
-/* The list may be longer than any buffer. */
+/* Streamed, as the list may exceed any buffer. */
 static int children_of_task(pid_t pid, pid_t task, void (*fn)(void *context, pid_t child),
 			    void *context)
 {
@@ -343,7 +345,7 @@ int procstat_read_leader(pid_t pid, pid_t *leader)
 	return -EBADMSG;
 }
 
-#define NUMBER_BYTES 16 /* more than a PID and the space after it have */
+#define NUMBER_BYTES 16 /* more than a PID and a space */
 
 void proc_files_init(struct proc_files *f, pid_t pid)
 {
@@ -405,7 +407,10 @@ ssize_t proc_files_read(struct proc_files *f, enum proc_file file, unsigned *nr_
 	return n;
 }
 
-/* Each number ends with a space; the text may end within one. @child: what it has of that. */
+/*
+ * Passes on each number that is followed by a space. The text may end within a number, whose digits
+ * so far are kept in @child.
+ */
 static void children_scan(const char *text, ssize_t length, pid_t *child,
 			  void (*fn)(void *context, pid_t child), void *context)
 {
@@ -435,7 +440,8 @@ int proc_files_children(struct proc_files *f, unsigned *nr_open, unsigned most,
 		n = pread(f->fd[PROC_CHILDREN], text, sizeof(text), at);
 		at += n;
 		children_scan(text, n, &child, fn, context);
-	} while (n > (ssize_t)sizeof(text) - NUMBER_BYTES); /* else another one had fitted in */
+		/* else another number would have fit */
+	} while (n > (ssize_t)sizeof(text) - NUMBER_BYTES);
 	err = n < 0 ? -errno : 0;
 	if (err || *nr_open > most)
 		proc_file_close(f, PROC_CHILDREN, nr_open);
@@ -473,7 +479,7 @@ static int smaps_read_file(const char *path, struct smaps *out)
 	return 0;
 }
 
-/* Once the first thread of a process has exited, only the files of the others can be read. */
+/* After the first thread has exited, only the files of others can be read. */
 static int smaps_read_threads(pid_t pid, struct smaps *out)
 {
 	char path[64 + NAME_MAX];

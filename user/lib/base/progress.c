@@ -15,12 +15,12 @@
 #define FIRST_NS (500 * NSEC_PER_MSEC)
 #define BETWEEN_NS (200 * NSEC_PER_MSEC)
 
-/* Of the process, as its messages are. */
+/* One per process, like stderr. */
 static struct {
 	bool is_on, is_shown;
 	const char *what, *unit;
 	uint64_t total, done;
-	uint64_t next_ns; /* when it is drawn */
+	uint64_t next_ns; /* next time to draw */
 } work;
 
 static bool terminal_can_erase(void)
@@ -43,7 +43,7 @@ void progress_begin(const char *what, const char *unit, uint64_t total)
 	work.next_ns = clock_ns(CLOCK_MONOTONIC) + FIRST_NS;
 }
 
-/* A terminal that takes nothing would stop the work: what is lost is only a line of progress. */
+/* Does not wait for a terminal that takes nothing: only a line of progress is lost. */
 static void progress_write(const char *text, size_t n)
 {
 	if (write(STDERR_FILENO, text, n) < 0)

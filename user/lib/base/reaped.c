@@ -13,15 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BLOCK_BYTES 512 /* of ru_inblock, ru_oublock */
+#define BLOCK_BYTES 512 /* unit of ru_inblock, ru_oublock */
 
 static uint64_t timeval_ns(const struct timeval *t)
 {
 	return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
 }
 
-/* A mark that is not above the launcher's may be of the copy of its memory. A process that has
- * waited for another has its page faults, too. */
+/*
+ * A mark up to the launcher's may be that of the copied memory. A process that has waited for
+ * another one has its faults, too.
+ */
 static void reaped_note_peak(struct reaped *r, const struct rusage *used,
 			     const struct proc_stat *stat)
 {
@@ -39,7 +41,7 @@ static void reaped_note_peak(struct reaped *r, const struct rusage *used,
 		r->last_peak_bytes = bytes;
 }
 
-/* wait4() has it with the children that it had waited for; each of these had faults. */
+/* wait4() includes the children that the process has waited for; each of these had page faults. */
 static void reaped_note_own(struct reaped *r, const struct proc_stat *s, const struct rusage *used)
 {
 	const bool had_children = s->children_minflt > 0 || !s->state;
@@ -64,7 +66,7 @@ int reaped_wait(struct reaped *r, pid_t pid)
 	while (got < 0 && errno == EINTR);
 	if (got < 0)
 		return -errno;
-	if (!has_io) { /* newer kernels refuse it to ordinary users */
+	if (!has_io) { /* newer kernels refuse this to ordinary users */
 		io.read_bytes = (uint64_t)used.ru_inblock * BLOCK_BYTES;
 		io.write_bytes = (uint64_t)used.ru_oublock * BLOCK_BYTES;
 	}

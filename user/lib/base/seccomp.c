@@ -22,7 +22,7 @@
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define CALL_LIMIT 0x40000000U /* from here on: calls of x32 */
+#define CALL_LIMIT 0x40000000U /* calls of x32 begin here */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define CALL_LIMIT UINT32_MAX
@@ -33,7 +33,7 @@
 struct call {
 	uint32_t nr;
 	unsigned roles;
-	bool has_condition; /* (the lower half of the argument & mask) == value */
+	bool has_condition; /* (lower half of the argument & mask) == value */
 	uint32_t argument, mask, value;
 };
 
@@ -46,7 +46,7 @@ static const struct call calls[] = {
 #undef CALL_IF
 };
 
-/* For developers: a call that the list lacks kills the process, and so fails a test. */
+/* For development: a call that is not in the list kills the process and so fails a test. */
 #ifdef SECCOMP_STRICT
 #define REFUSED SECCOMP_RET_KILL_PROCESS
 #else
@@ -79,7 +79,7 @@ static void program_return(struct program *p, uint32_t action)
 	program_put(p, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* bpfmon makes no call of another architecture: such a call ends the process. */
+/* Kills the process at a call of another architecture: bpfmon makes none. */
 static void program_begin(struct program *p)
 {
 	program_load(p, offsetof(struct seccomp_data, arch));
@@ -90,7 +90,7 @@ static void program_begin(struct program *p)
 	program_return(p, SECCOMP_RET_KILL_PROCESS);
 }
 
-/* Before and after it the accumulator holds the number of the call. */
+/* The accumulator holds the number of the call, before and after. */
 static void program_allow(struct program *p, const struct call *c)
 {
 	const size_t argument = offsetof(struct seccomp_data, args) + 8 * (size_t)c->argument;
@@ -115,8 +115,10 @@ int seccomp_install(unsigned roles)
 	for (size_t i = 0; i < NR_CALLS; i++)
 		if (calls[i].roles & roles)
 			program_allow(&p, &calls[i]);
-	/* the flags of clone3 are in memory, where no filter sees them: without it the C library
-	 * uses clone */
+	/*
+	 * the flags of clone3 are in memory, which a filter cannot read; the C library then uses
+	 * clone
+	 */
 	program_put(&p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
 	program_return(&p, SECCOMP_RET_ERRNO | ENOSYS);
 	program_return(&p, REFUSED);

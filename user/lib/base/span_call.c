@@ -13,11 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PATIENCE_SECONDS                                                                           \
-	10 /* with a collector that is stopped, or has a machine that is loaded                    \
-	    */
+#define PATIENCE_SECONDS /* for a stopped collector or an overloaded machine */
+10
 
-bool span_is_kept(const char *answer)
+	bool
+	span_is_kept(const char *answer)
 {
 	return strstr(answer, SPAN_KEPT);
 }
@@ -59,8 +59,8 @@ int span_connect(int fd, const char *address)
 	if (*address != '@' || n < 2 || n > sizeof(to.sun_path))
 		return -EINVAL;
 	memcpy(to.sun_path + 1, address + 1, n - 1);
-	socket_refuse_rights(fd); /* the name may be another's by now */
-	/* others may wait to be accepted already */
+	socket_refuse_rights(fd); /* the name may belong to another process by now */
+	/* the backlog may be full */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (struct sockaddr *)&to,

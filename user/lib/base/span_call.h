@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The client side of spans and marks: a process sends its run one JSON message over a socket to
- * begin or end a span, and gets one answer.
+ * Client side of spans and marks: a process sends its run one JSON message over a socket to begin
+ * or end a span, and gets one answer.
  */
 #ifndef BASE_SPAN_CALL_H
 #define BASE_SPAN_CALL_H
@@ -14,47 +14,52 @@
 #include <string.h>
 #include <sys/types.h>
 
-#define SPAN_VARIABLE "BPFMON_SPAN_SOCKET" /* in the command's environment: "@NAME", abstract */
-#define SPAN_SOCKET_FORMAT "bpfmon-span-%016" PRIx64 /* the name of a run's socket, without "@" */
-#define SPAN_MESSAGE_BYTES 8192                      /* the most that one has */
-#define SPAN_ANSWER_BYTES 256 /* the span's number; or why there is none, in a line */
+/* environment variable of the command: "@NAME", abstract */
+#define SPAN_VARIABLE "BPFMON_SPAN_SOCKET"
+#define SPAN_SOCKET_FORMAT "bpfmon-span-%016" PRIx64 /* name of a run's socket, without "@" */
+#define SPAN_MESSAGE_BYTES 8192                      /* longest message */
+/* the number of the span, or a line with the reason of the refusal */
+#define SPAN_ANSWER_BYTES 256
 
-#define SPAN_KEPT " kept" /* ends an answer: the caller is to stay, and to say the end, too */
+#define SPAN_KEPT " kept" /* ends an answer: the caller has to stay and send the end, too */
 
 struct span_call_words {
 	const char *name;
-	bool is_end;   /* it ends; else it begins */
-	bool in_place; /* it is to be ended before its process ends */
+	bool is_end;   /* false: begin */
+	bool in_place; /* ends before its process does */
 	bool has_status;
-	int status; /* of the command that has ended, as wait(2) gives it */
-	pid_t pid;  /* the process that it is of; 0: the one that sends it */
+	int status; /* of the ended command, as returned by wait(2) */
+	pid_t pid;  /* process of the span; 0: the sender */
 };
 
-/* Writes a message. @tags are @nr texts "key=value". */
+/* Writes a message. @tags are @nr strings "key=value". */
 void span_call_write(struct jsonw *j, const struct span_call_words *words, const char *const *tags,
 		     size_t nr);
-/* What begins has been told to stay. */
+/* Returns true if the answer to a begin requires the caller to stay. */
 bool span_is_kept(const char *answer);
-/* Whether it is a name as runs choose them, and no service of the machine can have. */
+/* Returns true if @name is that of a run's socket, which no service can have. */
 bool span_socket_is_of_run(const char *name);
-/* Connects the socket @fd to the one that @address names, "@NAME". 0 or a negative errno. */
+/* Connects the socket @fd to @address, "@NAME". Returns 0 or a negative errno. */
 int span_connect(int fd, const char *address);
 /*
- * Sends it to the socket that @address names, and waits for the answer, but not for ever.
- * 0: the span has begun, or ended. -EPERM: it was refused, and @answer says why, without a newline;
- * or a negative errno: there is no answer.
+ * Sends a message to @address and waits for the answer, with a limit. Returns 0 if the span has
+ * begun or ended, -EPERM if it was refused (@answer has the reason without a newline), or another
+ * negative errno without an answer.
  */
 int span_call(const char *address, const struct jsonw *j, char answer[SPAN_ANSWER_BYTES]);
-/* The same of @length bytes that are a mark or metrics, as the socket for marks takes them: 0 if
- * they have arrived. */
+/*
+ * Sends @length bytes, a mark or metrics as for the socket of marks. Returns 0 if they have
+ * arrived.
+ */
 int span_call_text(const char *address, const char *text, size_t length,
 		   char answer[SPAN_ANSWER_BYTES]);
 
-/* The protocol of marks, shared by both ends of the socket. */
+/* Marks: the protocol of both ends of the socket. */
 
-#define MARK_VARIABLE "BPFMON_MARK_SOCKET" /* in the command's environment: the socket's path */
-#define MARK_PREFIX "mark "                /* a datagram that begins with this is a mark */
-#define MARK_BYTES 1024                    /* the limit of the text, the rest of the datagram */
+/* environment variable of the command: path of the socket */
+#define MARK_VARIABLE "BPFMON_MARK_SOCKET"
+#define MARK_PREFIX "mark " /* prefix of a datagram that is a mark */
+#define MARK_BYTES 1024     /* longest text of a mark, the rest of the datagram */
 
 static inline bool mark_is_one(const char *datagram, size_t length)
 {

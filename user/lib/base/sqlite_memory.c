@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* SQLite's memory: what fails there is counted, too. A file of its own: bpfmon-exporter has no
- * SQLite.
- */
+/* Counts failed allocations of SQLite. A separate file, as bpfmon-exporter has no SQLite. */
 #include "base/memory.h"
 
 #include <errno.h>

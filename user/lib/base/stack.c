@@ -11,7 +11,9 @@
 static struct rlimit inherited;
 static bool is_raised;
 
-/* The kernel compares with the limit when the stack grows, and leaves 128 MiB of addresses for it.
+/*
+ * The kernel compares with the limit when the stack grows, and reserves 128 MiB of addresses for
+ * that.
  */
 bool stack_raise_limit(void)
 {

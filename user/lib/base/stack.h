@@ -6,12 +6,14 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-/* Raise the limit of this process if it is too small, as far as the process may. Returns false if
- * that does not suffice: without the right to more, the hard limit is too small. */
+/*
+ * Raises the limit of this process if it is too small. Returns false if the hard limit is too small
+ * and may not be raised.
+ */
 bool stack_raise_limit(void);
-/* Set the limit to what it was, before another program is executed. */
+/* Restores the limit, before another program is executed. */
 void stack_restore_limit(void);
-/* Start a thread. Returns 0, or a positive errno, as pthread_create() does. */
+/* Starts a thread. Returns 0 or a positive errno, like pthread_create(). */
 int stack_start_thread(pthread_t *thread, void *(*fn)(void *context), void *context);
 
 #endif

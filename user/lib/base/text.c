@@ -32,7 +32,7 @@ void text_disarm(char *text)
 	*to = '\0';
 }
 
-/* The small letter of a capital one; others as they are. */
+/* Returns the lower-case letter of an upper-case one; other characters unchanged. */
 static uint32_t letter_fold(uint32_t c)
 {
 	if ((c >= 'A' && c <= 'Z') || (c >= 0xC0 && c <= 0xDE && c != 0xD7) ||
@@ -47,7 +47,7 @@ static uint32_t letter_fold(uint32_t c)
 	return c;
 }
 
-/* The next character, folded; a byte that is none differs from all characters. */
+/* Reads the next character, folded. An invalid byte differs from all characters. */
 static uint32_t letter_next(const char **at)
 {
 	uint32_t c;
@@ -118,9 +118,9 @@ size_t utf8_decode(const char *text, size_t n, uint32_t *character)
 
 bool utf8_steers(uint32_t c)
 {
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0)) /* 0x9b among them begins a sequence, as ESC [ */
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0)) /* 0x9b begins an escape sequence, as ESC [ */
 		return true;
-	/* those that change the direction of writing */
+	/* direction marks */
 	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
 	       (c >= 0x2066 && c <= 0x2069);
 }
@@ -157,7 +157,7 @@ static const char *xml_entity(uint32_t c)
 	}
 }
 
-/* Writes one character of @length bytes; returns its width. */
+/* Writes one character of @length bytes. Returns its width. */
 static size_t xml_put_character(FILE *f, const char *at, size_t length, uint32_t c)
 {
 	const char *name = xml_entity(c);
@@ -196,7 +196,7 @@ size_t xml_write(FILE *f, const char *text, size_t max)
 	return width;
 }
 
-/* Not wcwidth(): it knows only ASCII in the C locale, which most daemons and many images have. */
+/* wcwidth() knows only ASCII in the C locale, which most daemons and many images have. */
 struct range {
 	uint32_t first, last;
 };

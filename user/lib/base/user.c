@@ -34,8 +34,8 @@ static void user_from_passwd(struct user *u, const struct passwd *pw)
 }
 
 /*
- * The user @name, or with a @name of NULL @uid, from /etc/passwd. getpwnam() may ask other sources
- * as well: it then loads libraries, and crashes when memory is short.
+ * Finds the user @name, or @uid if @name is NULL, in /etc/passwd. getpwnam() may use other sources,
+ * too: it then loads libraries, and crashes when out of memory.
  */
 static int user_find_in_file(const char *name, uid_t uid, struct user *u)
 {
@@ -68,7 +68,7 @@ int user_find(const char *name, struct user *u)
 	return 0;
 }
 
-/* The number in the environment variable @name. False: there is none. */
+/* Reads the ID in the environment variable @name. Returns false if there is none. */
 static bool environment_id(const char *name, unsigned *id)
 {
 	const char *text = getenv(name);
@@ -84,7 +84,7 @@ static bool environment_id(const char *name, unsigned *id)
 	return true;
 }
 
-/* Whether sudo runs this process as root for another user, @uid. */
+/* Returns true if sudo runs this process as root for another user, and sets @uid. */
 static bool sudo_caller_uid(uid_t *uid)
 {
 	return !getuid() && environment_id("SUDO_UID", uid) && *uid;
@@ -148,12 +148,12 @@ int user_set_environment(const struct user *u)
 	return 0;
 }
 
-/* What /proc/PID/status says of a process. */
+/* Credentials of a process from /proc/PID/status. */
 struct standing {
 	pid_t pid, leader;
 	unsigned uid[3], gid[3]; /* real, effective, saved */
 	uint64_t permitted, ambient;
-	struct stat file; /* of the status: its owner is root if the process is not dumpable */
+	struct stat file; /* of the status file: owned by root if the process is not dumpable */
 };
 
 #define HAS_LEADER 1
@@ -163,7 +163,10 @@ struct standing {
 #define HAS_AMBIENT 16
 #define HAS_ALL 31
 
-/* The bit of what the line says; 0: something else. A part of a long line begins with a digit. */
+/*
+ * Parses a line and returns the bit of its member, or 0. The rest of a long line begins with a
+ * digit.
+ */
 static int standing_take_line(struct standing *s, const char *line)
 {
 	if (sscanf(line, "Tgid: %d", &s->leader) == 1)
@@ -236,7 +239,7 @@ static int standing_check(const struct standing *s, uid_t uid, gid_t gid, char *
 	return -EPERM;
 }
 
-/* 1: it is in another namespace of that kind than this process; or a negative errno. */
+/* Returns 1 if the process is in another namespace of this kind, 0 if not, or a negative errno. */
 static int namespace_differs(int folder, const char *kind)
 {
 	struct stat own, its;
@@ -244,13 +247,13 @@ static int namespace_differs(int folder, const char *kind)
 
 	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
 	if (stat(path, &own) && errno == ENOENT)
-		return 0; /* the kernel has none of that kind */
+		return 0; /* the kernel has no such namespaces */
 	if (stat(path, &own) || fstatat(folder, path + strlen("/proc/self/"), &its, 0))
 		return -errno;
 	return own.st_ino != its.st_ino || own.st_dev != its.st_dev;
 }
 
-/* In another user namespace capabilities are others, and IDs may be. */
+/* In another user namespace, capabilities have another meaning, and IDs may have. */
 static int namespace_check(pid_t pid, int folder, char *why, size_t size)
 {
 	int differs = namespace_differs(folder, "user");
@@ -278,7 +281,7 @@ static int process_decide(pid_t pid, uid_t uid, gid_t gid, char *why, size_t siz
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = folder < 0 ? -errno : standing_read(&s, folder);
-	if (err) { /* mounted with hidepid, /proc does not have what is another user's */
+	if (err) { /* with hidepid, /proc lacks processes of other users */
 		snprintf(why, size, "process %d cannot be looked at: %s", pid, strerror(-err));
 		return err == -ENOENT || err == -EACCES ? -EPERM : err;
 	}
@@ -290,7 +293,7 @@ static int process_decide(pid_t pid, uid_t uid, gid_t gid, char *why, size_t siz
 	return err ? err : namespace_check(pid, folder, why, size);
 }
 
-/* Readable: it has ended, even if its parent has not waited for it yet. */
+/* A pidfd is readable after the end of the process, reaped or not. */
 static bool process_is_alive(int pid_fd)
 {
 	struct pollfd p = { .fd = pid_fd, .events = POLLIN };
@@ -303,7 +306,7 @@ int process_check_owner(int pid_fd, uid_t uid, gid_t gid, char *why, size_t size
 	pid_t pid = pidfd_pid(pid_fd);
 	int err = pid < 0 ? (int)pid : process_decide(pid, uid, gid, why, size);
 
-	/* only of a process that is alive after all was read is it known that it was this one */
+	/* only if it is still alive now, what was read belongs to it */
 	if (err == -ESRCH || (pid > 0 && !process_is_alive(pid_fd))) {
 		snprintf(why, size, "the process has just ended");
 		return -ESRCH;
@@ -334,8 +337,8 @@ int process_check_numbers(int pid_fd, char *why, size_t size)
 }
 
 /*
- * From the range that systemd assigns to services for as long as they run (DynamicUser=): no
- * distribution and no directory of users assigns these permanently.
+ * Range that systemd assigns to running services (DynamicUser=): neither distributions nor user
+ * directories assign these IDs permanently.
  */
 #define FIRST_UID 61184
 #define NR_UIDS (PRIVILEGE_FILES_UID - FIRST_UID)
@@ -394,7 +397,7 @@ int privilege_keep(uint64_t keep)
 	if (err)
 		return err;
 	privilege_bound(keep);
-	/* so that an exec gains nothing, whatever the bounding set has */
+	/* so that an exec gains nothing, whatever the bounding set contains */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	for (int i = 0; i < 2; i++) {
@@ -423,7 +426,7 @@ void privilege_protect(void)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* Each process of bpfmon gets a user of its own: a compromised one cannot signal the others. */
+/* Each process of bpfmon gets its own user, so a compromised one cannot signal the others. */
 static void privilege_take_user(void)
 {
 	const uid_t ids[] = { FIRST_UID + (uid_t)getpid() % NR_UIDS, NOBODY };

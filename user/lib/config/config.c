@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the configuration, which is an INI file. */
+/* Reads the configuration, an INI file. */
 #include "config/config.h"
 
 #include "base/cleanup.h"
@@ -22,9 +22,9 @@
 struct reading {
 	struct ini in;
 	struct agent_config *c;
-	const char *section;      /* of the table; NULL: of a rule, or none yet */
-	struct config_rule *rule; /* the one that is being read; or NULL */
-	uint64_t seen;            /* rows that were set */
+	const char *section;      /* name in the table; NULL within a rule or before any section */
+	struct config_rule *rule; /* being read; or NULL */
+	uint64_t seen;            /* mask of rows that were set */
 };
 
 #define WORD "1 to %d letters, digits, dots, - and _"
@@ -64,7 +64,7 @@ static int rule_begin(struct reading *r, const char *name)
 	return 0;
 }
 
-/* A rule without a kind or pattern is refused where it ends; the line is that of its beginning. */
+/* Refuses a rule without kind or pattern, where it ends, with the line of its beginning. */
 static int rule_end(struct reading *r)
 {
 	const struct config_rule *rule = r->rule;
@@ -166,7 +166,7 @@ int config_set_defaults(struct agent_config *c, char *why, size_t size)
 	return err;
 }
 
-/* What no key shows by itself. */
+/* Checks combinations of keys. */
 static int endpoint_check(const struct agent_config *c, char *why, size_t size)
 {
 	const char *path = c->path;
@@ -218,7 +218,7 @@ int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *
 	return err;
 }
 
-/* A user that can write the file chooses what root opens. */
+/* A user that can write the file could choose what root opens. */
 static int config_file_check(FILE *f, const char *path, char *why, size_t size)
 {
 	const char *fault = NULL;
@@ -245,7 +245,7 @@ static int config_file_check(FILE *f, const char *path, char *why, size_t size)
 int config_read(const char *path, struct agent_config *c, char *why, size_t size)
 {
 	const char *name = path ? path : CONFIG_PATH;
-	/* O_NONBLOCK: a FIFO would wait for its writer */
+	/* O_NONBLOCK: opening a FIFO would wait for its writer */
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
 	__cleanup(fclosep) FILE *f = fd >= 0 ? memory_fdopen(fd, "r") : NULL;
 
@@ -269,7 +269,7 @@ void config_done(struct agent_config *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* The sample of the configuration: docs/agent.conf is made from it. */
+/* The sample configuration, of which docs/agent.conf is made. */
 
 /* clang-format off: one line of the file a line */
 static const char head[] =

@@ -25,7 +25,7 @@ int ini_refuse(struct ini *in, int err, const char *format, ...)
 	return err;
 }
 
-/* The line "[NAME]". libinih takes anything behind it. */
+/* Reads the line "[NAME]"; libinih would accept anything after it. */
 static int ini_header_read(struct ini *in, const char *text)
 {
 	const char *end = strchr(text, ']');
@@ -39,12 +39,12 @@ static int ini_header_read(struct ini *in, const char *text)
 	return ini_refuse(in, -EINVAL, "a section is [NAME], with nothing behind it");
 }
 
-/* What libinih would take without a word, or cut. */
+/* Refuses what libinih would silently accept or cut. */
 static int ini_line_check(struct ini *in, const char *text)
 {
 	size_t blanks = strspn(text, " \t\r\n");
 
-	if (strchr(";#", text[blanks])) /* the end of the text, too */
+	if (strchr(";#", text[blanks])) /* or an empty line */
 		return 0;
 	if (blanks)
 		return ini_refuse(in, -EINVAL, "a line with a key or section begins with no blank");
@@ -58,7 +58,7 @@ static int ini_line_check(struct ini *in, const char *text)
 	return 0;
 }
 
-/* As fgets(), for libinih. NULL: nothing more is to be read. */
+/* Works as fgets() for libinih. Returns NULL to stop. */
 static char *ini_line_read(char *text, int room, void *reading)
 {
 	struct ini *in = reading;
@@ -88,7 +88,7 @@ static char *ini_line_read(char *text, int room, void *reading)
 	return n && !ini_line_check(in, text) ? text : NULL;
 }
 
-/* Called by libinih, which may have cut the section; not 0: go on. */
+/* Called by libinih, which may have cut @section. Returns 0 to stop. */
 static int ini_key_handle(void *reading, const char *section, const char *key, const char *value)
 {
 	struct ini *in = reading;

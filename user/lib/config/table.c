@@ -107,9 +107,9 @@ const struct config_section config_sections[] = {
 };
 const size_t nr_config_sections = sizeof(config_sections) / sizeof(*config_sections);
 
-#define MAX_BYTES (64 << 20) /* of a group with its members */
+#define MAX_BYTES (64 << 20) /* largest group entry with its members */
 
-/* The id in @line, "NAME:PASSWORD:ID:", if it is of the group @name. */
+/* Reads the ID in @line, "NAME:PASSWORD:ID:", if it is that of the group @name. */
 static bool group_line_read(const char *line, const char *name, gid_t *gid)
 {
 	size_t length = strlen(name);
@@ -131,14 +131,14 @@ static bool group_line_read(const char *line, const char *name, gid_t *gid)
 }
 
 /*
- * Before the C library is asked, because that one crashes when memory ends while it reads its
- * configuration of sources (glibc 2.36). 0, or a negative errno.
+ * Tried before the C library, which crashes if out of memory while it reads its configuration of
+ * sources (glibc 2.36). Returns 0 or a negative errno.
  */
 static int group_find_in_file(const char *name, gid_t *gid)
 {
 	__cleanup(fclosep) FILE *f = memory_fopen("/etc/group", "re");
 	bool is_begin = true;
-	char line[512]; /* the names of members may be cut */
+	char line[512]; /* names of members may be cut */
 
 	if (!f)
 		return -errno;
@@ -150,7 +150,7 @@ static int group_find_in_file(const char *name, gid_t *gid)
 	return ferror(f) ? -EIO : -ENOENT;
 }
 
-/* By all sources of the machine. 0, or a negative errno. */
+/* Finds the group by all sources of the machine. Returns 0 or a negative errno. */
 static int group_find_anywhere(const char *name, gid_t *gid)
 {
 	struct group entry, *found = NULL;
@@ -171,15 +171,15 @@ static int group_find_anywhere(const char *name, gid_t *gid)
 	free(room);
 	if (found)
 		return 0;
-	/* what getgrnam(3) lists for names that are not found */
+	/* errors that getgrnam(3) lists for unknown names */
 	if (!err || err == ESRCH || err == EBADF || err == EPERM)
 		return -ENOENT;
 	return -err;
 }
 
 /*
- * Finds the group that is called @text; empty: none. 0; -EINVAL: there is no such group, and @why
- * says what is allowed; or a negative errno of the look-up, in @why, too.
+ * Finds the group @text; empty: no group. Returns 0, -EINVAL with @why saying what is allowed if
+ * there is no such group, or another negative errno with the reason in @why.
  */
 static int config_group_find(const char *text, struct config_group *group, char *why, size_t size)
 {
@@ -210,7 +210,10 @@ struct unit {
 	uint64_t factor;
 };
 
-/* The first is that of a number without one; the largest that divides a limit writes it. */
+/*
+ * The first unit is that of plain numbers; limits are printed in the largest unit that divides
+ * them.
+ */
 static const struct unit numbers[] = { { "", 1 }, { NULL, 0 } };
 static const struct unit sizes[] = { { "", 1 },
 				     { "K", 1ULL << 10 },
@@ -240,7 +243,7 @@ static const struct unit *unit_find(const struct unit *units, const char *name)
 	return NULL;
 }
 
-/* As the file may have it: 50ms, 1G. */
+/* Prints as in the file: 50ms, 1G. */
 static void limit_print(char *out, size_t room, const struct unit *units, uint64_t v)
 {
 	const struct unit *best = units;
@@ -251,7 +254,7 @@ static void limit_print(char *out, size_t room, const struct unit *units, uint64
 	snprintf(out, room, "%llu%s", (unsigned long long)(v / best->factor), best->name);
 }
 
-/* Digits, a point only where there are units, and one of @units. */
+/* Parses digits, a decimal point if there are units, and one of @units. */
 static bool quantity_parse(const struct unit *units, const char *text, double *v)
 {
 	const struct unit *unit;
@@ -263,7 +266,7 @@ static bool quantity_parse(const struct unit *units, const char *text, double *v
 	if (units == numbers || text[digits] != '.') {
 		*v = (double)strtoull(text, &end, 10);
 	} else {
-		/* no exponent: "1.5e3" has a unit that is none */
+		/* no exponents: in "1.5e3" the unit is unknown */
 		size_t fraction = strspn(text + digits + 1, "0123456789");
 
 		if (!fraction)

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 /*
- * Returns why the file cannot be used (other users can write it, for example), or NULL. Where each
- * user has a group of its own, with its number, new files are often writable by that group.
+ * Returns why the file cannot be used, as other users can write it, or NULL. Where each user has a
+ * group of its own with the same number, new files are often writable by that group.
  */
 static const char *user_file_fault(const struct stat *st, const struct user *u)
 {
@@ -52,7 +52,7 @@ static int user_file_read_text(struct user_file *file, int fd)
 	return 0;
 }
 
-/* O_NONBLOCK: a FIFO would wait for its writer. */
+/* O_NONBLOCK: opening a FIFO would wait for its writer. */
 static int user_file_open(struct user_file *file, const struct user *u, int flags)
 {
 	__cleanup(closep) int fd =
@@ -81,7 +81,8 @@ static void user_config_path(char *path, const char *home)
 {
 	const char *config = getenv("XDG_CONFIG_HOME");
 
-	if (config && *config == '/' && strlen(config) < 4000) /* others are to be ignored */
+	/* the specification requires to ignore relative paths */
+	if (config && *config == '/' && strlen(config) < 4000)
 		snprintf(path, USER_FILE_PATH_BYTES, "%s/bpfmon/config", config);
 	else
 		snprintf(path, USER_FILE_PATH_BYTES, "%.3900s/.config/bpfmon/config", home);
@@ -92,7 +93,9 @@ static bool folder_is(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Empty: there is none. A folder of that name is none. */
+/*
+ * Finds the project file; sets *@path empty if there is none. A folder of that name does not count.
+ */
 static void project_path_find(char *path, const char *home)
 {
 	struct stat here, above, file, home_folder = { 0 };
@@ -138,14 +141,14 @@ static bool user_file_send(int fd, struct user_file *file)
 	       bytes_pass(fd, file->text, file->length, false);
 }
 
-/* The child has no more rights than the user, whose files these are; its lengths are checked. */
+/* The child has only the rights of the user, who owns these files; lengths are checked. */
 static int user_file_receive(int fd, struct user_file *file)
 {
 	bool has_text;
 
 	if (!bytes_pass(fd, file, sizeof(*file), true))
 		return -EIO;
-	has_text = file->text != NULL; /* the child's pointer */
+	has_text = file->text != NULL; /* the pointer is the child's */
 	file->text = NULL;
 	file->path[sizeof(file->path) - 1] = file->why[sizeof(file->why) - 1] = '\0';
 	if (!has_text)
@@ -208,7 +211,7 @@ void user_files_done(struct user_file files[NR_USER_FILES])
 	memset(files, 0, NR_USER_FILES * sizeof(*files));
 }
 
-/* What is wrong with the file; NULL: nothing. */
+/* Returns what is wrong with the file, or NULL. */
 static const char *fault_of_secret(const struct stat *st)
 {
 	if (!S_ISREG(st->st_mode))
@@ -224,7 +227,7 @@ static const char *fault_of_secret(const struct stat *st)
 
 int secret_open(const char *path, char *why, size_t size)
 {
-	/* O_NONBLOCK: a FIFO would wait for its writer */
+	/* O_NONBLOCK: opening a FIFO would wait for its writer */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
 	const char *fault;
 	struct stat st;
