@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The node agent: one set of books for all tasks of the machine, the jobs that cgroups make of
- * them, and the clients that run or follow jobs through a socket. It opens no path that a client
- * names, executes nothing, and waits for no client.
+ * The node agent: accounts all tasks of the machine in one set of books, makes jobs of cgroups, and
+ * serves clients that run or watch jobs through a socket. It opens no path that a client names,
+ * executes nothing, and never blocks on a client.
  */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
@@ -24,17 +24,17 @@ enum agent_source {
 	NR_AGENT_SOURCES
 };
 
-#define AGENT_USERS 256 /* with a count of requests; more share one */
+#define AGENT_USERS 256 /* with a request rate; further users share a slot */
 
-/* How often a user has asked, as credit that comes back with time. */
+/* Rate limit of a user: a credit of requests that is refilled with time. */
 struct user_rate {
 	uid_t uid;
 	uint64_t at_ns;
 	double credit;
-	unsigned hanging; /* threads that wait for what this user has sent */
+	unsigned hanging; /* threads of the porter blocked on what this user has sent */
 };
 
-/* What the agent reports of itself. */
+/* Counters about the agent itself. */
 struct agent_counts {
 	uint64_t refused, dropped; /* requests; clients that did not read, or sent garbage */
 	uint64_t late_ticks;
@@ -57,69 +57,78 @@ struct agent {
 	struct unseen unseen;
 	bool has_logged_gaps;
 	struct watchdog watchdog;
-	uint64_t due_ns;     /* CLOCK_MONOTONIC: the next sample of the node */
+	uint64_t due_ns;     /* next sample of the node, CLOCK_MONOTONIC */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	bool stops, reloads;
-	bool has_no_room; /* for another descriptor: no client is accepted for a while */
-	bool is_private;  /* it has one owner, which sends it its clients, */
+	bool has_no_room; /* for another descriptor: accepting is paused */
+	bool is_private;  /* has one owner, which passes the connections of clients */
 	struct porter_link porter;
-	uint64_t last_asked;    /* of the porter */
-	struct message clients; /* the next of which is being received */
+	uint64_t last_asked;    /* id of the last order to the porter */
+	struct message clients; /* message being received from the owner of a private agent */
 };
 
 struct agent_options {
-	const char *config; /* its path; NULL: CONFIG_PATH, if it is there */
-	/* of a private agent: in place of a file; NULL: it is none. Not owned */
+	const char *config; /* its path; NULL for CONFIG_PATH, if that file exists */
+	/* Configuration of a private agent, in place of a file; else NULL. Not owned. */
 	const struct agent_config *given;
-	struct porter_link porter; /* its fd is -1: none, for a private agent, which trusts its
-				    * clients */
-	int clients_fd;            /* of that one: its clients come there, and it ends with it */
-	int history_stream_fd;     /* of the historian; -1: jobs are not kept. Not owned */
-	int history_control_fd;    /* the same */
-	unsigned inject_misses;    /* thousandths of the events to ignore, for tests */
+	struct porter_link porter; /* fd -1 for a private agent, which trusts its clients */
+	int clients_fd;         /* of a private agent: receives connections; EOF ends the agent */
+	int history_stream_fd;  /* to the historian; -1 if no history is kept. Not owned */
+	int history_control_fd; /* likewise */
+	unsigned inject_misses; /* events ignored of 1000, for tests */
 	bool verbose;
 };
 
 /*
- * Reads the configuration, loads the programs, finds all tasks of the node, drops what rights are
- * not needed from then on. @a: zero but for its descriptors, which are -1. Returns a negative errno
- * on failure; @why is a sentence without a full stop, or empty where the number says it all.
+ * Reads the configuration, loads the programs, adopts all tasks of the node, and drops the rights
+ * that are not needed later. @a must be zero but for its descriptors, which are -1. Returns 0 or a
+ * negative errno; @why is then a sentence without a full stop, or empty where the errno suffices.
  */
 int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t size);
-/* Also after a failure of agent_open(). */
+/* Also needed after a failed agent_open(). */
 void agent_close(struct agent *a);
 /*
- * Reads the configuration of @a again: what it has for clients, limits and rules holds from now on;
- * socket, hierarchy and max_tasks need a restart. Returns 0; or a negative errno, and nothing has
- * changed.
+ * Reads the configuration again and applies its clients, limits and rules; socket, hierarchy and
+ * max_tasks need a restart. Returns 0, or a negative errno with nothing changed.
  */
 int agent_configure_again(struct agent *a, char *why, size_t size);
 
-/* Runs until SIGTERM or SIGINT, a private one until its owner closes @clients_fd, to which it sends
- * CONTROL_READY. 0; or a negative errno, which has been reported. */
+/*
+ * Runs until SIGTERM or SIGINT; a private agent sends CONTROL_READY to @clients_fd and runs until
+ * its owner closes that. Returns 0, or a negative errno that has been logged.
+ */
 int agent_run(const struct agent_options *o);
 
-/* False: that user has asked too often. */
+/* Takes one request from the credit of @uid. Returns false if the user has exceeded its rate. */
 bool agent_may_ask(struct agent *a, uid_t uid);
-/* The bytes that more may be held for the user of @p, in queues and in what its clients have sent;
- * admins have no bound. */
+/*
+ * Returns how many more bytes may be held for the user of @p, in queues and received messages.
+ * Admins have no limit.
+ */
 size_t agent_spare_of(const struct agent *a, const struct peer *p);
-/* Those threads stay: a user with too many of them cannot push any more. */
+/*
+ * Counts a porter thread that stays blocked on what @uid sent; a user with too many of them may not
+ * push.
+ */
 void agent_note_hanging(struct agent *a, uid_t uid);
 bool agent_may_push(struct agent *a, uid_t uid);
-/* How many runs and subscriptions the user @uid has. */
+/* Returns the number of runs and subscriptions of the user @uid. */
 size_t agent_jobs_of(const struct agent *a, uid_t uid);
-/* Writes the meta lines of all jobs that @l may see, @with_samples with what they have used. */
+/* Writes the meta lines of all jobs that @l may see, and their last samples if @with_samples. */
 void agent_greet(struct agent *a, struct listener *l, bool with_samples);
-/* Writes the line about the agent itself to @l, or to all that see all (NULL). */
+/*
+ * Writes the line about the agent itself to @l, or if that is NULL to all listeners that see all
+ * jobs.
+ */
 void agent_report(struct agent *a, struct listener *l);
 
-/* To be called once, before the agent serves: it may have as many descriptors as the system allows.
+/*
+ * Raises the limit of descriptors to what the system allows; called once, before the agent serves.
  */
 void places_allow_descriptors(void);
 /*
- * Drops the client that has been silent for the longest of those of the user who has the most
- * connections; its place is free with the next turn of the loop. Returns false if none is silent.
+ * Drops the client that has been silent longest, among those of the user with the most connections.
+ * Its place is free in the next turn of the loop. Returns false if no client is silent.
  */
 bool places_make_one(struct agent *a);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stream of the node: the lines of all its jobs, each with "run", for listeners, of which each
- * gets the jobs that it may see. And what a line is about, a subject: a job of the node, or the run
+ * The stream of the node: the lines of all jobs, each with the key "run", for listeners that each
+ * get the jobs that they may see. A subject is what a line is about: a job of the node, or the run
  * of a client.
  */
 #ifndef AGENT_AGENT_STREAM_H
@@ -22,47 +22,50 @@ struct stream;
 
 struct subject {
 	struct stream *stream; /* not owned */
-	struct run run;        /* as it is shown: without command and folder */
+	struct run run;        /* as published: without command and folder */
 	struct job_label label;
 	char user[64], name[256];
-	bool is_shown; /* its meta line has been written */
+	bool is_shown; /* its meta line was written */
 };
 
 struct listener {
 	struct listener *next; /* not owned */
 	struct feed feed;
-	uid_t uid; /* sees the jobs of this user, */
+	uid_t uid; /* whose jobs it sees */
 	bool sees_all;
 };
 
 struct stream {
 	struct listener *first; /* not owned */
-	struct jsonw line;      /* that is being written */
-	uint64_t dropped;       /* lines that a listener did not take */
+	struct jsonw line;      /* being written */
+	uint64_t dropped;       /* lines that did not fit into the feed of a listener */
 };
 
 void node_stream_done(struct stream *s);
 void stream_add(struct stream *s, struct listener *l);
 void stream_remove(struct stream *s, struct listener *l);
-/* Writes the meta line of @subject to @l; NULL: to all that may see it. */
+/* Writes the meta line of @subject to @l, or if that is NULL to all listeners that may see it. */
 void stream_put_meta(struct stream *s, const struct subject *subject, struct listener *l);
-/* Writes the sample @smp of @subject to @l; NULL: to all that may see it. */
+/* Writes the sample @smp of @subject to @l, or if that is NULL to all listeners that may see it. */
 void stream_put_sample(struct stream *s, const struct subject *subject, const struct sample *smp,
 		       struct listener *l);
-/* Writes to @l that @subject has been stalled since @stall->begun_ns, if it is. */
+/* If @subject is stalled, writes to @l that it has been since @stall->begun_ns. */
 void stream_put_stall(struct stream *s, const struct subject *subject, const struct stall *stall,
 		      uint64_t elapsed_ns, struct listener *l);
-/* Writes samples, stalls and the summary of a job; its context is the subject. */
+/* Writes samples, stalls and the summary of a job; the context is its subject. */
 extern const struct view_observer stream_observer;
-/* Writes the line in @j, which is about the whole node, to @l or to all that see all; empties @j.
+/*
+ * Writes the line in @j, about the whole node, to @l, or if that is NULL to all listeners that see
+ * all jobs. Empties @j.
  */
 void stream_put_own(struct stream *s, struct jsonw *j, struct listener *l);
-/* Whether @l may see @subject. */
+/* Returns whether @l may see @subject. */
 bool listener_sees(const struct listener *l, const struct subject *subject);
 
-/* The names of users, without asking a name service, for which the agent would have to wait. */
-
-/* The name in /etc/passwd of the user @uid (-1: nobody's), or its number. */
+/*
+ * Copies the name of the user @uid from /etc/passwd, or else its number; -1 means no user. Name
+ * services are not asked, because the agent would have to wait for them.
+ */
 void user_name_of(int64_t uid, char *name, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The agent's side of the history: a listener that sees all, whose other end is the historian, and
- * what that says of itself. Nothing here waits; what the historian does not take is lost for the
- * history alone, and counted.
+ * The agent's side of the history: a listener that sees all jobs and writes to the historian, and
+ * the state that the historian reports. It never blocks; lines that the historian does not read in
+ * time are dropped and counted.
  */
 #ifndef AGENT_ARCHIVE_H
 #define AGENT_ARCHIVE_H
@@ -19,25 +19,28 @@ struct request;
 struct archive {
 	struct agent *agent; /* not owned */
 	struct listener listener;
-	struct loop_source stream, control; /* -1: there is no history */
+	struct loop_source stream, control; /* fd -1 if there is no history */
 	bool listener_waits;                /* for EPOLLOUT */
-	uint64_t dropped;                   /* lines, when jobs were last described */
-	uint64_t kept, lost;                /* runs, as the historian says */
-	char trouble[200];                  /* why it keeps none now; empty: it does */
+	uint64_t dropped;                   /* lines, at the time jobs were last described */
+	uint64_t kept, lost;                /* runs, as the historian reports */
+	char trouble[200];                  /* why runs are not kept now; empty if they are */
 };
 
-/* Uses these descriptors, which stay the caller's; -1: no history. 0 or a negative errno. */
+/*
+ * Uses these descriptors, which the caller still owns; -1 for no history. Returns 0 or a negative
+ * errno.
+ */
 int archive_open(struct agent *a, int stream_fd, int control_fd);
-/* To be called before the loop waits. */
+/* Called before the loop waits. */
 void archive_prepare(struct archive *r);
-/* Puts what is known of the history as a member of the object in @j. */
+/* Adds the state of the history as a member of the object in @j. */
 void archive_report(const struct archive *r, struct jsonw *j);
 /*
- * Hands the stream of the client @p, with its query and its user, to the historian, which answers:
- * the agent has nothing more to do with it. 0; or a negative errno, and @why is a sentence.
+ * Passes the socket of the client @p to the historian, with its query and user; the historian
+ * answers the client itself. Returns 0, or a negative errno with a sentence in @why.
  */
 int archive_ask(struct peer *p, struct request *r, char *why, size_t size);
-/* Sends the last lines, waiting a little. */
+/* Sends the last lines, waiting for a short time. */
 void archive_close(struct archive *r);
 
 #endif

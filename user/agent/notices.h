@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the agent does not see of its machine, or cannot name: sentences for its admins. */
+/* Warnings for admins about what the agent cannot see on this machine, or has no rule for. */
 #ifndef AGENT_NOTICES_H
 #define AGENT_NOTICES_H
 
@@ -12,16 +12,21 @@ struct agent;
 
 #define UNSEEN_KEPT 64
 
-/* Live processes that /proc lists, and that the kernel does not show to BPF programs. */
+/* Live processes that /proc lists but the kernel does not show to BPF programs. */
 struct unseen {
 	pid_t pids[UNSEEN_KEPT];
-	size_t nr;     /* up to UNSEEN_KEPT */
-	char comm[16]; /* of the first one */
+	size_t nr;     /* at most UNSEEN_KEPT */
+	char comm[16]; /* of the first process */
 };
 
-/* To be called once, after all tasks have been adopted and drained; drains once more in doubt. */
+/*
+ * Finds such processes. Called once, after all tasks were adopted and drained; drains again if some
+ * seem missing.
+ */
 void unseen_find(struct agent *a);
-/* Logs what is known when the agent begins; later what no rule knows, once. */
+/*
+ * Logs what is known at start; notices_log_gaps() logs once, later, which cgroups no rule matches.
+ */
 void notices_log_start(const struct agent *a);
 void notices_log_gaps(struct agent *a);
 

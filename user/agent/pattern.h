@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Patterns of cgroup paths: literal text, * for one or more characters, {NAME} for such that have a
- * name, {NAME:CLASS} for those of a class, and components **.slice for any number of slices. A
- * pattern begins at the root of the hierarchy and fits a path whose first components fit it.
+ * Patterns of cgroup paths: literal text, * for one or more characters, {NAME} for the same with a
+ * name, {NAME:CLASS} for characters of a class, and the component **.slice for any number of
+ * slices. A pattern begins at the root of the hierarchy and matches a path whose first components
+ * match it.
  */
 #ifndef AGENT_PATTERN_H
 #define AGENT_PATTERN_H
@@ -12,19 +13,19 @@
 
 #define PATTERN_BYTES 200
 #define PATTERN_TOKENS 32
-#define PATTERN_PARTS 6    /* with a name */
-#define PATH_COMPONENTS 32 /* of a longer path only these are looked at */
+#define PATTERN_PARTS 6    /* named parts */
+#define PATH_COMPONENTS 32 /* further components of a path are ignored */
 
-/* A piece of a pattern, or what it stands for. */
+/* A piece of a pattern, or the text that it matched. */
 struct piece {
-	const char *text; /* no NUL at its end */
+	const char *text; /* not NUL-terminated */
 	size_t length;
 };
 
 enum token_type {
 	TOKEN_LITERAL,
-	TOKEN_END,        /* of a component */
-	TOKEN_ANY_NUMBER, /* a component **SUFFIX, whose suffix is the token's text */
+	TOKEN_END,        /* end of a component */
+	TOKEN_ANY_NUMBER, /* component **SUFFIX, with the suffix in @literal */
 	TOKEN_TEXT,
 	TOKEN_NUMBER,
 	TOKEN_HEX,
@@ -38,12 +39,12 @@ enum token_type {
 
 struct token {
 	enum token_type type;
-	int part; /* -1: it has no name */
+	int part; /* -1 if unnamed */
 	struct piece literal;
 };
 
 struct pattern {
-	char text[PATTERN_BYTES]; /* literals and names are parts of it */
+	char text[PATTERN_BYTES]; /* literals and names point into it */
 	struct token tokens[PATTERN_TOKENS];
 	size_t nr_tokens;
 	struct piece names[PATTERN_PARTS];
@@ -56,16 +57,18 @@ struct path {
 	size_t nr;
 };
 
-/* Compiles @text into @p, which must not be moved. 0; -EINVAL, and @why says what is wrong. */
+/*
+ * Compiles @text into @p, which must not be moved. Returns 0, or -EINVAL with the reason in @why.
+ */
 int pattern_compile(struct pattern *p, const char *text, char *why, size_t size);
-/* The number of the part that is called so; -1: there is none. */
+/* Returns the index of the part @name; -1 if there is none. */
 int pattern_part(const struct pattern *p, const char *name, size_t length);
 
-/* Splits @text, which @path then points into. */
+/* Splits @text into components that point into it. */
 void path_split(struct path *path, const char *text);
 /*
- * Whether @p fits @path from component @from on. Returns the number of components that it stands
- * for, and its @parts; 0: it does not fit.
+ * Matches @p against @path from component @from on. Returns the number of components matched, with
+ * the matched text in @parts; 0 if @p does not match.
  */
 size_t pattern_match(const struct pattern *p, const struct path *path, size_t from,
 		     struct piece parts[PATTERN_PARTS]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A process of the historian that answers one client, and ends. */
+/* A child of the historian that answers the query of one client and exits. */
 #ifndef AGENT_READING_H
 #define AGENT_READING_H
 
@@ -8,19 +8,19 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The user of the client that asks, as the kernel reported it to the agent. */
+/* The user of the client, as the kernel reported it to the agent. */
 struct reader {
 	uid_t uid;
-	bool is_admin; /* sees the runs of all users, and those of none */
+	bool is_admin; /* sees the runs of all users, and those without a user */
 };
 
 /*
- * Writes the answer to the query @text (run/agent_call.h), which is of unknown origin, to the
- * socket @fd. For a minute at the longest; the store is open for less than that.
+ * Writes the answer to the untrusted query @text (run/agent_call.h) to the socket @fd. Takes a
+ * minute at most; the store is open for less than that.
  */
 void reading_run(const struct history_options *o, const struct reader *who, const char *text,
 		 int fd);
-/* An answer that is no more than why there is none. */
+/* Writes an answer that consists of the error @why only. */
 void reading_refuse(int fd, const char *why);
 
 #endif

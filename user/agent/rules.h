@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Which jobs a cgroup belongs to: services, sessions, containers, pods, jobs of a batch system. The
- * rules are data: patterns of paths, those of the configuration first, then those of rules_table.c.
+ * Which jobs a cgroup belongs to: services, sessions, containers, pods, jobs of batch systems.
+ * Rules are patterns of paths: first those of the configuration, then those of rules_table.c.
  */
 #ifndef AGENT_RULES_H
 #define AGENT_RULES_H
@@ -12,45 +12,44 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define RULES_JOBS 8 /* the most jobs that a cgroup belongs to */
-#define RULES_ID_BYTES                                                                             \
-	512 /* a cgroup whose job would have a longer id is left to the job around it */
+#define RULES_JOBS 8       /* most jobs that contain a cgroup */
+#define RULES_ID_BYTES 512 /* a longer id makes no job: the cgroup stays in the enclosing job */
 #define RULES_NAME_BYTES 256
 
-/* A job that a cgroup belongs to. All texts are valid UTF-8 and steer no terminal. */
+/* A job that contains a cgroup. All strings are valid UTF-8 without control characters. */
 struct rules_job {
-	char kind[CONFIG_WORD_BYTES]; /* service, slurm, pod ... */
-	char id[RULES_ID_BYTES]; /* KIND/...: unique on the machine, and the same after a restart */
-	char name[RULES_NAME_BYTES]; /* for people: 815, nginx.service, the first 12 digits of an id
-				      */
-	int64_t uid;                 /* of the user that the path names; -1: it names none */
-	unsigned depth; /* the first so many components of the path are the cgroup of the job */
+	char kind[CONFIG_WORD_BYTES]; /* "service", "slurm", "pod" ... */
+	char id[RULES_ID_BYTES];      /* KIND/...: unique on the machine, stable across restarts */
+	char name[RULES_NAME_BYTES];  /* for display: 815, nginx.service, 12 digits of an id */
+	int64_t uid;                  /* user that the path names; -1 if none */
+	unsigned depth;               /* number of path components that name the job's cgroup */
 };
 
 struct rules;
 
 /*
- * Prepares the rules of @c and the built-in ones. 0, with *@rules to be released by rules_close();
- * -ENOMEM; -EINVAL: a pattern or kind of @c is wrong, and @why says which, as of config_read().
+ * Prepares the rules of @c and the built-in ones. Returns 0, and the caller frees *@rules with
+ * rules_close(); -ENOMEM; or -EINVAL with the wrong pattern or kind of @c in @why, as config_read()
+ * does.
  */
 int rules_open(const struct agent_config *c, struct rules **rules, char *why, size_t size);
 void rules_close(struct rules *rules);
 
 /*
- * The jobs that the cgroup at @path, "/system.slice/nginx.service", belongs to, the outermost
- * first; each is around the next. @path is inside of its hierarchy, without the mount point.
- * Returns their number; 0: no rule knows it. Cgroups at different paths can have a job with one id:
- * they are parts of the same job, as in the hierarchies of version 1. No memory is allocated.
+ * Finds the jobs of the cgroup at @path, such as "/system.slice/nginx.service", outermost first;
+ * each contains the next. @path is relative to the hierarchy, without the mount point. Returns
+ * their number, 0 if no rule matches. Cgroups at different paths may have jobs of the same id:
+ * these are one job, as in hierarchies of version 1. Allocates no memory.
  */
 size_t rules_find(const struct rules *rules, const char *path, struct rules_job jobs[RULES_JOBS]);
 
 /*
- * The first so many components of @path are a cgroup in which there are jobs only, as
- * slurmstepd.scope, and no rule knows what is below it; 0: that is not so.
+ * Returns the depth of the ancestor in @path that should contain jobs only, such as
+ * slurmstepd.scope, if no rule matches what is below it; else 0.
  */
 unsigned rules_find_gap(const struct rules *rules, const char *path);
 
-/* Writes the built-in rules as a table of Markdown, for docs/RULES.md. */
+/* Writes the built-in rules as a Markdown table, for docs/RULES.md. */
 void rules_print_table(FILE *f);
 
 #endif

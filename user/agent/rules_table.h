@@ -5,21 +5,26 @@
 
 #include <stddef.h>
 
-/* Below the cgroup of such a job there may be another machine, which is looked for with the rules
- * of RULE_INSIDE; its jobs have the outer job in their ids. */
+/*
+ * The cgroup of such a job may contain another machine, which is matched by the rules with
+ * RULE_INSIDE; the ids of its jobs contain the outer job.
+ */
 #define RULE_MACHINE 1u
 #define RULE_INSIDE 2u
-/* All processes below such a cgroup are in jobs: of what no rule knows there, users are warned. */
+/*
+ * All processes below such a cgroup are in jobs: cgroups there that no rule matches cause a
+ * warning.
+ */
 #define RULE_EXPECTS 4u
 
 struct rule_row {
-	const char *kind;    /* "none": what fits is no job by itself */
-	const char *pattern; /* agent/pattern.h */
-	const char *id;      /* with parts of the pattern; what follows the last / is the name */
+	const char *kind;    /* "none": the match is no job by itself */
+	const char *pattern; /* see agent/pattern.h */
+	const char *id;      /* with parts of the pattern; the text after the last / is the name */
 	unsigned flags;
 };
 
-/* Where two fit the same cgroup, the first decides. */
+/* The first rule that matches a cgroup decides. */
 extern const struct rule_row rule_rows[];
 extern const size_t nr_rule_rows;
 

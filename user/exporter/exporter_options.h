@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What bpfmon-exporter is to do, from the configuration of the agent and the command line. */
+/* The options of bpfmon-exporter, from the agent's configuration and the command line. */
 #ifndef EXPORTER_EXPORTER_OPTIONS_H
 #define EXPORTER_EXPORTER_OPTIONS_H
 
@@ -17,19 +17,21 @@
 struct exporter_options {
 	char stream[CONFIG_TEXT_BYTES + sizeof("unix:")]; /* FILE, - or unix:PATH */
 	struct config_address listen;
-	char hosts[CONFIG_TEXT_BYTES]; /* names with blanks between */
-	size_t series;                 /* jobs with a series of their own */
-	uint64_t keep_ns;              /* how long an ended job stays */
+	char hosts[CONFIG_TEXT_BYTES]; /* separated by blanks */
+	size_t series;                 /* most jobs with a series of their own */
+	uint64_t keep_ns;              /* for ended jobs */
 	char certificate[CONFIG_TEXT_BYTES], key[CONFIG_TEXT_BYTES]; /* empty: no TLS */
 	char password_file[CONFIG_TEXT_BYTES];                       /* empty: no authentication */
 	bool is_verbose;
 	bool shows_metrics, shows_version, shows_help;
 };
 
-/* Reads the command line, and the configuration that it names, whose keys it overrides. Reports
- * what is wrong. 0, or -EINVAL. */
+/*
+ * Reads the command line, which overrides the configuration file that it names. Prints errors.
+ * Returns 0 or -EINVAL.
+ */
 int exporter_options_read(struct exporter_options *o, int argc, char **argv);
-/* Prints what the options are. */
+/* Prints the help text. */
 void exporter_options_help(void);
 
 #endif

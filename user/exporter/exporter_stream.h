@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The stream of the agent: opens it, and puts its lines on the board. */
+/* The stream of the agent: opens it and applies its lines to the board. */
 #ifndef EXPORTER_EXPORTER_STREAM_H
 #define EXPORTER_EXPORTER_STREAM_H
 
@@ -8,26 +8,28 @@
 #include "exporter/exporter_options.h"
 #include "run/reader.h"
 
-#define STREAM_LINE_BYTES (4 << 20) /* the longest line that is taken */
+#define STREAM_LINE_BYTES (4 << 20) /* longest accepted line */
 
 /*
- * Opens the stream. A descriptor to read lines from, which does not block if it is a socket and is
- * to be closed by the caller; or a negative errno, and @why is what failed and why.
+ * Opens the stream. Returns a descriptor that the caller closes, non-blocking if it is a socket, or
+ * a negative errno with what failed, and why, in @why.
  */
 int stream_open(const struct exporter_options *o, char *why, size_t size);
-/* Whether it can be opened again after its end. */
+/* Returns whether the stream can be opened again after its end. */
 bool stream_is_socket(const struct exporter_options *o);
 
-/* Takes the lines of the agent's stream into a board. */
+/* Applies lines of the agent's stream to a board. */
 struct intake {
 	struct board *board; /* not owned */
 	struct line line;    /* owned */
 };
 
-/* Takes one line of @length bytes, which is parsed without the lock of the board. A line that
- * cannot be understood is counted. */
+/*
+ * Applies one line of @length bytes; parses it without holding the lock of the board. A malformed
+ * line is counted.
+ */
 void intake_take(struct intake *in, const char *text, size_t length, uint64_t now_ns);
-/* A line was too long to be read. */
+/* Counts a line that was too long to be read. */
 void intake_refuse(struct intake *in);
 void intake_done(struct intake *in);
 

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The text of a scrape, in the format that the client asks for. */
+/* The text of a scrape, in the format that the client accepts. */
 #ifndef EXPORTER_EXPOSITION_H
 #define EXPORTER_EXPOSITION_H
 
 #include "exporter/board.h"
 #include "export/openmetrics.h"
 
-/* Appends the text of all metrics. The caller holds the lock and has called board_prepare().
- * Without memory @t->failed is set. */
+/*
+ * Appends the text of all metrics. The caller holds the lock and has called board_prepare(). Sets
+ * @t->failed if out of memory.
+ */
 void exposition_write(struct buffer *t, const struct board *b, enum exposition as);
-/* What a client that sends @accept (NULL: it does not) prefers; the older format unless it names
- * the other. */
+/*
+ * Returns the format that the header @accept prefers: the older format, unless it names the other.
+ * NULL if the client sent no such header.
+ */
 enum exposition exposition_choose(const char *accept);
-/* The value of Content-Type. */
+/* Returns the value of Content-Type. */
 const char *exposition_content_type(enum exposition as);
-/* Appends a row for each metric that may be there, as docs/PROMETHEUS.md has them. */
+/* Appends a row for each possible metric, as docs/PROMETHEUS.md lists them. */
 void exposition_list(struct buffer *t);
 
 #endif

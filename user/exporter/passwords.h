@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The users that may read the endpoint: a file of lines user:hash, with hashes of crypt(5). */
+/* Users that may read the endpoint, from a file with lines user:hash; hashes as in crypt(5). */
 #ifndef EXPORTER_PASSWORDS_H
 #define EXPORTER_PASSWORDS_H
 
@@ -13,10 +13,14 @@ struct passwords {
 	size_t nr;
 };
 
-/* Reads the file, which others cannot read (config/user_files.h). 0; or a negative errno, and @why
- * is what is wrong with it. */
+/*
+ * Reads the file, which others must not be able to read (config/user_files.h). Returns 0, or a
+ * negative errno with the fault in @why.
+ */
 int passwords_read(struct passwords *p, const char *path, char *why, size_t size);
-/* Whether @user has that password. It takes as long for users that there are not. */
+/*
+ * Returns whether @user has that password. An unknown user takes as long to check as a known one.
+ */
 bool passwords_check(const struct passwords *p, const char *user, const char *password);
 void passwords_done(struct passwords *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The name of the span of a job, by the arguments of a shell, its script and the environment. */
+/* The name of a job's span, from the arguments of the shell, its script and the environment. */
 #ifndef SHELL_JOB_NAME_H
 #define SHELL_JOB_NAME_H
 
@@ -7,10 +7,10 @@
 
 #include <stdbool.h>
 
-#define JOB_TAG_BYTES 256 /* key, equals sign, value, NUL */
+#define JOB_TAG_BYTES 256 /* key, =, value and NUL */
 /*
- * Set for a shell whose span the wrapper has begun: its process, and its MAKELEVEL. A shell that a
- * job starts in turn is part of that job.
+ * Environment variable of a shell for which the wrapper has begun a span: its pid and MAKELEVEL.
+ * Shells that this one starts are part of the same job.
  */
 #define SHELL_VARIABLE "BPFMON_SPAN_SHELL"
 
@@ -18,25 +18,23 @@ struct job_name {
 	char name[SPAN_NAME_BYTES];
 	char tags[MAX_SPAN_TAGS][JOB_TAG_BYTES];
 	size_t nr_tags;
-	bool is_engines; /* a workflow engine or the caller has named it: it is a job of its own */
+	bool is_engines; /* named by a workflow engine or the caller: a job of its own */
 };
 
 /*
- * In this order: the name that the caller gives; that of Snakemake's or Nextflow's job, which the
- * script has; the first program of the text; the script's file name; "bash".
+ * Names the job after the first of these: the name that the caller passed; the Snakemake or
+ * Nextflow job in the script; the first program of the text; the file name of the script; "bash".
  */
 void job_name_find(struct job_name *job, const struct shell_words *w);
 /*
- * Whether it is a job, and no shell within one, where @variable is the value of SHELL_VARIABLE and
- * @level that of MAKELEVEL; either may be NULL.
+ * Returns whether the shell is a job, rather than a shell within one. @variable is the value of
+ * SHELL_VARIABLE, @level that of MAKELEVEL; either may be NULL.
  */
 bool job_is_new(const struct job_name *job, const char *variable, const char *level);
 
-/* What a workflow engine writes about a job into the script that it gives to a shell. */
-
 /*
- * Names the span after the job, if the first bytes of @script, @text, are Snakemake's or
- * Nextflow's. False: they are not.
+ * Names @job after the Snakemake or Nextflow job in @text, the first bytes of a script that such an
+ * engine wrote. Returns false if it is neither.
  */
 bool job_script_read(struct job_name *job, const char *text);
 

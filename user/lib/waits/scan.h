@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the processes that have the other end of a pipe or socket, or an open file that is locked.
- */
+/* Finds the processes that have the other end of a pipe or socket, or hold a lock of a file. */
 #ifndef WAITS_SCAN_H
 #define WAITS_SCAN_H
 
@@ -10,18 +9,21 @@
 enum end_use { END_ANY, END_READS, END_WRITES };
 
 struct other_end {
-	bool is_wanted;   /* then: */
+	bool is_wanted;   /* the members below are set */
 	char link[512];   /* of a descriptor in /proc/PID/fd: "pipe:[4711]", or a path */
-	enum end_use use; /* what the descriptor must be open for */
-	const char *key;  /* its fdinfo must have this, "eventfd-id"; NULL: nothing of it */
-	uint64_t value;   /* and this number for it */
-	bool is_new_key;  /* older kernels have no such key: then the only process will do */
-	bool may_be_own;  /* it is no peer of its own: a thread of it may help, or a new process */
-	struct file_lock request; /* it must have a lock that keeps this from being granted; kind
-				   * "": none is needed */
-	pid_t first;   /* the process that has it most likely, looked at first; 0: not known */
-	pid_t own_pid; /* a descriptor that is not meant: what waits has the lock in part; 0: none
-			*/
+	enum end_use use; /* required access mode of the descriptor */
+	const char *key;  /* key that its fdinfo must have, "eventfd-id"; NULL for none */
+	uint64_t value;   /* required value of that key */
+	bool is_new_key;  /* older kernels lack the key: a single process then suffices */
+	/*
+	 * the waiting process may have it as well, and is then no peer: another thread or a new
+	 * process may serve it
+	 */
+	bool may_be_own;
+	struct file_lock request; /* lock request that a lock of it must block; kind "" if none */
+	pid_t first;              /* most likely process, examined first; 0 if unknown */
+	/* descriptor to skip, whose process holds part of the lock itself; 0 if none */
+	pid_t own_pid;
 	int own_fd;
 };
 
@@ -30,17 +32,17 @@ struct scan_item {
 	struct other_end *end;
 };
 
-/* An end that was looked for, and those that were found to have it. */
+/* An end that was searched, and the processes that have it. */
 struct found_end {
 	struct other_end end;
-	pid_t pid[WAIT_FOLLOWED + 1]; /* one of them may be the process that waits */
-	pid_t last;                   /* that was added */
-	unsigned nr;                  /* how many have it; the first are in @pid */
-	pid_t without_key;            /* it has one that may be it; 0: none; -1: several */
+	pid_t pid[WAIT_FOLLOWED + 1]; /* may include the waiting process */
+	pid_t last;                   /* last one added */
+	unsigned nr;                  /* total number of processes; @pid has the first */
+	pid_t without_key; /* one with a possible match without the key; 0: none; -1: several */
 	bool all_readable;
 };
 
-/* What the last look at the whole machine has found, for those that ask each second. */
+/* Results of the last search of the whole machine, for callers that read every second. */
 struct scan_memory {
 	struct found_end *found; /* owned */
 	size_t nr;
@@ -48,17 +50,16 @@ struct scan_memory {
 };
 
 void scan_memory_done(struct scan_memory *m);
-/* Adds a process that holds what is waited for; each is counted once. */
+/* Adds a process that holds what @wait waits for; each is counted once. */
 void wait_add_peer(struct wait *wait, pid_t pid);
-/* Adds a process that is followed without holding it. */
+/* Adds a process to be followed that is no holder. */
 void wait_follow(struct wait *wait, pid_t pid);
 /* Replaces the peers and the followed processes by those of @from. */
 void wait_take_peers(struct wait *wait, const struct wait *from);
 /*
- * Searches the descriptors of processes for the ends of @items. @asked NULL: those of all
- * processes, once. Otherwise those of the @nr_asked processes and of their parents, and of all
- * other processes only for an end that none of these has, at most once in some seconds, of which
- * @memory keeps the result. Returns 0 or -ENOMEM.
+ * Searches the descriptors of processes for the ends of @items: of all processes if @asked is NULL;
+ * else of the @nr_asked processes and their parents, and of all others only for an end that none of
+ * these has, at most once in some seconds, with the result kept in @memory. Returns 0 or -ENOMEM.
  */
 int scan_ends(struct scan_item *items, size_t nr, const pid_t *asked, size_t nr_asked,
 	      struct scan_memory *memory);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One task in /proc: its state, wait channel, system call with arguments, and open descriptors. */
+/* One task in /proc: state, wait channel, system call with arguments, and open descriptors. */
 #ifndef WAITS_TASK_H
 #define WAITS_TASK_H
 
@@ -11,45 +11,51 @@
 #include <sys/types.h>
 
 struct task_stat {
-	char comm[WAIT_NAME]; /* inert */
+	char comm[WAIT_NAME]; /* without control characters ("inert") */
 	char state;
 	pid_t parent, group;
 	unsigned threads;
-	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
-	unsigned terminal;    /* device of its session; 0: none */
-	pid_t foreground;     /* process group of that terminal; -1: none */
-	int stop_signal;      /* which has stopped it; 0: none, not shown, or not readable */
+	uint64_t start_ticks; /* since boot, in 1/sysconf(_SC_CLK_TCK) s */
+	unsigned terminal;    /* device of its session; 0 if none */
+	pid_t foreground;     /* process group in that terminal's foreground; -1 if none */
+	int stop_signal;      /* that stopped it; 0: none, not shown or not readable */
 };
 
 struct task_view {
 	pid_t tid;
 	struct task_stat stat;
-	char channel[WAIT_NAME]; /* inert; "": not readable, or it does not sleep */
-	bool has_call;           /* then: */
-	long call;               /* -1: it is in none, as at a page fault */
+	char channel[WAIT_NAME]; /* inert; "" if unreadable or not sleeping */
+	bool has_call;           /* the members below are set */
+	long call;               /* -1 if in no call, as in a page fault */
 	uint64_t argument[6];
 };
 
-/* Reads a small file of /proc into @text, which ends in a NUL. Returns its length or a negative
- * errno. */
+/*
+ * Reads a small file of /proc into @text and terminates it. Returns its length or a negative errno.
+ */
 ssize_t proc_read(const char *path, char *text, size_t size);
 /* Parses /proc/PID/stat. Returns 0 or -EBADMSG. */
 int task_stat_parse(const char *text, struct task_stat *stat);
-/* Parses /proc/PID/syscall. Returns false if the task runs, or has 32 bits: its calls have other
- * numbers. */
-bool task_call_parse(const char *text, struct task_view *task);
-/* Reads the stat of a thread, or with @tid 0 of the process. Returns 0 or a negative errno. */
-int task_stat_read(pid_t pid, pid_t tid, struct task_stat *stat);
-/* Reads stat, wchan and syscall; what may not be read stays empty. Returns 0 or a negative errno.
+/*
+ * Parses /proc/PID/syscall. Returns false if the task runs, or is a 32-bit task, whose calls have
+ * other numbers.
  */
+bool task_call_parse(const char *text, struct task_view *task);
+/*
+ * Reads the stat of the thread @tid, or of the process if @tid is 0. Returns 0 or a negative errno.
+ */
+int task_stat_read(pid_t pid, pid_t tid, struct task_stat *stat);
+/* Reads stat, wchan and syscall; unreadable ones stay empty. Returns 0 or a negative errno. */
 int task_read(pid_t pid, pid_t tid, struct task_view *task);
 /* Copies @text without control characters; a text that is too long ends in "...". */
 void text_copy_inert(char *out, size_t size, const char *text);
-/* As text_copy_inert(), but leaves out the beginning: the end of a path matters most. */
+/* As text_copy_inert(), but cuts at the beginning: the end of a path matters most. */
 void path_copy_inert(char *out, size_t size, const char *path);
 
-/* Reads the link of /proc/PID/fd: "pipe:[4711]", or a path. Returns false if it may not be read, or
- * is longer than @size. */
+/*
+ * Reads the link of /proc/PID/fd: "pipe:[4711]", or a path. Returns false if it is unreadable or
+ * longer than @size.
+ */
 bool descriptor_link(pid_t pid, int fd, char *link, size_t size);
 bool link_is_terminal(const char *link);
 /* Returns the inode of the socket that the link names; 0 if it names no socket. */
