@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The runs that advice is from, and room for their values. */
+/* The runs that are used, and buffers for their values. */
 
 struct chosen {
-	const struct stored_run **runs;      /* owned; not what they point to; the newest first */
-	const struct run_request **requests; /* owned likewise; NULL: not looked at */
-	double *values, *sizes;              /* owned; room for one of each run */
+	const struct stored_run **runs;      /* array owned, elements not; the newest first */
+	const struct run_request **requests; /* array owned, elements not; NULL if unknown */
+	double *values, *sizes;              /* owned; buffers for a value of each run */
 	struct need *needs;                  /* owned */
 	size_t nr;
 };
@@ -44,18 +44,21 @@ static bool run_is_usable(const struct stored_run *r)
 	       r->cpu_ns >= 0;
 }
 
-/* Returns the memory that a run needed; the peak of its RSS if that is unknown. */
+/* Returns the memory that a run needed, or the peak of its RSS if that is unknown. */
 static double memory_needed(const struct stored_run *r, const struct run_request *told)
 {
 	return (double)(told && told->needed_bytes > 0 ? told->needed_bytes : r->rss_peak_bytes);
 }
 
-/* Chooses the runs to use. -ENODATA: there are none; -ENOMEM. Call chosen_done() in any case. */
+/*
+ * Collects the usable runs. Returns 0, -ENODATA if there are none, or -ENOMEM. Call chosen_done()
+ * in any case.
+ */
 static int chosen_open(struct chosen *c, const struct stored_runs *runs,
 		       const struct run_request *requests, size_t nr_requests, struct advice *a)
 {
 	const size_t room = runs->nr + 1;
-	const char *first = NULL; /* the name of the first one */
+	const char *first = NULL; /* name of the first run */
 
 	*c = (struct chosen){ 0 };
 	c->runs = memory_calloc(room, sizeof(*c->runs));
@@ -86,7 +89,7 @@ static int chosen_open(struct chosen *c, const struct stored_runs *runs,
 	return c->nr ? 0 : -ENODATA;
 }
 
-/* Returns the smallest value that is not exceeded by the share @of. */
+/* Returns the smallest value that at least the share @of of the values does not exceed. */
 static uint64_t sorted_at(const double *sorted, size_t nr, double of)
 {
 	const double place = ceil(of * (double)nr);
@@ -95,7 +98,7 @@ static uint64_t sorted_at(const double *sorted, size_t nr, double of)
 	return (uint64_t)sorted[(at < nr ? at : nr) - 1];
 }
 
-/* Returns the distribution of the first @nr (> 0) of c->values, and sorts them. */
+/* Sorts the first @nr (> 0) of c->values and returns their distribution. */
 static struct spread chosen_spread(struct chosen *c, size_t nr)
 {
 	stats_sort(c->values, nr);
@@ -140,10 +143,10 @@ bool line_fit(struct line_fit *fit, const double *x, const double *y, size_t nr)
 	return true;
 }
 
-#define EXPLAINS 0.5 /* least share of the variance for a size to be shown */
-#define CHANCE 0.05  /* that one of several unrelated sizes seems to explain as much */
+#define EXPLAINS 0.5 /* least share of the variance for a size to be reported */
+#define CHANCE 0.05  /* probability that one of several unrelated sizes seems to explain as much */
 #define LEAST_SIZED 5
-#define OF_FILES NULL /* instead of a tag: the size of the files in the command */
+#define OF_FILES NULL /* in place of a tag: the size of the files in the command */
 
 /* Returns the value of the tag @key; NULL if the run has none. */
 static const char *tag_value(const struct stored_run *r, const char *key)
@@ -177,7 +180,10 @@ static bool size_get(const struct chosen *c, size_t i, const char *tag, double *
 	return true;
 }
 
-/* Keeps the line if it explains more than the present one. Returns false if there is no line. */
+/*
+ * Fits a line to the size @tag, and keeps it if it explains more than the present one. Returns
+ * false if no line fits.
+ */
 static bool size_try(struct advice *a, struct chosen *c, const char *tag)
 {
 	struct line_fit fit;
@@ -203,8 +209,8 @@ static bool size_try(struct advice *a, struct chosen *c, const char *tag)
 }
 
 /*
- * Returns whether the best of @tried sizes explains more than chance: memory grows with it, and
- * Fisher's transformation of the correlation, which is about normal, is beyond the best of so many
+ * Returns whether the best of @tried sizes is more than chance: memory grows with it, and Fisher's
+ * transformation of the correlation, which is approximately normal, exceeds the best of that many
  * unrelated sizes.
  */
 static bool size_is_evidence(const struct advice *a, size_t tried)
@@ -215,7 +221,7 @@ static bool size_is_evidence(const struct advice *a, size_t tried)
 	       (double)tried * erfc(z / M_SQRT2) / 2 < CHANCE;
 }
 
-/* Fits the memory to the size of the input: to the tag @tag, or, if NULL, to what explains most. */
+/* Fits the memory to the size of the input: the tag @tag, or, if NULL, whatever explains most. */
 static void size_find(struct advice *a, struct chosen *c, const char *tag)
 {
 	char key[SIZE_TAG_BYTES];
@@ -225,7 +231,7 @@ static void size_find(struct advice *a, struct chosen *c, const char *tag)
 		size_try(a, c, tag);
 		return;
 	}
-	/* those of the newest run: what explains it now */
+	/* only tags that the newest run has */
 	for (const char *t = c->runs[0]->tags; t && *t; t += strlen(t) + 1) {
 		const size_t n = strcspn(t, "=");
 
@@ -239,13 +245,13 @@ static void size_find(struct advice *a, struct chosen *c, const char *tag)
 	a->has_size = a->has_size && size_is_evidence(a, tried);
 }
 
-/* How much of what was requested was used. */
+/* Used and requested amounts, times wall time. */
 
 struct sums {
 	double used, held;
 };
 
-/* Adds a run; it is beyond its request only by more than @noise. */
+/* Adds a run. It counts as beyond its request if it needed more than @noise above it. */
 static void use_add(struct use *u, struct sums *s, double needed, double requested, double noise,
 		    double times)
 {
@@ -255,7 +261,6 @@ static void use_add(struct use *u, struct sums *s, double needed, double request
 	s->held += requested * times;
 }
 
-/* How much of what was requested was used. */
 static void use_find(struct advice *a, const struct chosen *c)
 {
 	struct sums memory = { 0 }, cores = { 0 };
@@ -277,8 +282,8 @@ static void use_find(struct advice *a, const struct chosen *c)
 }
 
 #define MIB (1ULL << 20)
-#define MANY 20     /* runs, from which on less is added to the largest */
-#define MARGIN 0.10 /* added to the largest of many */
+#define MANY 20     /* with fewer runs, MARGIN_OF_FEW applies */
+#define MARGIN 0.10 /* added to the largest of many runs */
 #define MARGIN_OF_FEW 0.25
 #define WALL_MARGIN 0.25
 #define CERTAINTY 0.95
@@ -320,7 +325,7 @@ static uint64_t round_up(double value, uint64_t step)
 	return (uint64_t)ceil(value / (double)step) * step;
 }
 
-/* Sets the distribution of bytes written, of the runs where they are known. */
+/* Sets the distribution of bytes written, over the runs that know it. */
 static void written_find(struct advice *a, struct chosen *c)
 {
 	for (size_t i = 0; i < c->nr; i++)
@@ -361,9 +366,9 @@ static void requests_make(struct advice *a)
 	a->wall_request = round_up((double)a->wall.largest * (1 + WALL_MARGIN), MINUTE_NS);
 	if (a->nr_written)
 		a->written_request = round_up((double)a->written.largest * (1 + margin), MIB);
-	/* of n + 1 runs that come from the same distribution each is as likely the largest */
+	/* each of n + 1 runs from one distribution is equally likely to be the largest */
 	a->beyond = 1 / (double)(a->nr + 1);
-	/* all of n are below what a share p of all runs is below with the probability p ** n */
+	/* the probability that all of n are below the quantile p is p ** n */
 	a->covered = pow(1 - CERTAINTY, 1 / (double)a->nr);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Advice as text, as JSON, and as directives of schedulers and workflows. */
 #include "study/advise_text.h"
 
 #include "text/format.h"
@@ -9,13 +8,13 @@
 
 #define MIB (1ULL << 20)
 #define KIB (1ULL << 10)
-#define MOST_FINE 1000  /* bytes per unit of size; a smaller slope is printed with decimals */
-#define MOST_BYTES 1e18 /* a fitted line may reach any value */
+#define MOST_FINE 1000  /* bytes per unit of size; smaller slopes have decimals */
+#define MOST_BYTES 1e18 /* limit for values of a fitted line */
 #define TAG_COLUMNS 60
 #define NAME_COLUMNS 60
-#define IN_MIB (100 * MIB) /* printed in MiB from there on */
+#define IN_MIB (100 * MIB) /* larger requests are printed in MiB */
 
-/* Rounds up, so that a request as printed is enough. */
+/* Rounds up, so that the printed request suffices. */
 static char *format_request(char *out, uint64_t bytes)
 {
 	const uint64_t unit = bytes >= IN_MIB || bytes % MIB == 0 ? MIB : KIB;
@@ -169,7 +168,7 @@ static void spread_json(struct jsonw *j, const char *name, const struct spread *
 	jsonw_object_end(j);
 }
 
-/* From 0 to 1. */
+/* Writes a share from 0 to 1. */
 static void share_json(struct jsonw *j, const char *key, double share)
 {
 	jsonw_decimal(j, key, (uint64_t)(share * 1e9 + 0.5), 9);
@@ -242,7 +241,7 @@ void advice_json(struct jsonw *j, const struct advice *a, const char *what)
 	jsonw_newline(j);
 }
 
-#define MB 1000000 /* of Snakemake; Nextflow and Slurm mean MIB */
+#define MB 1000000 /* unit of Snakemake; Nextflow and Slurm use MiB */
 #define MINUTE_NS 60000000000ULL
 
 const char *const advice_for_words[NR_FOR] = {
@@ -262,7 +261,10 @@ static uint64_t request_mebibytes(const struct advice *a)
 	return a->memory_request / MIB;
 }
 
-/* Returns the MiB of disk to request: scratch files took at most what was written. 0: none. */
+/*
+ * Returns the MiB of disk to request; 0 for none. Scratch files took no more than the bytes
+ * written.
+ */
 static uint64_t request_written(const struct advice *a)
 {
 	return a->written_request / MIB;
@@ -280,7 +282,10 @@ static void slurm_lines(FILE *f, const struct advice *a)
 		fprintf(f, "#SBATCH --tmp=%" PRIu64 "M\n", request_written(a));
 }
 
-/* The limit of memory is the request: memory above it may be taken away at any time. */
+/*
+ * Sets the memory limit to the request, because memory above the request may be reclaimed at any
+ * time.
+ */
 static void kubernetes_lines(FILE *f, const struct advice *a)
 {
 	const uint64_t milli = a->cores.median ? a->cores.median : 1;
@@ -292,7 +297,7 @@ static void kubernetes_lines(FILE *f, const struct advice *a)
 	fprintf(f, "  limits:\n    memory: %" PRIu64 "Mi\n", request_mebibytes(a));
 }
 
-/* Returns the first request that is cheapest if a run that needs more is restarted. */
+/* Returns the first request that costs least if runs that need more are restarted. */
 static uint64_t first_request(const struct advice *a)
 {
 	const struct allocation *first = a->node.capacity > 0 ? &a->most_runs : &a->least_waste;
@@ -300,7 +305,9 @@ static uint64_t first_request(const struct advice *a)
 	return first->request > 0 ? (uint64_t)ceil(first->request) : a->memory_request;
 }
 
-/* Returns how often the request is doubled until it is a whole node, or enough for all runs. */
+/*
+ * Returns how often the request doubles until it reaches the whole node, or suffices for all runs.
+ */
 static unsigned first_retries(const struct advice *a)
 {
 	double most = (double)a->memory_request, now = 2 * (double)first_request(a);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Advice for people, for programs, and as the lines of whatever starts runs. */
+/* Prints advice as text, as JSON, and as directives of schedulers and workflow systems. */
 #ifndef STUDY_ADVISE_TEXT_H
 #define STUDY_ADVISE_TEXT_H
 
@@ -10,13 +10,13 @@
 
 enum advice_for { FOR_PEOPLE, FOR_SLURM, FOR_KUBERNETES, FOR_NEXTFLOW, FOR_SNAKEMAKE, NR_FOR };
 
-/* The words of --for, by that; the first has none. */
+/* Values of --for; NULL for FOR_PEOPLE. */
 extern const char *const advice_for_words[NR_FOR];
 
-/* @what: of which runs, as "align"; NULL: of all. */
+/* Print the advice. @what names its runs, such as "align"; NULL means all runs. */
 void advice_print(FILE *f, const struct advice *a, const char *what);
 void advice_json(struct jsonw *j, const struct advice *a, const char *what);
-/* The lines for @to, any but FOR_PEOPLE. */
+/* Prints the directives for @to, which is not FOR_PEOPLE. */
 void advice_lines(FILE *f, const struct advice *a, enum advice_for to);
 
 #endif

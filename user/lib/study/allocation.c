@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CANDIDATES 4096 /* peaks that are tried; with more runs, quantiles */
+#define CANDIDATES 4096 /* peaks tried; quantiles of more runs */
 
 static int need_order(const void *a, const void *b)
 {
@@ -49,7 +49,7 @@ void needs_done(struct needs *n)
 	*n = (struct needs){ 0 };
 }
 
-/* Returns how many runs need no more than @request. */
+/* Returns the number of runs that need no more than @request. */
 static size_t needs_within(const struct needs *n, double request)
 {
 	size_t low = 0, high = n->nr;
@@ -65,7 +65,7 @@ static size_t needs_within(const struct needs *n, double request)
 	return low;
 }
 
-/* Returns the share of a node that one attempt takes. */
+/* Returns the share of a node that one attempt occupies. */
 static double node_share(const struct node *node, double request)
 {
 	double slots = fmax(floor(node->capacity / request), 1);
@@ -82,7 +82,7 @@ struct allocation needs_try(const struct needs *n, double request, const struct 
 
 	if (!node || first < node->capacity)
 		a.retried = (double)(n->nr - within) / (double)n->nr;
-	/* each attempt is of all runs that have not come to their end */
+	/* each attempt includes all runs that have not succeeded yet */
 	for (; done < n->nr; done = within, now *= 2) {
 		const double time = n->times[n->nr] - n->times[done];
 
@@ -90,7 +90,8 @@ struct allocation needs_try(const struct needs *n, double request, const struct 
 			now = node->capacity;
 		within = needs_within(n, now);
 		if (node && now >= node->capacity)
-			within = n->nr; /* it gets all there is, and has once run with that */
+			within = n->nr; /* a whole node is the last attempt: these runs did fit once
+					 */
 		a.held += now * time;
 		if (node)
 			a.node_time += node_share(node, now) * time / (double)n->nr;
@@ -112,9 +113,9 @@ static bool takes_less(const struct allocation *a, const struct allocation *b)
 }
 
 /*
- * Of all requests with which the same runs succeed at the same attempt, the smallest is best: the
- * best request is a peak, or a half of one, or a quarter, and so on. A request below all peaks only
- * adds a useless attempt.
+ * Of all requests with which the same runs succeed at the same attempt, the smallest is best. So
+ * the best request is a peak divided by a power of two. One below all peaks only adds a useless
+ * attempt.
  */
 static struct allocation needs_best(const struct needs *n, const struct node *node,
 				    bool (*is_better)(const struct allocation *,
@@ -150,7 +151,7 @@ struct allocation needs_most_runs(const struct needs *n, const struct node *node
 #define MILLI 1000
 #define MOST (1LL << 60) /* larger values are ignored */
 
-/* Returns the string @name of @in as a number; -1 if there is none. */
+/* Returns the string @name of @in as a number; -1 if it is absent. */
 static int64_t variable_count(const json_t *in, const char *name)
 {
 	const char *text = json_string_value(json_object_get(in, name));
@@ -171,14 +172,14 @@ static int64_t number_times(const json_t *in, const char *name, double times)
 	return value >= 0 && value < (double)MOST ? (int64_t)value : -1;
 }
 
-/* Of the schedulers only Slurm has the memory in variables, in MiB. */
+/* Only Slurm has the memory in variables, in MiB. */
 static int64_t memory_requested(const json_t *variables, const json_t *limits)
 {
 	const int64_t of_node = variable_count(variables, "SLURM_MEM_PER_NODE");
 	const int64_t of_cpu = variable_count(variables, "SLURM_MEM_PER_CPU");
 	const int64_t cpus = variable_count(variables, "SLURM_CPUS_ON_NODE");
 
-	if (of_node > 0) /* 0: all of the node's */
+	if (of_node > 0) /* 0 requests all memory of the node */
 		return of_node * MIB;
 	if (of_cpu > 0 && cpus > 0 && of_cpu <= MOST / MIB / cpus)
 		return of_cpu * cpus * MIB;
@@ -199,7 +200,10 @@ static int64_t cores_requested(const json_t *variables, const json_t *limits)
 	return number_times(limits, "cpu_max_cores", MILLI);
 }
 
-/* Sums the regular files in the arguments of the command, also within options. */
+/*
+ * Sums the sizes of regular files in the arguments of the command, including values of options.
+ * Returns -1 if there are none.
+ */
 static int64_t arguments_weigh(const json_t *meta)
 {
 	const char *folder = json_string_value(json_object_get(meta, "cwd"));

@@ -17,7 +17,7 @@ struct runner {
 	const struct bench_plan *p;
 	const struct bench_ops *ops;
 	void *context;
-	bool *is_set_up; /* of each case, and not cleaned up yet */
+	bool *is_set_up; /* for each case; false again after the cleanup */
 };
 
 static int runner_step(const struct runner *r, const struct bench_case *c, enum bench_step step)
@@ -27,7 +27,7 @@ static int runner_step(const struct runner *r, const struct bench_case *c, enum 
 
 static int case_set_up(const struct runner *r, size_t i)
 {
-	r->is_set_up[i] = true; /* also where it fails halfway */
+	r->is_set_up[i] = true; /* set also if the setup fails halfway */
 	return runner_step(r, &r->p->cases[i], BENCH_SETUP);
 }
 
@@ -87,7 +87,8 @@ void children_open(struct children *c)
 	struct sigaction child = { .sa_handler = SIG_DFL }, action;
 
 	c->end_signal = 0;
-	sigaction(SIGCHLD, &child, NULL); /* ignored, no status of a child would be kept */
+	sigaction(SIGCHLD, &child, NULL); /* if SIGCHLD were ignored, the kernel would discard the
+					     status of children */
 	sigemptyset(&c->waited);
 	sigaddset(&c->waited, SIGCHLD);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
@@ -133,7 +134,7 @@ int child_wait(struct children *c, pid_t pid)
 		if (sigwaitinfo(&c->waited, &si) > 0)
 			child_pass_on(c, pid, &si);
 	}
-	/* of the terminal, which ended the child: it may have come later than the child's end */
+	/* a signal of the terminal that ended the child may be handled after the child's exit */
 	children_are_to_end(c);
 	return status;
 }

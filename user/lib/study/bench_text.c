@@ -18,7 +18,7 @@
 #define DOTS 3 /* columns of the ellipsis of format_name() */
 
 /*
- * Writes @label in at most @width columns, cut in the middle, because commands differ at their
+ * Writes @label in at most @width columns. Cuts it in the middle, because commands differ at their
  * beginning or end. Returns the columns used.
  */
 static size_t case_label_put(FILE *f, const char *label, size_t width)
@@ -30,7 +30,7 @@ static size_t case_label_put(FILE *f, const char *label, size_t width)
 	return used + format_name(f, label, width - used);
 }
 
-/* Writes the first cell of a row, @width columns wide, after two blanks. */
+/* Writes two blanks and the first cell of a row, @width columns wide. */
 static void case_label_begin(FILE *f, const char *label, size_t width)
 {
 	size_t n;
@@ -40,8 +40,10 @@ static void case_label_begin(FILE *f, const char *label, size_t width)
 	fprintf(f, "%*s", (int)(width - n), "");
 }
 
-/* Returns the width of these cells if the others take @cells columns: that of the longest label,
- * or less if the line would be wider than @width. */
+/*
+ * Returns the width of the label cells if other cells take @cells columns: @longest, or less to
+ * keep the line within @width.
+ */
 static size_t label_width(size_t longest, size_t width, size_t cells)
 {
 	const size_t used = 2 + cells;
@@ -50,7 +52,7 @@ static size_t label_width(size_t longest, size_t width, size_t cells)
 	return longest < most ? longest : most;
 }
 
-/* Returns the columns of the longest label of a case. */
+/* Returns the width of the longest label of a case. */
 static size_t label_longest(const struct bench_result *r)
 {
 	size_t longest = 4;
@@ -73,21 +75,24 @@ static size_t group_at(const struct bench_result *r, size_t nth)
 	return 0;
 }
 
-#define MOST_SPANS 8 /* shown: the ones with the most time */
+#define MOST_SPANS 8 /* only those with the most time are shown */
 #define TITLE "spans (median)"
 
 struct span_row {
 	const struct step *step;
-	double *medians; /* owned; of each group, NAN: no run of it has the span */
-	double most;     /* of these */
+	double *medians; /* owned; [group]; NAN if no run of the group has the span */
+	double most;     /* largest of @medians */
 };
 
 struct span_rows {
-	struct span_row *list; /* owned; the most time first */
+	struct span_row *list; /* owned; descending time */
 	size_t nr, shown;
 };
 
-/* The value of a run is the sum of its spans with this name. */
+/*
+ * Returns the median over runs, where each run has the sum of its spans with this name. @room is a
+ * buffer.
+ */
 static double span_median(const struct bench_result *r, const struct step *s, size_t group,
 			  size_t key, double *room)
 {
@@ -173,7 +178,7 @@ static size_t span_names_longest(const struct span_rows *rows, size_t least)
 	return least;
 }
 
-/* Prints spans with the cases as columns of @cell. */
+/* Prints spans as rows and cases as columns, @cell wide. */
 static void spans_put_across(FILE *f, const struct bench_result *r, const struct span_rows *rows,
 			     size_t width, size_t cell)
 {
@@ -196,7 +201,7 @@ static void spans_put_across(FILE *f, const struct bench_result *r, const struct
 	}
 }
 
-/* Prints spans with the cases that have them as rows below. */
+/* Prints each span with rows below it for the cases that have it. */
 static void spans_put_down(FILE *f, const struct bench_result *r, const struct span_rows *rows,
 			   size_t width)
 {
@@ -222,7 +227,7 @@ static void spans_put_down(FILE *f, const struct bench_result *r, const struct s
 	}
 }
 
-/* Cases are columns only if no label must be cut, because cut labels may look the same. */
+/* Uses columns for cases only if no label must be cut, because cut labels may look the same. */
 static void spans_put(FILE *f, const struct bench_result *r, const struct span_rows *rows,
 		      size_t width)
 {
@@ -239,7 +244,7 @@ static void spans_put(FILE *f, const struct bench_result *r, const struct span_r
 		fprintf(f, "  %zu with less time are not shown\n", rows->nr - rows->shown);
 }
 
-/* Prints nothing if no run has a span. -ENOMEM. */
+/* Prints nothing if no run has a span. Returns 0 or -ENOMEM. */
 static int bench_span_table(FILE *f, const struct bench_result *r, size_t width)
 {
 	struct span_rows rows;
@@ -254,14 +259,14 @@ static int bench_span_table(FILE *f, const struct bench_result *r, size_t width)
 	return err;
 }
 
-#define RUNS_WIDTH 6 /* of the column with the number of runs */
+#define RUNS_WIDTH 6 /* column with the number of runs */
 #define AGAINST_WIDTH                                                                              \
-	56 /* "  x 1.747 (1.123 to 1.123), p 1.1e-05: more than noise", or a digit more */
+	56 /* "  x 1.747 (1.123 to 1.123), p 1.1e-05: more than noise" and one digit */
 
 struct bench_column {
 	const char *title;
 	const char *key;
-	size_t of; /* the member of struct measure */
+	size_t of; /* offset in struct measure */
 };
 
 #define OF(member) offsetof(struct measure, member)
@@ -272,14 +277,14 @@ static const struct bench_column time_columns[] = {
 	{ "max", "wall_seconds", OF(most) },
 };
 
-/* Prints medians, which an outlier does not move. */
+/* Medians, because outliers do not affect them. */
 static const struct bench_column use_columns[] = {
 	{ "user", "user_seconds", OF(median) },   { "system", "system_seconds", OF(median) },
 	{ "peak RSS", NULL, OF(median) },         { "read", "read_bytes", OF(median) },
 	{ "written", "write_bytes", OF(median) },
 };
 
-/* Returns the best known peak of memory. */
+/* Returns the key of the column; without one, that of the best known memory peak. */
 static const char *column_key(const struct bench_result *r, size_t group,
 			      const struct bench_column *c)
 {

@@ -7,8 +7,10 @@
 
 #include <stdio.h>
 
-/* Prints tables of the time, of other resources and of spans, and each case against the fastest.
- * -ENOMEM. */
+/*
+ * Prints tables of the time, of other resources and of spans, and each case against the fastest.
+ * Returns 0 or -ENOMEM.
+ */
 int bench_text(FILE *f, const struct bench_result *r, size_t width);
 
 #endif

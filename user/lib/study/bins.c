@@ -33,7 +33,9 @@ static double axis_range(const struct axis_values *a)
 	return axis_place(a, a->sorted[a->n - 1]) - axis_place(a, a->sorted[0]);
 }
 
-/* Returns the share of the axis of the middle half of the values, or of more if that is one value.
+/*
+ * Returns the share of the axis that the middle half of the values takes, or more than half if
+ * these are all the same.
  */
 static double axis_middle_share(const struct axis_values *a)
 {
@@ -45,7 +47,7 @@ static double axis_middle_share(const struct axis_values *a)
 	return range > 0 ? middle / range : 0;
 }
 
-/* @sorted: the values above 0. */
+/* @sorted has only the values above 0. */
 static bool spread_asks_for_log(const double *sorted, size_t n)
 {
 	const struct axis_values linear = { .sorted = sorted, .n = n };
@@ -64,13 +66,13 @@ static double bins_wanted(const struct axis_values *a, size_t most)
 	return fmin(fmax(ceil(wanted), 1), (double)most);
 }
 
-/* Returns the next round step after @step, or the first from @least on. */
+/* Returns the smallest round step that is at least @least. */
 static double step_round_up(double least, enum metric_unit unit, bool is_log)
 {
 	static const double digits[] = { 1, 2, 5, 10, 20, 50, 100, 200, 500 };
 	double base = 1;
 
-	if (is_log) { /* in powers of two; whole numbers have none between 1 and 2 */
+	if (is_log) { /* steps of log2; whole numbers need no edges between 1 and 2 */
 		double finest = unit == UNIT_COUNT ? 1 : 0.25;
 
 		return least <= 1 ? fmax(finest, exp2(ceil(log2(least)))) : ceil(least);
@@ -88,7 +90,7 @@ static double step_round_up(double least, enum metric_unit unit, bool is_log)
 	return base * (unit == UNIT_BYTES ? KIB : 1000);
 }
 
-/* Rounds off the error of the arithmetic: 0.6, not 0.6000000000000001. */
+/* Removes rounding errors: 0.6, not 0.6000000000000001. */
 static double edge_at(const struct axis_values *a, double number, double step)
 {
 	double exact = a->is_log ? exp2(number * step) : number * step;
@@ -102,14 +104,14 @@ static double edge_below(const struct axis_values *a, double value, double step)
 {
 	double number = floor(axis_place(a, value) / step);
 
-	if (edge_at(a, number, step) > value) /* what rounding did */
+	if (edge_at(a, number, step) > value) /* rounding error */
 		number--;
 	else if (edge_at(a, number + 1, step) <= value)
 		number++;
 	return number;
 }
 
-/* Counts the values of each bin, by its edges as printed. */
+/* Counts the values in each bin, with its edges as printed. */
 static void bins_fill(struct bins *b, const struct axis_values *a, double first, double step,
 		      size_t nr)
 {
@@ -127,7 +129,7 @@ static void bins_fill(struct bins *b, const struct axis_values *a, double first,
 	}
 }
 
-/* Makes bins of values that are not all the same. */
+/* Makes bins for values that are not all the same. */
 static void bins_divide(struct bins *b, const struct axis_values *a, size_t most)
 {
 	double step = axis_range(a) / bins_wanted(a, most), first, last;
@@ -171,7 +173,7 @@ double bins_place(const struct bins *b, double value)
 	size_t low = 0, high = b->nr - 1;
 	const struct bin *bin;
 
-	while (low < high) { /* the last one that does not begin above it */
+	while (low < high) { /* find the last bin that does not begin above the value */
 		size_t middle = (low + high + 1) / 2;
 
 		if (b->list[middle].from <= value)
@@ -194,7 +196,7 @@ double bins_edge(const struct bins *b, size_t i)
 	return i < b->nr ? b->list[i].from : b->list[b->nr - 1].to;
 }
 
-/* Chooses the unit by the largest edge. */
+/* Chooses the unit of the largest edge. */
 static void style_choose_unit(struct edge_style *s, double largest)
 {
 	static const char *const bytes[] = { " B", " KiB", " MiB", " GiB", " TiB", " PiB" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Bins with round edges for values, on a linear or a logarithmic scale, and their edges as text. */
+/* Bins with round edges, on a linear or logarithmic scale, and the text of their edges. */
 #ifndef STUDY_BINS_H
 #define STUDY_BINS_H
 
@@ -14,34 +14,34 @@ struct bin {
 };
 
 struct bins {
-	bool is_log; /* edges are powers of two, with half and quarter steps; 0 has its own bin */
-	size_t nr;   /* 0: there are no values */
-	struct bin list[MOST_BINS + 1]; /* ascending, with empty bins between others */
+	bool is_log; /* edges are powers of two, in half or quarter steps; 0 has a bin of its own */
+	size_t nr;   /* 0 if there are no values */
+	struct bin list[MOST_BINS + 1]; /* ascending, including empty bins */
 };
 
 /*
- * Makes bins of @n sorted values: about as many as by the rule of Freedman and Diaconis (a width of
- * twice the interquartile range over the cube root of @n), at most @most (3 to MOST_BINS), with
- * round edges in @unit. The scale is logarithmic if the largest value is at least ten times the
- * smallest above 0, and the middle half of the values then has more than twice the share of the
+ * Makes bins of @n sorted values, with round edges in @unit: about as many as the rule of Freedman
+ * and Diaconis gives (width: twice the interquartile range over the cube root of @n), at most @most
+ * (3 to MOST_BINS). The scale is logarithmic if the largest value is at least ten times the
+ * smallest above 0, and the middle half of the values then takes more than twice the share of the
  * axis.
  */
 void bins_make(struct bins *b, const double *sorted, size_t n, enum metric_unit unit, size_t most);
 /* Returns the position of a value on an axis where each bin is 1 wide. */
 double bins_place(const struct bins *b, double value);
 
-/* How edges are printed: with as many digits as it takes to tell all apart. */
+/* How edges are printed: with enough digits to tell them apart. */
 struct edge_style {
 	enum metric_unit unit;
-	int digits;   /* decimals of all edges; -1: number_format() for each */
-	double scale; /* of the common unit, with @digits */
+	int digits;   /* decimals of all edges; -1: number_format() decides for each */
+	double scale; /* of the common unit, if digits >= 0 */
 	const char *suffix;
 };
 
 struct edge_style edge_style_make(const struct bins *b, enum metric_unit unit);
-/* Writes into @out (NUMBER_BYTES) and returns it. */
+/* Writes the text of @edge to @out (NUMBER_BYTES) and returns @out. */
 char *edge_format(char *out, const struct edge_style *s, double edge);
-/* Returns the lower edge of bin @i; for @i == b->nr the upper edge of the last. */
+/* Returns the lower edge of bin @i, or the upper edge of the last bin if @i is b->nr. */
 double bins_edge(const struct bins *b, size_t i);
 
 #endif

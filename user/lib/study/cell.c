@@ -19,7 +19,7 @@ static void middle_format(char *out, const struct comparison *c, size_t group, s
 	}
 	number_format(out, compare_key(key).unit, s->median);
 	n = strlen(out);
-	if (s->nr != all) /* some of them lack the key */
+	if (s->nr != all) /* some runs lack the key */
 		snprintf(out + n, CELL_BYTES - n, " (n %zu)", s->nr);
 }
 

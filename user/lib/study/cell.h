@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The cells of a comparison's table: a value of one group beside that of the first. */
+/* The cells of a comparison's table: a value of one group next to that of the first. */
 #ifndef STUDY_CELL_H
 #define STUDY_CELL_H
 
@@ -7,7 +7,7 @@
 
 #define CELL_BYTES 96
 
-/* The row of a key, for one group against the first. */
+/* The columns of a row, which compares one group with the first by one key. */
 enum comparison_column {
 	COL_KEY,
 	COL_FIRST,
@@ -21,7 +21,7 @@ enum comparison_column {
 	NR_COMPARISON_COLUMNS
 };
 
-/* Write the text of a cell of @key, and the title of a column. */
+/* Write the text of a cell, and of the title of a column. */
 void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t group,
 		     enum comparison_column col, size_t key);
 void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t group,

@@ -10,14 +10,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Number of random orders: takes less than a second, and is enough for a p of 0.005. */
+/* Number of random orders: takes less than a second, and suffices for a p of 0.005. */
 #define MOST_ORDERS 9999
 #define LEAST_ORDERS 199
 #define SHUFFLED 10000000
-#define SAME 1e-9 /* rounding of sums in another order */
-#define DEEPEST 4 /* changes within changes */
+#define SAME 1e-9 /* relative rounding error of sums in another order */
+#define DEEPEST 4 /* depth of changes within changes */
 
-/* A range of values, and the places within it. */
+/* A range of values, and of the places within it. */
 struct stretch {
 	size_t from, to, first, last;
 };
@@ -26,10 +26,10 @@ struct search {
 	const double *values;
 	const size_t *places;
 	double *ranks; /* of the values of the stretch */
-	uint64_t seed; /* the same for the same runs: a claim does not come and go */
+	uint64_t seed; /* constant, so that the same runs always give the same result */
 };
 
-/* xorshift64* by Vigna, 2016; @n must be far below 2^32. */
+/* Draws a number by xorshift64* (Vigna 2016). @n must be far below 2^32. */
 static size_t chance_below(uint64_t *seed, size_t n)
 {
 	*seed ^= *seed >> 12;
@@ -49,7 +49,9 @@ static void ranks_shuffle(double *ranks, size_t n, uint64_t *seed)
 	}
 }
 
-/* Returns the largest difference over all places, in a unit common to all orders; *@at: its place.
+/*
+ * Returns the largest statistic over all places, up to a factor common to all orders, and its place
+ * in *@at.
  */
 static double cusum_largest(const struct search *s, const struct stretch *part, size_t *at)
 {
@@ -71,7 +73,7 @@ static double cusum_largest(const struct search *s, const struct stretch *part, 
 	return largest;
 }
 
-/* Returns the share of orders with at least that difference; stops early if it is not small. */
+/* Returns the share of orders with at least that statistic. Stops early if it is not small. */
 static double cusum_p(struct search *s, const struct stretch *part, double found)
 {
 	size_t n = part->to - part->from, orders = SHUFFLED / n, as_large = 0, tried = 0, at;
@@ -85,7 +87,7 @@ static double cusum_p(struct search *s, const struct stretch *part, double found
 	return (double)(as_large + 1) / (double)(tried + 1);
 }
 
-/* Returns whether so few values can show a change at any place. */
+/* Returns whether a change at any place could be significant with so few values. */
 static bool stretch_is_enough(const struct search *s, const struct stretch *part)
 {
 	for (size_t i = part->first; i < part->last; i++) {
@@ -97,7 +99,7 @@ static bool stretch_is_enough(const struct search *s, const struct stretch *part
 	return false;
 }
 
-/* Searches the left side, adds the change, and searches the right side: changes stay in order. */
+/* Searches the left side before it adds the change, so that changes are in order. */
 static int stretch_find(struct changes *c, struct search *s, struct stretch part, size_t left)
 {
 	double found, p;

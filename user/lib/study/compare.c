@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies the values of @key in @g to @v, sorted. Returns their number. */
+/* Copies the values of @key in @g to @v and sorts them. Returns their number. */
 static size_t values_collect(const struct group *g, size_t key, double *v)
 {
 	size_t n = 0;
@@ -42,7 +42,7 @@ static double against_relative(double difference, double base)
 	return base == 0 ? copysign(INFINITY, difference) : difference / fabs(base);
 }
 
-/* @groups: the number that are compared with the first; each takes a part of alpha. */
+/* @groups is the number of tests, which share alpha. */
 static enum verdict against_judge(const struct spread *a, const struct spread *b,
 				  const struct against *x, size_t groups)
 {
@@ -55,7 +55,7 @@ static enum verdict against_judge(const struct spread *a, const struct spread *b
 
 struct room {
 	double *first, *other; /* values */
-	double *p;             /* of each group */
+	double *p;             /* [group] */
 };
 
 static int pair_compare(struct comparison *c, size_t group, size_t key, struct room *r, size_t n)
@@ -283,7 +283,7 @@ void groups_done(struct groups *g)
 	*g = (struct groups){ 0 };
 }
 
-/* Peaks of the same memory, the most exact first. */
+/* Peaks of memory, the most exact first. */
 static const char *const memory_keys[] = { "rss_peak_exact_bytes", "rss_peak_upper_bytes",
 					   "rss_peak_bytes", "process_rss_peak_bytes" };
 #define NR_MEMORY (sizeof(memory_keys) / sizeof(*memory_keys))
@@ -355,7 +355,7 @@ bool headline_key(const struct comparison *c, size_t group, enum headline h, siz
 	       row_state(c, group, *key) != ROW_ABSENT;
 }
 
-/* Returns how far apart two values are, in either direction. */
+/* Returns the size of a change, the same for a factor and its reciprocal. */
 static double change_size(const struct comparison *c, size_t group, size_t key)
 {
 	const struct against *x = against_of(c, group, key);

@@ -47,7 +47,7 @@ static void test_write(struct jsonw *j, const struct against *x)
 	jsonw_string(j, "verdict", verdict_name(x->verdict));
 }
 
-/* A group that lacks the key has only n. */
+/* Writes only "n" for a group that lacks the key. */
 static void group_write(struct jsonw *j, const struct comparison *c, size_t group, size_t key)
 {
 	const struct spread *s = spread_of(c, group, key);
@@ -187,7 +187,7 @@ static void changes_write(struct jsonw *j, const json_t *diff)
 	jsonw_object_end(j);
 }
 
-/* Writes the verdict on each group but the first, and the values it is based on. */
+/* Writes the verdict on each group except the first, and the keys it is based on. */
 static void verdicts_write(struct jsonw *j, const struct comparison *c, size_t facts)
 {
 	struct comparison_rows r;
@@ -279,7 +279,7 @@ static void against_cells(struct buffer *t, const struct against *x, enum metric
 	buffer_puts(t, is_tested ? verdict_name(x->verdict) : "");
 }
 
-/* @step: the name of the step, or "" for the runs; NULL: there is no such column. */
+/* @step is the name of a step, or "" for whole runs; NULL omits the column. */
 static void rows_csv(struct buffer *t, const struct comparison *c, const char *step)
 {
 	static const struct against none;

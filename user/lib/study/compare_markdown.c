@@ -11,7 +11,7 @@
 
 #define NAME_COLUMNS 100
 
-/* Returns whether a column is shown; those of the test need several runs. */
+/* Returns whether a column is shown. Spreads and tests need several runs. */
 static bool column_is_shown(const struct comparison *c, enum comparison_column col)
 {
 	return comparison_has_several(c) || !(col == COL_FIRST_IQR || col == COL_OTHER_IQR ||
@@ -47,7 +47,7 @@ static void groups_markdown(FILE *f, const struct groups *all)
 	}
 }
 
-/* @first: the title of the first column. */
+/* @first is the title of the first column. */
 static void columns_markdown(FILE *f, const struct comparison *c, size_t group, const char *first)
 {
 	const char *titles[NR_COMPARISON_COLUMNS];
@@ -65,7 +65,10 @@ static void columns_markdown(FILE *f, const struct comparison *c, size_t group, 
 	markdown_head(f, titles, n);
 }
 
-/* Writes the cells of @key after the first; @whole: of the runs, decides on the columns. */
+/*
+ * Writes the cells of @key after the first. @whole is the comparison of the runs, which determines
+ * the columns.
+ */
 static void cells_markdown(FILE *f, const struct comparison *whole, const struct comparison *c,
 			   size_t group, size_t key)
 {

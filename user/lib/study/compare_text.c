@@ -14,7 +14,7 @@
 
 #define LEAST_KEY 12 /* columns */
 
-/* Dropped first if the line is too narrow. */
+/* Columns to drop from a narrow table, the least important first. */
 static const enum comparison_column spare[] = { COL_FIRST_IQR, COL_OTHER_IQR, COL_DIFFERENCE,
 						COL_P,         COL_VERDICT,   COL_RELATIVE };
 #define NR_SPARE (sizeof(spare) / sizeof(*spare))
@@ -35,7 +35,10 @@ static size_t line_width(const struct table *t)
 	return sum;
 }
 
-/* Makes columns as wide as their widest cell, then drops columns, and at last cuts the keys. */
+/*
+ * Makes columns as wide as their widest cell. If the line is too wide, drops columns, then cuts
+ * keys.
+ */
 static void columns_fit(struct table *t, size_t width)
 {
 	char text[CELL_BYTES];
@@ -67,7 +70,7 @@ static void cell_put(FILE *f, const struct table *t, enum comparison_column col,
 	if (!t->width[col])
 		return;
 	fputs("  ", f);
-	if (col == COL_VERDICT) { /* the last */
+	if (col == COL_VERDICT) { /* the last column needs no padding */
 		fputs(text, f);
 	} else if (col == COL_KEY) {
 		format_padded(f, text, t->width[col]);
@@ -103,8 +106,10 @@ static void left_out_put(FILE *f, const struct table *t, size_t width)
 	format_folded(f, text, width, 2);
 }
 
-/* Prints the rows of @choice (NULL: as few as possible), and the number of values without one. If
- * columns do not fit in @width, the least important are dropped first. */
+/*
+ * Prints the rows of @choice (NULL: as few as possible), and the number of values without a row.
+ * Drops the least important columns if the line would exceed @width.
+ */
 static void comparison_table(FILE *f, const struct comparison *c, size_t group,
 			     const struct row_choice *choice, size_t width)
 {
@@ -133,7 +138,7 @@ static void comparison_table(FILE *f, const struct comparison *c, size_t group,
 
 #define LEAST_NAME 20
 
-/* Prints "3 incomplete, 1 without a summary" for the runs of a group. */
+/* Prints ", 3 INCOMPLETE, 1 without a summary" for the runs of a group. */
 static void doubts_print(FILE *f, const struct group *g)
 {
 	size_t incomplete = 0, folded = 0;
@@ -326,7 +331,7 @@ void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, si
 #define MOST_STEP_NAME 40
 #define RUN_NAME "= the run"
 
-/* Dropped first if the line is too narrow. */
+/* Columns to drop from a narrow table, the least important first. */
 static const enum comparison_column steps_spare[] = { COL_FIRST_IQR, COL_OTHER_IQR, COL_P,
 						      COL_DIFFERENCE, COL_VERDICT };
 
@@ -335,7 +340,7 @@ struct steps_table {
 	const struct steps *steps;
 	const struct comparison *c; /* of the runs */
 	size_t group, key;
-	size_t names, counts;                /* columns; 0: no counts */
+	size_t names, counts;                /* widths; counts 0: not shown */
 	size_t width[NR_COMPARISON_COLUMNS]; /* 0: not shown */
 };
 
@@ -368,7 +373,9 @@ static void step_measure(struct steps_table *t, const struct comparison *c, cons
 	}
 }
 
-/* Makes columns as wide as their widest cell, then cuts names, drops columns, and at last counts.
+/*
+ * Makes columns as wide as their widest cell. If the line is too wide, cuts names, then drops
+ * columns, then counts.
  */
 static void steps_fit_columns(struct steps_table *t, size_t width)
 {
@@ -415,7 +422,7 @@ static void steps_put_counts(const struct steps_table *t, const struct step *s, 
 	}
 }
 
-/* @s NULL: the row of the runs; @c NULL: the titles. */
+/* @s is NULL for the row of the runs, @c for the row of titles. */
 static void steps_put_row(const struct steps_table *t, const char *name, const struct step *s,
 			  const struct comparison *c)
 {
@@ -431,7 +438,7 @@ static void steps_put_row(const struct steps_table *t, const char *name, const s
 			comparison_cell(text, c, t->group, col, t->key);
 		else
 			comparison_title(text, t->c, t->group, col);
-		if (col == COL_VERDICT) /* the last */
+		if (col == COL_VERDICT) /* the last column needs no padding */
 			fprintf(t->f, "  %s", text);
 		else
 			fprintf(t->f, "  %*s", (int)t->width[col], text);
@@ -459,7 +466,7 @@ static void steps_put_table(struct steps_table *t, size_t width)
 	steps_put_row(t, RUN_NAME, NULL, t->c);
 }
 
-/* Prints each step that is incomplete, with the number of such runs. */
+/* Prints each step that is incomplete, and in how many runs. */
 static void steps_put_doubts(FILE *f, const struct steps *steps, size_t width)
 {
 	const char *before = "\n";

@@ -9,22 +9,22 @@
 #include <stdio.h>
 
 /*
- * Prints the groups, a verdict on each, a table for each with the rows of @choice, and other
- * changes in @diff, from facts_diff(). Lines have at most @width columns if possible.
+ * Prints the groups, a verdict and a table with the rows of @choice for each, and other changes in
+ * @diff, which is that of facts_diff(). Lines have at most @width columns if possible.
  */
 void comparison_text_of(FILE *f, const struct comparison *c, const json_t *diff,
 			const struct row_choice *choice, size_t width);
-/* The same with all rows. */
+/* Prints the comparison with all rows. */
 void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width);
 
 /*
- * Writes the keys of the tables of steps to @order (NR_KEYS): CPU time, wall time, peak, and others
- * of the @nr @keys. Returns their number.
+ * Writes the keys of the tables of steps to @order (NR_KEYS): CPU time, wall time, peak, then
+ * others of the @nr @keys. Returns their number.
  */
 size_t steps_choose_keys(size_t *order, const size_t *keys, size_t nr);
 /*
- * Prints a table for each of these keys, with a row for each step, and in the last row the runs
- * (@c). Otherwise as comparison_text().
+ * Prints a table for each of these keys, with a row for each step and a last row for the runs (@c).
+ * Otherwise as comparison_text().
  */
 void steps_text(FILE *f, const struct steps *steps, const struct comparison *c, const json_t *diff,
 		const size_t *keys, size_t nr, size_t width);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/diff.h"
 
-/* The keys of all sides, in the order of first appearance. */
+/* Returns an object with the keys of all sides, in the order of first appearance. */
 static json_t *facts_collect_keys(const struct groups *g)
 {
 	json_t *keys = json_object();
@@ -13,9 +13,9 @@ static json_t *facts_collect_keys(const struct groups *g)
 }
 
 struct texts {
-	json_t *seen;    /* the different texts, as names of an object */
-	bool is_peers;   /* no run of ours is in the group */
-	bool is_partial; /* a run of bpfmon lacks the fact, others have it */
+	json_t *seen;    /* the distinct texts, as keys of an object */
+	bool is_peers;   /* the group has only results of other tools */
+	bool is_partial; /* some runs of bpfmon have the fact, others lack it */
 };
 
 static struct texts fact_collect(const struct group *g, const char *key)
@@ -60,7 +60,7 @@ static json_t *fact_to_array(const json_t *seen)
 	return list;
 }
 
-/* Adds the row of @key to @diff if the groups differ in it. */
+/* Adds a row to @diff if the groups differ in @key. */
 static void fact_diff(json_t *diff, const struct groups *g, const char *key)
 {
 	struct texts first = { 0 };

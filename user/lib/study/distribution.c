@@ -106,7 +106,7 @@ static int distribution_put_title(FILE *f, const struct distribution *d, size_t 
 	return format_folded_buffer(f, &t, width, INDENT);
 }
 
-/* Draws a bar of @share of @columns; a share above 0 is visible. */
+/* Draws a bar of @share of @columns. Any share above 0 is visible. */
 static size_t histogram_put_bar(FILE *f, double share, size_t columns, bool is_utf8)
 {
 	static const char *const eighths[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉" };

@@ -138,7 +138,7 @@ static bool values_hold(double a, enum expression_op op, double b)
 	}
 }
 
-/* Multiplies, instead of dividing: 107 is not more than 7 % above 100. */
+/* Multiplies instead of dividing, so that 107 is not more than 7 % above 100. */
 static bool relative_holds(const struct expression *e, const struct against *x, double base)
 {
 	if (base == 0)

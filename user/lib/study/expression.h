@@ -25,18 +25,18 @@ struct expression {
 	enum expression_op op;
 	enum expression_kind kind;
 	double amount;       /* percent, or in the unit of the key */
-	const char *written; /* the amount as it is in @text */
+	const char *written; /* the amount as in @text */
 };
 
-/* Parses an expression. -EINVAL: @why has one line with what is wrong. */
+/* Parses an expression. Returns 0, or -EINVAL and the reason in @why, in one line. */
 int expression_parse(struct expression *e, const char *text, char *why, size_t room);
 /*
- * Sets *@holds for @group. With @significant, differences that may be noise do not count. -ENOENT:
- * a side lacks the key; -ERANGE: too few runs to tell noise.
+ * Sets *@holds for @group. With @significant, differences that may be noise do not count. Returns
+ * 0, -ENOENT if a side lacks the key, or -ERANGE if there are too few runs to tell noise.
  */
 int expression_holds(const struct expression *e, const struct comparison *c, size_t group,
 		     bool significant, bool *holds);
-/* Writes that it holds for @group, in one line without a newline. */
+/* Writes a line without newline that says that it holds for @group. */
 void expression_write(FILE *f, const struct expression *e, const struct comparison *c,
 		      size_t group);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The values by which runs are compared, with the keys and units of the summary line: the rows of
+ * The values by which runs are compared, with keys and units of the summary line: the rows of
  * summary.def that are marked for it, and the counters of metrics.def.
  */
 #ifndef STUDY_KEY_H
@@ -12,14 +12,14 @@
 
 struct compare_key {
 	const char *name;
-	enum metric_unit unit; /* seconds and thousandths are fractions here */
+	enum metric_unit unit; /* UNIT_NS is in seconds here, UNIT_MILLI in units */
 };
 
 /* Returns key @i < NR_KEYS; its name is NULL for gauges, which are not compared. */
 struct compare_key compare_key(size_t i);
-/* -ENOENT. */
+/* Finds the key @name. Returns 0 or -ENOENT. */
 int compare_key_find(const char *name, size_t length, size_t *i);
-/* Returns the key that is spelt most like @name; NULL if none is similar. */
+/* Returns the key with the most similar spelling; NULL if none is similar. */
 const char *compare_key_nearest(const char *name, size_t length);
 
 #endif

@@ -45,7 +45,7 @@ void known_sort(struct known_runs *k)
 	k->nr_kinds += k->nr > 0;
 }
 
-/* Returns the end of the runs of the kind that begins at @from. */
+/* Returns the end of the kind that begins at @from. */
 static size_t known_kind_end(const struct known_runs *k, size_t from)
 {
 	size_t end = from;
@@ -61,20 +61,20 @@ void known_done(struct known_runs *k)
 	*k = (struct known_runs){ 0 };
 }
 
-#define MAD_SIGMAS 1.4826 /* a normal distribution's standard deviation in MADs */
+#define MAD_SIGMAS 1.4826 /* standard deviation of a normal distribution in MADs */
 #define RUNS_OF_A_SCALE 5000
 #define LEAST_OF_A_KIND 3 /* runs for a median */
 #define LEAST_KINDS 2
-#define MOST_WEIGHT 3. /* of a dimension; the smallest is its reciprocal */
+#define MOST_WEIGHT 3. /* limit of a dimension's weight, and reciprocal of the smallest */
 #define PROGRAMS_WEIGHT 8.f
 
-/* Values of all runs, and differences from the median of their kind. */
+/* Buffers: all values, and differences from the median of their kind. */
 struct spread {
 	double *values, *all, *within;
 	size_t nr_all, nr_within, nr_kinds;
 };
 
-/* Returns the median, and sorts the values. */
+/* Sorts the values and returns the median. */
 static double median_take(double *v, size_t nr)
 {
 	stats_sort(v, nr);
@@ -90,8 +90,10 @@ static double mad_take(double *v, size_t nr)
 	return MAD_SIGMAS * median_take(v, nr);
 }
 
-/* Adds every @step-th run from @from to @end: its value, and the difference from the median of
- * them. */
+/*
+ * Adds every @step-th run of the kind from @from to @end: its value, and its difference from their
+ * median.
+ */
 static void spread_add_kind(struct spread *s, const struct known_runs *k, size_t from, size_t end,
 			    size_t step, int dimension)
 {
@@ -111,7 +113,10 @@ static void spread_add_kind(struct spread *s, const struct known_runs *k, size_t
 	s->nr_kinds++;
 }
 
-/* Returns how much more runs of all kinds differ than those of one kind; 0: unknown. */
+/*
+ * Sets the scale of a dimension. Returns the ratio of the spread of all runs to that within kinds;
+ * 0 if unknown.
+ */
 static double dimension_scale(struct spread *s, const struct known_runs *k, int d, float *scale)
 {
 	const double least = 1e3 * signature_dimension((enum signature_dimension)d)->least;
@@ -131,7 +136,7 @@ static double dimension_scale(struct spread *s, const struct known_runs *k, int 
 	return *scale / fmax(mad, least / 4);
 }
 
-/* Scales the weights so that the median dimension keeps its weight. */
+/* Sets the weights so that the median dimension keeps the weight of signature.def. */
 static void weights_set(struct like_scale *s, const double *ratio)
 {
 	double known[NR_SIGNATURE_DIMENSIONS], middle;
@@ -152,7 +157,7 @@ static void weights_set(struct like_scale *s, const double *ratio)
 
 int like_scale_make(struct like_scale *s, const struct known_runs *k, bool has_programs)
 {
-	/* of each kind one more than its share, at the most */
+	/* rounding may add one run for each kind */
 	size_t room = k->nr < RUNS_OF_A_SCALE ? k->nr + 1 : RUNS_OF_A_SCALE + k->nr_kinds + 1;
 	double *memory = memory_calloc(3 * room, sizeof(*memory)), ratio[NR_SIGNATURE_DIMENSIONS];
 	struct spread spread;
@@ -212,13 +217,11 @@ double like_distance(const struct like_scale *s, const struct signature *a,
 	return weights > 0 ? (double)(sum / weights) : (double)INFINITY;
 }
 
-#define RUNS_OF_A_THRESHOLD                                                                        \
-	300                 /* runs of all kinds with a search for the nearest of their kind       \
-			     */
-#define LEAST_OF_EACH 2     /* of these, of each kind */
-#define RUNS_OF_A_KIND 1000 /* searched for each */
+#define RUNS_OF_A_THRESHOLD 300 /* runs over all kinds that are compared with their kind */
+#define LEAST_OF_EACH 2         /* at least so many of each kind */
+#define RUNS_OF_A_KIND 1000     /* others of its kind that each is compared with */
 #define MOST_DISTANCES 3000
-#define TIE 1e-3 /* smaller distances count the same */
+#define TIE 1e-3 /* added to distances, so that smaller ones count about the same */
 
 /* Inserts a neighbour in order, and keeps the first @k. */
 static void neighbour_add(struct like_answer *a, size_t k, size_t at, double distance)
@@ -234,7 +237,6 @@ static void neighbour_add(struct like_answer *a, size_t k, size_t at, double dis
 	a->list[i] = (struct neighbour){ at, distance };
 }
 
-/* The runs of one kind. */
 struct kind_range {
 	size_t from, nr;
 };
@@ -248,8 +250,9 @@ static struct kind_range kind_find(const struct known_runs *known, size_t at)
 	return (struct kind_range){ from, known_kind_end(known, from) - from };
 }
 
-/* Returns the distance of the run @at to the nearest of @others others of its kind; infinity if
- * there is none.
+/*
+ * Returns the distance of the run @at to the nearest of @others others of its kind; infinity if it
+ * has none.
  */
 static double nearest_of_kind(const struct like_scale *s, const struct known_runs *known,
 			      struct kind_range kind, size_t at, size_t others)
@@ -258,7 +261,7 @@ static double nearest_of_kind(const struct like_scale *s, const struct known_run
 	size_t step = count ? (kind.nr - 1) / count : 1;
 	double nearest = INFINITY;
 
-	for (size_t n = 0; n < count; n++) { /* those that follow it, evenly, all the way around */
+	for (size_t n = 0; n < count; n++) { /* evenly spaced, in a circle from the next one on */
 		size_t j = kind.from + (at - kind.from + 1 + n * step) % kind.nr;
 
 		nearest = fmin(nearest, like_distance(s, &known->list[at].signature,
@@ -268,10 +271,10 @@ static double nearest_of_kind(const struct like_scale *s, const struct known_run
 }
 
 /*
- * Makes the threshold from the kinds with about as many runs as the one in question, or more: the
- * same number of runs of each, each with the same number of others of its kind. So neither kinds
- * with many runs, which are near each other for that reason, nor the number of kinds has an
- * influence.
+ * Collects distances from kinds with at least about as many runs as @nr_kind: the same number of
+ * runs from each, each compared with the same number of others of its kind. So neither the number
+ * of kinds nor that of their runs has an influence: runs of a large kind are nearer to each other
+ * just because there are many. Returns the number of distances.
  */
 static size_t distances_within(const struct like_scale *s, const struct known_runs *known,
 			       size_t nr_kind, size_t of_each, double *distances)
@@ -317,8 +320,10 @@ static int threshold_make(struct like_answer *a, const struct like_scale *s,
 	return 0;
 }
 
-/* Chooses the kind with the largest sum of votes, of equal ones the nearest. Returns one of its
- * runs. */
+/*
+ * Chooses the kind with the largest sum of votes; among equal ones, the nearest. Returns the index
+ * of one of its runs.
+ */
 static size_t kind_choose(struct like_answer *a, const struct known_runs *known)
 {
 	double most = 0;

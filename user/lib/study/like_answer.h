@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the known runs with the most similar signature, their kind, and whether they are near. */
+/* Finds the known runs with the most similar signatures, their kind, and whether they are near. */
 #ifndef STUDY_LIKE_ANSWER_H
 #define STUDY_LIKE_ANSWER_H
 
@@ -7,9 +7,9 @@
 
 /* A run to compare with. */
 struct known_run {
-	size_t of;        /* the caller's number of the run */
+	size_t of;        /* index of the run, set by the caller */
 	const char *kind; /* not owned */
-	size_t nr_kind;   /* set by known_sort(): the number of the kind */
+	size_t nr_kind;   /* number of the kind, set by known_sort() */
 	struct signature signature;
 };
 
@@ -18,58 +18,60 @@ struct known_runs {
 	size_t nr, room, nr_kinds;
 };
 
-/* -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int known_add(struct known_runs *k, size_t of, const char *kind, const struct signature *g);
-/* Sorts the runs by kind; call it before they are used. */
+/* Sorts the runs by kind. Call it before they are used. */
 void known_sort(struct known_runs *k);
 void known_done(struct known_runs *k);
 
-/* A dimension counts for at most so many scales in a distance, so that none decides alone. */
+/* Limit of the difference in one dimension, in scales, so that none decides alone. */
 #define LARGEST_DIFFERENCE 3.
 
-/* The units of differences between signatures, from the known runs. */
+/* Units of the differences between signatures, derived from the known runs. */
 struct like_scale {
 	float scale[NR_SIGNATURE_DIMENSIONS];  /* thousandths: 1.4826 MAD over all runs */
 	float weight[NR_SIGNATURE_DIMENSIONS]; /* larger if runs of one kind differ less */
-	float programs;                        /* weight of the programs; 0: left out */
+	float programs;                        /* weight of the programs; 0: ignored */
 };
 
 /*
- * Makes a scale from up to 5,000 runs, taken evenly from each kind. If the kinds have too few runs,
- * the weights are those of signature.def. -ENOMEM.
+ * Makes a scale from up to 5,000 runs, evenly from each kind. Takes the weights of signature.def if
+ * the kinds have too few runs. Returns 0 or -ENOMEM.
  */
 int like_scale_make(struct like_scale *s, const struct known_runs *k, bool has_programs);
 /*
- * Returns the mean difference over the dimensions that both have, and their programs, in scales: 0
+ * Returns the mean difference, in scales, over the dimensions that both have and their programs: 0
  * to LARGEST_DIFFERENCE, or infinity if they have none in common.
  */
 double like_distance(const struct like_scale *s, const struct signature *a,
 		     const struct signature *b);
 /* Returns the share of the program @name (SIGNATURE_NAME_BYTES) in the CPU time, in thousandths. */
 int32_t like_program_share(const struct signature *g, const char *name);
-/* Returns 1 - the weighted Jaccard index of their shares: 0 to 1. Both must have programs. */
+/* Returns 1 minus the weighted Jaccard index of the shares, 0 to 1. Both must have programs. */
 double like_programs_distance(const struct signature *a, const struct signature *b);
 
 #define MAX_NEIGHBOURS 100
-#define NEAR_SHARE 0.95 /* of known runs are within the threshold of one of their kind */
+#define NEAR_SHARE 0.95 /* share of known runs that have a run of their kind within the threshold  \
+			 */
 
 struct neighbour {
-	size_t at; /* in the list of known runs */
+	size_t at; /* index in the list of known runs */
 	double distance;
 };
 
 struct like_answer {
 	struct neighbour list[MAX_NEIGHBOURS]; /* the nearest first */
 	size_t nr;
-	bool has_threshold;  /* a kind has two runs, and about as many as the nearest one */
-	double threshold;    /* largest distance that is near */
-	size_t nr_threshold; /* number of distances that it is made from */
-	bool is_near;        /* the nearest run is within it */
-	const char *kind;    /* of the neighbours, nearer ones count for more; NULL: none */
-	size_t agreeing;     /* neighbours of that kind */
+	bool has_threshold;  /* enough kinds have two runs or more, and about as many as the nearest
+				kind */
+	double threshold;    /* largest distance that counts as near */
+	size_t nr_threshold; /* number of distances that it is derived from */
+	bool is_near;        /* the nearest run is within the threshold */
+	const char *kind; /* elected by the neighbours, nearer ones with more weight; may be NULL */
+	size_t agreeing;  /* number of neighbours of that kind */
 };
 
-/* Finds the @k (up to MAX_NEIGHBOURS) nearest runs; @known must be sorted. -ENOMEM. */
+/* Finds the @k (up to MAX_NEIGHBOURS) nearest runs. @known must be sorted. Returns 0 or -ENOMEM. */
 int like_answer_make(struct like_answer *a, const struct like_scale *s,
 		     const struct known_runs *known, const struct signature *g, size_t k);
 

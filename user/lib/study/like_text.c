@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The answer as text: a sentence, the neighbours, the largest differences; and as JSON. */
 #include "study/like_text.h"
 
 #include "base/json.h"
@@ -14,7 +13,7 @@
 #define LEAST_COMMAND 20
 #define DIFFERENCES 3
 #define MOST_DIGITS 6
-#define PROGRAMS NR_SIGNATURE_DIMENSIONS /* instead of a dimension */
+#define PROGRAMS NR_SIGNATURE_DIMENSIONS /* in place of a dimension */
 #define PROGRAM_COLUMNS 24
 
 static const char *runs_word(size_t nr)
@@ -22,7 +21,7 @@ static const char *runs_word(size_t nr)
 	return nr == 1 ? "run" : "runs";
 }
 
-/* Returns the decimals that show that the nearest run is farther than the threshold. */
+/* Returns enough decimals to show that the nearest run is farther than the threshold. */
 static int threshold_digits(const struct like_answer *a)
 {
 	char near[32], nearest[32];
@@ -117,7 +116,7 @@ static void neighbours_print(FILE *f, const struct like_shown *s, size_t width)
 	}
 }
 
-/* Returns the difference in scales, as it counts in the distance. */
+/* Returns the weighted difference in scales, as in the distance. */
 static double dimension_apart(const struct like_shown *s, const struct signature *other, int d)
 {
 	double apart;
@@ -133,7 +132,10 @@ static double dimension_apart(const struct like_shown *s, const struct signature
 	return (double)s->scale->weight[d] * fmin(apart, LARGEST_DIFFERENCE);
 }
 
-/* Returns the program of @of with the largest difference of shares, or @best if none is larger. */
+/*
+ * Returns the program of @of whose share differs most and by more than *@most, or @best if none
+ * does.
+ */
 static const char *program_apart(const struct signature *of, const struct signature *other,
 				 const char *best, int32_t *most)
 {

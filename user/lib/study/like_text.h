@@ -11,15 +11,15 @@
 struct like_shown {
 	const char *label; /* of the run */
 	const struct signature *signature;
-	const struct known_runs *known; /* each of them is one of @runs */
+	const struct known_runs *known; /* of known runs; each refers to one of @runs */
 	const struct stored_runs *runs;
-	const char *const *prefixes; /* of the run numbers of each store */
+	const char *const *prefixes; /* of run numbers, for each store */
 	const struct like_scale *scale;
 	const struct like_answer *answer;
 };
 
 void like_text(FILE *f, const struct like_shown *s, size_t width);
-/* -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int like_json(FILE *f, const struct like_shown *s);
 
 #endif

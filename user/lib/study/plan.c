@@ -33,7 +33,7 @@ void bench_plan_done(struct bench_plan *p)
 	*p = (struct bench_plan){ 0 };
 }
 
-/* Copies the words, with parameters replaced in each. */
+/* Copies the words, with parameters replaced. */
 static char **argv_put(const struct bench_plan *p, const struct bench_case *c, char *const *argv)
 {
 	char **words = words_copy(argv);
@@ -68,7 +68,7 @@ static int case_make_command(const struct bench_plan *p, struct bench_case *c,
 	return c->argv && c->command ? 0 : -ENOMEM;
 }
 
-/* Returns "threads=2,mode=fast" for a single command, otherwise the command. */
+/* Returns a text like "threads=2,mode=fast" if there is only one command, else the command. */
 static char *label_make(const struct bench_plan *p, const struct bench_case *c, bool is_only)
 {
 	char *text = NULL;
@@ -108,7 +108,7 @@ static int case_make_label(const struct bench_plan *p, struct bench_case *c, boo
 	return c->label ? 0 : -ENOMEM;
 }
 
-/* Parameter i takes value number (at / (product of the numbers before)) % its own number. */
+/* Treats @at as a number in mixed radix, with a digit for each parameter. */
 static int case_make_values(const struct bench_plan *p, struct bench_case *c, size_t at)
 {
 	c->values = memory_calloc(p->parameters.nr + 1, sizeof(*c->values));
@@ -154,7 +154,7 @@ static int plan_add_case(struct bench_plan *p, const struct bench_commands *from
 	return err;
 }
 
-/* Returns the number of combinations of values; 0: too many. */
+/* Returns the number of combinations of values; 0 if there are too many. */
 static size_t combinations_count(const struct parameters *p)
 {
 	size_t n = 1;
@@ -190,7 +190,7 @@ static uint64_t number_draw(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* Returns 0 to @below - 1, uniformly: numbers above the last multiple are drawn again. */
+/* Returns a uniform number below @below. Draws again above the last multiple of it. */
 static size_t number_draw_below(uint64_t *state, size_t below)
 {
 	const uint64_t most = UINT64_MAX - UINT64_MAX % below;
@@ -206,7 +206,7 @@ void bench_plan_order(const struct bench_plan *p, size_t round, size_t *order)
 {
 	uint64_t state = p->seed;
 
-	state = number_draw(&state) + round; /* each round has numbers of its own */
+	state = number_draw(&state) + round; /* a different state for each round */
 	for (size_t i = 0; i < p->nr; i++)
 		order[i] = i;
 	for (size_t left = p->nr; left > 1; left--) {
@@ -251,7 +251,7 @@ void parameters_done(struct parameters *p)
 	p->nr = 0;
 }
 
-/* Appends @value, which is owned then. */
+/* Appends @value and takes ownership of it, also on error. */
 static int parameter_add_value(struct parameter *one, char *value)
 {
 	char **grown = value && one->nr < MAX_PARAMETER_VALUES
@@ -267,7 +267,7 @@ static int parameter_add_value(struct parameter *one, char *value)
 	return 0;
 }
 
-/* Splits the name from the beginning of @text. */
+/* Splits off the name at the beginning of @text. */
 static int parameter_begin(const struct parameters *p, struct parameter *one, const char *text,
 			   const char **rest)
 {
@@ -295,7 +295,10 @@ static int parameter_end(struct parameters *p, struct parameter *one, int err)
 	return err;
 }
 
-/* Returns the value up to the next comma; *@at is after it then, or NULL after the last. */
+/*
+ * Returns the value up to the next comma. *@at is set after the comma, or to NULL after the last
+ * value.
+ */
 static char *value_next(const char **at)
 {
 	char *value = memory_malloc(strlen(*at) + 1);
@@ -374,7 +377,7 @@ static char *scaled_format(int64_t value, unsigned decimals)
 	return text;
 }
 
-/* @text is "FROM TO". */
+/* Parses "FROM TO" and @step, scaled to the same decimals. */
 static int scan_parse(const char *text, const char *step, struct scaled range[3])
 {
 	const size_t first = strcspn(text, " ");
@@ -411,14 +414,14 @@ int parameters_add_scan(struct parameters *p, const char *text, const char *step
 		err = scan_parse(rest, step, range);
 	while (!err && range[0].value <= range[1].value) {
 		err = parameter_add_value(&one, scaled_format(range[0].value, range[0].decimals));
-		/* what does not fit is more than the last */
+		/* an overflowing value is beyond the last */
 		if (__builtin_add_overflow(range[0].value, range[2].value, &range[0].value))
 			break;
 	}
 	return parameter_end(p, &one, err);
 }
 
-/* Returns the parameter with its name in braces at @text, or p->nr. */
+/* Returns the parameter whose name is in braces at @text; p->nr if there is none. */
 static size_t parameter_at(const struct parameters *p, const char *text, size_t *length)
 {
 	size_t i;

@@ -68,8 +68,8 @@ static int cases_find(struct bench_result *r)
 }
 
 /*
- * The fastest command is chosen by the same runs, so that a test against it is the most extreme of
- * all pairs: p is corrected for the number of pairs (Bonferroni), not of the other commands.
+ * The same runs determine which case is the fastest, so a test against it is the most extreme of
+ * all pairs. Corrects p for the number of pairs (Bonferroni), not of the other cases.
  */
 static void against_correct(struct against *x, double pairs)
 {
@@ -131,7 +131,7 @@ const struct group *bench_group(const struct bench_result *r, size_t of_case)
 }
 
 #define TAIL 0.025      /* on each side of the interval */
-#define TAIL_Z 1.959964 /* the quantile of the normal distribution for it */
+#define TAIL_Z 1.959964 /* quantile of the normal distribution for it */
 
 void measure_make(struct measure *m, double *v, size_t nr)
 {
@@ -154,8 +154,8 @@ void measure_make(struct measure *m, double *v, size_t nr)
 }
 
 /*
- * Counts the arrangements with U = 0, 1, ...: the coefficients of the product of
- * (1 - q^(na + i)) / (1 - q^i) over i from 1 to nb.
+ * Counts the arrangements with U = 0, 1, ...: the coefficients of the product of (1 - q^(na + i)) /
+ * (1 - q^i) over i from 1 to nb.
  */
 static double *arrangements_count(size_t na, size_t nb)
 {
@@ -174,7 +174,9 @@ static double *arrangements_count(size_t na, size_t nb)
 	return ways;
 }
 
-/* Returns the largest k with P(U < k) below the tail; 0 if there is none. */
+/*
+ * Sets *@k to the largest k with P(U < k) below the tail; 0 if there is none. Returns 0 or -ENOMEM.
+ */
 static int exact_place(size_t na, size_t nb, size_t *k)
 {
 	double *ways = arrangements_count(na, nb), all = 0, below = 0;
@@ -215,7 +217,7 @@ int ratio_estimate(const double *a, size_t na, const double *b, size_t nb, struc
 		k = normal_place((double)na, (double)nb);
 	if (!err && nr) {
 		stats_sort(all, nr);
-		/* between two of them the geometric mean, as of logarithms */
+		/* the geometric mean of two middle values, as for logarithms */
 		r->estimate = sqrt(all[(nr - 1) / 2] * all[nr / 2]);
 		r->has_interval = k > 0;
 	}
@@ -239,7 +241,7 @@ static int wall_write(struct jsonw *j, const struct group *g)
 	if (err)
 		return err;
 	jsonw_double(j, "mean", wall.mean);
-	jsonw_double(j, "stddev", wall.sd); /* null of one run, as there */
+	jsonw_double(j, "stddev", wall.sd); /* null for one run, as hyperfine has it */
 	jsonw_double(j, "median", wall.median);
 	jsonw_double(j, "user", user.mean);
 	jsonw_double(j, "system", system.mean);
@@ -254,7 +256,7 @@ static void times_write(struct jsonw *j, const char *as, const struct group *g, 
 	size_t nr = bench_values(g, key, room);
 
 	if (are_whole && nr < g->nr)
-		return; /* it is known of each run, or left out */
+		return; /* omitted unless known for each run */
 	jsonw_array(j, as);
 	for (size_t i = 0; i < nr; i++)
 		if (are_whole)
@@ -264,7 +266,7 @@ static void times_write(struct jsonw *j, const char *as, const struct group *g, 
 	jsonw_array_end(j);
 }
 
-/* Writes null for a run that was ended by a signal. */
+/* Writes null for a run that was killed by a signal. */
 static void exit_codes_write(struct jsonw *j, const struct group *g)
 {
 	size_t code, sig;

@@ -18,7 +18,7 @@
 #define SHADES 5
 #define INDENT 2
 
-/* The state of drawing. */
+/* The characters to draw with. */
 struct scatter_style {
 	const char *shades[SHADES], *side, *corner, *line, *tick;
 };
@@ -32,7 +32,7 @@ struct scatter {
 	struct distribution x, y;
 	struct plane plane;
 	struct edge_style x_style, y_style;
-	size_t label; /* columns of the labels of the rows */
+	size_t label; /* width of the labels of rows */
 };
 
 static size_t scatter_label(const struct distribution *d)
@@ -48,13 +48,13 @@ static size_t scatter_label(const struct distribution *d)
 	return label;
 }
 
-/* If all values are equal, the only cell is as wide as its label, and one row high. */
+/* A point is a single cell, as wide as its label and one row high. */
 static bool distribution_is_point(const struct distribution *d)
 {
 	return d->bins.nr == 1 && d->bins.list[0].from == d->bins.list[0].to;
 }
 
-/* Makes a plane with at most as many cells as fit into @width columns; 0: one for each bin. */
+/* Makes a plane whose cells fit into @width columns; with @width 0, a cell for each bin. */
 static int scatter_make(struct scatter *s, const struct many_values *v, size_t width)
 {
 	struct plane_side x = { .bins = &s->x.bins, .metric = 0 },
@@ -119,7 +119,7 @@ static int scatter_put_title(FILE *f, const struct scatter *s, size_t runs, size
 	return format_folded_buffer(f, &t, width, INDENT);
 }
 
-/* The label of a bin is at its lowest row: its lower edge. */
+/* The label of a bin is its lower edge, in its lowest row. */
 static void scatter_put_row(FILE *f, const struct scatter *s, size_t row,
 			    const struct scatter_style *style)
 {
@@ -141,7 +141,7 @@ static void scatter_put_row(FILE *f, const struct scatter *s, size_t row,
 	fputc('\n', f);
 }
 
-/* Draws ticks at the left edges of bins with labels that fit, and the labels below. */
+/* Draws ticks at the left edges of bins whose labels fit, and the labels below. */
 static int scatter_put_axis(FILE *f, const struct scatter *s, const struct scatter_style *style)
 {
 	const struct plane_side *x = &s->plane.x;

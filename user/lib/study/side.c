@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define LARGEST_PEER (16U << 20) /* bytes; the output of the command may come before the block */
+#define LARGEST_PEER (16U << 20) /* bytes; output of the command may precede the result */
 
 static void side_done(struct side *s)
 {
@@ -76,7 +76,7 @@ static double side_get(const struct side *s, const char *key)
 	return compare_key_find(key, strlen(key), &i) ? NAN : s->value[i];
 }
 
-/* A run with an exit status was not killed: signal is 0, so that conditions on it pass. */
+/* Sets signal to 0 for a run with an exit status, so that conditions on it can be evaluated. */
 static void side_derive_signal(struct side *s)
 {
 	if (isnan(side_get(s, "signal")) && !isnan(side_get(s, "exit_code")))
@@ -108,7 +108,7 @@ void side_take_values(struct side *s, const json_t *summary)
 	s->complete = json_is_true(json_object_get(summary, "complete"));
 }
 
-/* Takes the maximum of memory, rates and statuses, and the sum of others. */
+/* Returns whether the maximum is taken, as for memory, rates and statuses, instead of the sum. */
 static bool key_is_largest(size_t key)
 {
 	struct compare_key k = compare_key(key);
@@ -152,7 +152,7 @@ static int side_take_part(void *context, struct line *l)
 	return 0;
 }
 
-/* Sets values of a run without summary; those that no sample has stay absent. */
+/* Sets the values of a run without a summary; those without samples stay absent. */
 static int side_take_folded(struct side *s, struct source *src)
 {
 	void *tree;
@@ -229,11 +229,11 @@ const char *side_tag(const struct side *s, const char *tag)
 	return json_string_value(json_object_get(s->facts, key));
 }
 
-#define DEEPEST 8 /* deeper objects become one string */
+#define DEEPEST 8 /* deeper objects are not flattened */
 
 /*
- * Facts that are not compared: they differ in any two runs, follow from others, or list the
- * metrics, as the table of values does.
+ * Facts that are not compared: they differ between any two runs, follow from others, or list
+ * metrics as the table of values does.
  */
 static const char *const left_out[] = { "kind",        "run",
 					"start_time",  "live_socket",
@@ -249,7 +249,7 @@ static bool fact_is_left_out(const char *key)
 	return false;
 }
 
-/* Returns strings as they are, and other values as JSON. */
+/* Appends a string as it is, any other value as JSON. */
 static int fact_put_value(struct buffer *t, const json_t *v)
 {
 	struct jsonw j = { 0 };
@@ -324,17 +324,17 @@ int facts_add(json_t *to, const json_t *from)
 	return facts_add_object(to, "", from, 0);
 }
 
-/* Files of prmon and GNU time, converted to the units and keys of bpfmon. */
+/* Files of prmon and GNU time are converted to the keys and units of bpfmon. */
 
 #define KIB 1024
 #define BLOCK 512 /* bytes of a block in rusage */
 
 /*
  * prmon has memory in kB of 1024 bytes, whole seconds, and bytes of I/O. Its peaks of processes,
- * threads, swap and virtual memory have no counterpart in the summary of bpfmon.
+ * threads, swap and virtual memory have no counterpart in the summary.
  */
 static const struct {
-	const char *theirs, *old; /* @old: before version 2 */
+	const char *theirs, *old; /* key before version 2; may be NULL */
 	const char *ours;
 	double factor;
 } of_prmon[] = {
@@ -349,7 +349,7 @@ static const struct {
 	{ "write_bytes", "totWBYTES", "write_bytes", 1 },
 };
 
-/* Numbers without their unit, from lscpu and /proc/meminfo. */
+/* Reads numbers of lscpu and /proc/meminfo, which have no unit. */
 static int prmon_read_machine(struct side *s, const json_t *tree)
 {
 	const json_t *hw = json_object_get(tree, "HW");
@@ -386,7 +386,7 @@ static int prmon_read(struct side *s, const json_t *tree)
 	return prmon_read_machine(s, tree);
 }
 
-/* Values of rusage for the processes that were waited for; the peak is that of one process. */
+/* Values of rusage, for processes that were waited for; the peak is that of one process. */
 static const struct {
 	const char *label, *ours;
 	double factor;
@@ -407,7 +407,7 @@ static const struct {
 #define PEAK "\tMaximum resident set size (kbytes): "
 #define KILLED "Command terminated by signal "
 
-/* Parses digits and a point up to the end of the line; otherwise returns NAN. */
+/* Parses digits and a point up to the end of the line; returns NAN for anything else. */
 static double peer_number_parse(const char *text)
 {
 	size_t n = strspn(text, "0123456789.");
@@ -417,7 +417,7 @@ static double peer_number_parse(const char *text)
 	return n && end == text + n && (*end == '\n' || *end == '\r' || !*end) ? v : NAN;
 }
 
-/* Parses h:mm:ss or m:ss.cc and returns seconds; otherwise NAN. */
+/* Parses h:mm:ss or m:ss.cc and returns seconds; NAN for anything else. */
 static double clock_time_parse(const char *text)
 {
 	double seconds = 0;
@@ -433,7 +433,7 @@ static double clock_time_parse(const char *text)
 	return NAN;
 }
 
-/* Finds a line that begins with @label, from @text on; NULL: there is none. */
+/* Finds a line that begins with @label, from @text on. Returns NULL if there is none. */
 static const char *line_find(const char *text, const char *label)
 {
 	size_t n = strlen(label);
@@ -455,7 +455,7 @@ static void time_read_row(struct side *s, const char *line)
 	}
 }
 
-/* Commands may contain newlines and quotes: the text extends to the row after it. */
+/* The command extends to the next row, because it may contain newlines and quotes. */
 static int time_read_command(struct side *s, const char *start, const char *rows)
 {
 	const char *text = start + strlen(COMMAND), *end = rows;
@@ -463,7 +463,7 @@ static int time_read_command(struct side *s, const char *start, const char *rows
 
 	while (end > text && (end[-1] == '\n' || end[-1] == '"'))
 		end--;
-	command = json_stringn(text, (size_t)(end - text)); /* NULL: bytes that are not UTF-8 */
+	command = json_stringn(text, (size_t)(end - text)); /* NULL if not UTF-8 */
 	return command && json_object_set_new(s->facts, "command", command) ? -ENOMEM : 0;
 }
 
@@ -482,10 +482,10 @@ static int time_read(struct side *s, const char *text)
 	side_set(s, "wall_seconds", clock_time_parse(line_find(start, ELAPSED) + strlen(ELAPSED)));
 	for (killed = NULL, next = line_find(text, KILLED); next && next < start;
 	     next = line_find(next + 1, KILLED))
-		killed = next; /* the last: the command may write such a line itself */
+		killed = next; /* the last one, because the command may print such a line itself */
 	if (killed && strchr(killed, '\n') + 1 == start) {
 		side_set(s, "signal", peer_number_parse(killed + strlen(KILLED)));
-		side_set(s, "exit_code", NAN); /* it is written as 0 then */
+		side_set(s, "exit_code", NAN); /* GNU time writes 0 for it */
 	}
 	return rows ? time_read_command(s, start, rows) : 0;
 }

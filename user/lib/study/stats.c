@@ -41,7 +41,7 @@ static int by_ranked(const void *a, const void *b)
 
 /*
  * Sets twice the mean rank of each value, which is an integer, and returns their sum over the
- * second sample. *@ties: the sum of t^3 - t over the groups of t equal values.
+ * second sample. *@ties is the sum of t^3 - t over all groups of t equal values.
  */
 static size_t ranks_assign(const struct ranked *r, size_t n, size_t *twice, double *ties)
 {
@@ -63,7 +63,10 @@ static size_t ranks_assign(const struct ranked *r, size_t n, size_t *twice, doub
 	return sum;
 }
 
-/* Returns the share of all choices of @nb ranks with a sum at least as far from @mean as @sum. */
+/*
+ * Sets *@p to the share of all choices of @nb ranks whose sum is at least as far from @mean as
+ * @sum. Returns 0 or -ENOMEM.
+ */
 static int exact_p(const size_t *twice, size_t n, size_t nb, size_t sum, size_t mean, double *p)
 {
 	size_t room = n * (n + 1) + 1;
@@ -73,7 +76,7 @@ static int exact_p(const size_t *twice, size_t n, size_t nb, size_t sum, size_t 
 
 	if (!ways)
 		return -ENOMEM;
-	ways[0] = 1; /* ways[k * room + s]: to choose k ranks whose sum is s */
+	ways[0] = 1; /* ways[k * room + s]: number of choices of k ranks with the sum s */
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1 < nb ? i + 1 : nb; k > 0; k--)
 			for (size_t s = twice[i]; s < room; s++)
@@ -107,7 +110,7 @@ double stats_rank_p_least(size_t na, size_t nb)
 	return fmin(1, 2 / arrangements);
 }
 
-/* Tests the values in @r, of which @nb are of the second sample. */
+/* Tests the values in @r, @nb of which are in the second sample. */
 static int ranks_test(const struct ranked *r, size_t *twice, size_t n, size_t nb,
 		      struct rank_test *t)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_BETWEEN '\x1f'
+#define STEP_BETWEEN '\x1f' /* joins the names of a key; shown as '/' */
 const char *step_kind_name(enum step_kind kind)
 {
 	static const char *const names[] = { STEP_WORDS };
@@ -54,7 +54,7 @@ void steps_done(struct steps *all)
 	*all = (struct steps){ 0 };
 }
 
-/* Clears the sides from @from to @to: they have no span of the step yet. */
+/* Initializes the sides from @from to @to, without spans and values. */
 static void step_clear(struct step *s, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -81,7 +81,7 @@ static int step_make_room(struct step *s, size_t from, size_t to)
 	return 0;
 }
 
-/* Makes room for the values of @nr_sides runs in each step. -ENOMEM. */
+/* Makes room for @nr_sides runs in each step. Returns 0 or -ENOMEM. */
 static int steps_make_room(struct steps *all, size_t nr_sides)
 {
 	int err = 0;
@@ -97,7 +97,7 @@ static int steps_make_room(struct steps *all, size_t nr_sides)
 	return err;
 }
 
-/* Appends a step, and owns @path then. */
+/* Appends a step. Takes ownership of @path, also on error. Returns NULL without memory. */
 static struct step *step_append(struct steps *all, const char *key, json_t *path)
 {
 	struct step *s;
@@ -126,8 +126,10 @@ static struct step *step_append(struct steps *all, const char *key, json_t *path
 	return s;
 }
 
-/* Finds or adds the step with @key. *@number: SIZE_MAX if there are too many. Owns @path, also
- * after an error; @path NULL is -ENOMEM. */
+/*
+ * Finds or adds the step with @key. *@number is SIZE_MAX beyond MAX_STEPS. Takes ownership of
+ * @path, also on error. Returns 0 or -ENOMEM, also if @path is NULL.
+ */
 static int step_find(struct steps *all, const char *key, json_t *path, size_t *number)
 {
 	const json_t *known = json_object_get(all->index, key);
@@ -143,7 +145,7 @@ static int step_find(struct steps *all, const char *key, json_t *path, size_t *n
 	return step_append(all, key, path) ? 0 : -ENOMEM;
 }
 
-/* Makes groups of the step's sides like the groups of the runs. */
+/* Groups the step's sides like the runs. */
 static int step_make_groups(struct step *s, const struct groups *g, const struct sides *runs)
 {
 	s->groups = (struct groups){ .list = memory_calloc(g->nr + 1, sizeof(*g->list)),
@@ -187,7 +189,7 @@ static int step_count_spans(struct step *s, const struct groups *g, const struct
 
 int steps_compare(struct steps *all, const struct groups *g, const struct sides *runs)
 {
-	int err = steps_make_room(all, runs->nr); /* the last ones may have no spans */
+	int err = steps_make_room(all, runs->nr); /* the last runs may have no steps */
 
 	for (size_t i = 0; !err && i < all->nr; i++) {
 		err = step_make_groups(&all->list[i], g, runs);
@@ -199,7 +201,7 @@ int steps_compare(struct steps *all, const struct groups *g, const struct sides 
 	return err;
 }
 
-/* Returns the step called @name in the run; NULL and *@err 0 if there are too many. */
+/* Finds or adds the step @name. Returns NULL if there are too many (*@err is 0) or on error. */
 static struct step *step_of_name(struct steps *all, const char *name, int *err)
 {
 	json_t *path = json_pack("[s]", name);
@@ -221,7 +223,10 @@ static double metric_to_number(enum metric_id id, uint64_t value)
 	return (double)value / pow(10, metric_decimals(id));
 }
 
-/* If phases overlap with those of other names, only their time is known. */
+/*
+ * Sets only the time if phases overlap with phases of other names: their other values are not
+ * separable.
+ */
 static void side_take_phases(struct side *s, const struct phase_sum *sum)
 {
 	side_clear_values(s);
@@ -260,7 +265,7 @@ static int steps_add_phase_sums(struct steps *all, size_t run, const struct phas
 	return err;
 }
 
-/* A run without marks has no phase, not one. */
+/* A run without marks has no phases: its only one is the run itself. */
 static int steps_add_phases(struct steps *all, size_t run, struct source *src)
 {
 	struct phase_sums sums = { 0 };
@@ -325,7 +330,10 @@ static int steps_add_programs(struct steps *all, size_t run, struct source *src)
 
 #define KEY_BYTES (MAX_SPAN_DEPTH * (SPAN_NAME_BYTES + 3) + 1)
 
-/* Writes the key of the path, the same in all runs, and returns its names as a list, or NULL. */
+/*
+ * Writes the key of the path, which is the same in all runs. Returns its names as a list, or NULL
+ * without memory.
+ */
 static json_t *path_describe(const struct span_paths *p, size_t at, char key[KEY_BYTES])
 {
 	size_t above[MAX_SPAN_DEPTH], nr = 0, n = 0;
@@ -361,7 +369,7 @@ struct adding_spans {
 	struct steps *all;
 	const struct span_paths *paths;
 	size_t run;
-	size_t *step_of; /* each path */
+	size_t *step_of; /* owned; [path]; SIZE_MAX if left out */
 };
 
 static int span_add_to_step(void *context, struct line *l)
@@ -397,8 +405,6 @@ static int steps_add_paths(struct steps *all, size_t run, const struct span_path
 	free(to.step_of);
 	return err;
 }
-
-/* names in a key; another character in the name that is shown */
 
 static int steps_add_spans(struct steps *all, size_t run, struct source *src)
 {

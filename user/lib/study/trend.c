@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run that is used. */
+/* A run that succeeded and has revision and value. */
 struct trend_run {
 	const char *revision;
 	uint64_t start_ns;
-	uint64_t first_ns; /* of the revision's first run */
+	uint64_t first_ns; /* start of the first run of its revision */
 	double value;
 };
 
@@ -43,7 +43,7 @@ static int trend_by_first(const void *x, const void *y)
 	return c ? c : trend_by_revision(x, y);
 }
 
-/* Orders runs by revision, and revisions by their first run. */
+/* Sorts runs by revision, and revisions by their first run. */
 static void trend_order(struct trend_run *runs, size_t nr)
 {
 	qsort(runs, nr, sizeof(*runs), trend_by_revision);
@@ -54,7 +54,7 @@ static void trend_order(struct trend_run *runs, size_t nr)
 	qsort(runs, nr, sizeof(*runs), trend_by_first);
 }
 
-/* Collects the runs to use. */
+/* Collects the runs to use. Returns their number. */
 static size_t trend_choose(const struct many_values *v, const struct run_revisions *revisions,
 			   const struct stored_runs *all, const struct grouped_runs *ended,
 			   struct trend_run *runs)
@@ -74,7 +74,7 @@ static size_t trend_choose(const struct many_values *v, const struct run_revisio
 	return nr;
 }
 
-/* Returns the median without changing the order of the values. */
+/* Returns the median without sorting @values. */
 static double values_median(const double *values, size_t n, double *scratch)
 {
 	memcpy(scratch, values, n * sizeof(*values));
@@ -98,7 +98,7 @@ static void trend_fill(struct trend *t, const struct trend_run *runs, size_t nr,
 			values_median(t->values + t->list[i].from, t->list[i].nr, scratch);
 }
 
-/* Sets the size of each change: the medians before and after it, up to the neighbouring changes. */
+/* Sets the medians before and after each change, up to the neighbouring changes. */
 static void trend_measure(struct trend *t, const struct changes *c, double *scratch)
 {
 	size_t from = 0, at, end;
@@ -117,7 +117,7 @@ static void trend_measure(struct trend *t, const struct changes *c, double *scra
 	}
 }
 
-/* A change may be at the first run of each revision but the first. */
+/* The candidates are the first runs of all revisions except the first. */
 static int trend_find(struct trend *t, double *scratch)
 {
 	size_t *places = memory_calloc(t->nr + 1, sizeof(*places));
@@ -189,10 +189,10 @@ void trend_done(struct trend *t)
 
 #define SHORT_REVISION 10
 #define INDENT 4
-#define SEEN 0.0005 /* a smaller change of the median prints as 0.0 % */
-#define NARROW 70   /* columns; with fewer the table has no times */
+#define SEEN 0.0005 /* smaller changes of the median print as 0.0 % */
+#define NARROW 70   /* columns; narrower tables omit times */
 
-/* Formats "it uses 12 % more CPU time". */
+/* Words for sentences like "it uses 12 % more CPU time". */
 static const struct {
 	const char *key, *verb, *noun;
 } meanings[] = {
@@ -336,7 +336,7 @@ int trend_text(FILE *f, const struct trend *t, size_t limit, size_t width)
 
 static void trend_put_relative(struct jsonw *j, double before, double after)
 {
-	jsonw_double(j, "relative", change_relative(before, after)); /* null: from 0 to more */
+	jsonw_double(j, "relative", change_relative(before, after)); /* null for a change from 0 */
 }
 
 static void revision_json(struct jsonw *j, const struct trend *t, size_t i)
@@ -421,6 +421,6 @@ void run_revisions_take(void *revisions, size_t at, const char *meta)
 		return;
 	while (n + 1 < REVISION_BYTES && isxdigit((unsigned char)w.value[1 + n]))
 		n++;
-	if (w.value[1 + n] == '"') /* nothing but digits, as it is recorded */
+	if (w.value[1 + n] == '"') /* a recorded revision has only digits */
 		memcpy(to, w.value + 1, n);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A metric over the git revisions of runs of one name. */
+/* A metric over the git revisions of the runs of one name. */
 #ifndef STUDY_TREND_H
 #define STUDY_TREND_H
 
@@ -9,54 +9,55 @@
 
 #include <stdio.h>
 
-#define REVISION_BYTES 65 /* of SHA-256, and the NUL */
+#define REVISION_BYTES 65 /* SHA-256 in hexadecimal, and the NUL */
 
-/* The revision of each run of a list; "": it has none. */
+/* The revision of each run in a list; "" if unknown. */
 struct run_revisions {
 	char (*of)[REVISION_BYTES]; /* owned */
 };
 
 struct revision {
 	const char *id;
-	uint64_t first_ns; /* start of its first run, epoch */
-	size_t from, nr;   /* range of its values */
+	uint64_t first_ns; /* epoch; start of its first run */
+	size_t from, nr;   /* range in the values of the trend */
 	double median;
 };
 
 struct trend_change {
-	size_t revision;            /* the first with the new values */
-	double p, before, after;    /* medians between this change and its neighbours */
-	size_t nr_before, nr_after; /* values of these */
+	size_t revision;            /* the first revision with the new values */
+	double p, before, after;    /* medians between the neighbouring changes and this one */
+	size_t nr_before, nr_after; /* number of values in these medians */
 };
 
 struct trend {
 	const char *name, *key;
 	enum metric_unit unit;
-	struct revision *list; /* owned; in the order of their first runs */
+	struct revision *list; /* owned; by first run */
 	size_t nr;
-	double *values; /* owned; by revision, the oldest run of each first */
+	double *values; /* owned; by revision, then by start of the run */
 	size_t nr_values;
-	size_t nr_left; /* runs that failed, or have no revision or no value */
-	bool is_enough; /* there are enough values to tell a change from noise */
-	double p;       /* that there is no change */
+	size_t nr_left; /* runs that failed, or lack revision or value */
+	bool is_enough; /* enough values to tell a change from noise */
+	double p;       /* under the assumption of no change */
 	struct trend_change changes[MOST_CHANGES];
 	size_t nr_changes;
 };
 
-/* -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int run_revisions_open(struct run_revisions *r, size_t nr);
-/* Sets the revision of a run from its meta line: a line_take of query_lines(). */
+/* Sets the revision of a run from its meta line. A line_take for query_lines(). */
 void run_revisions_take(void *revisions, size_t at, const char *meta);
 void run_revisions_done(struct run_revisions *r);
 
 /*
- * Makes the trend of the first metric over the runs that succeeded. @revisions must live as long.
- * -ENOMEM; -EMLINK: the runs have several names, or several commands without a name.
+ * Makes the trend of the first metric over the runs that succeeded. @revisions must outlive @t.
+ * Returns 0, -EMLINK if the runs have several names, or several commands without a name, or
+ * -ENOMEM.
  */
 int trend_make(struct trend *t, const struct many_values *v, const struct run_revisions *revisions,
 	       const struct stored_runs *all);
 void trend_done(struct trend *t);
-/* Prints the changes, and the last @limit (0: all) revisions. -ENOMEM. */
+/* Prints the changes and the last @limit (0: all) revisions. Returns 0 or -ENOMEM. */
 int trend_text(FILE *f, const struct trend *t, size_t limit, size_t width);
 /* Writes one object; docs/MANY.md describes it. */
 void trend_json(struct jsonw *j, const struct trend *t);

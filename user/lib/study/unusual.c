@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_SHARE 0.1 /* of the median; smaller differences never count */
+#define LEAST_SHARE 0.1 /* share of the median; smaller differences never count */
 
 /* The smallest absolute differences that count. */
 static const double least_amount[NR_UNITS] = {
@@ -24,12 +24,15 @@ static const double least_amount[NR_UNITS] = {
 
 /* A group that is being judged. */
 struct judged {
-	const size_t *at; /* its runs */
+	const size_t *at; /* indexes of its runs */
 	size_t nr, failed;
-	struct robust usual[MOST_METRICS]; /* nr below LEAST_RUNS: too few have the value */
+	struct robust
+		usual[MOST_METRICS]; /* nr is below LEAST_RUNS if too few runs have the value */
 };
 
-/* Returns false if too few of its runs succeeded. */
+/*
+ * Measures the values that are usual in the group. Returns false if too few of its runs succeeded.
+ */
 static bool group_measure(struct judged *g, struct unusual *u, double *scratch)
 {
 	for (size_t i = 0; i < g->nr; i++)
@@ -193,7 +196,7 @@ void unusual_done(struct unusual *u)
 }
 
 #define SIGMA_OF_MEDIAN_DEVIATION 1.4826 /* 1 / the 0.75 quantile of the normal distribution */
-#define SIGMA_OF_MEAN_DEVIATION 1.2533   /* the root of pi / 2 */
+#define SIGMA_OF_MEAN_DEVIATION 1.2533   /* the square root of pi / 2 */
 #define SIGMAS_BETWEEN_TAILS 2.5631      /* from the 10th to the 90th percentile */
 #define SKEWED 0.1
 
@@ -205,7 +208,7 @@ static bool values_are_skewed(const double *sorted, size_t n)
 	return high + low - 2 * median > SKEWED * (high - low);
 }
 
-/* Returns the constant to add before the logarithm: 0 unless there are zeros. */
+/* Returns the constant to add before the logarithm: 0 if there are no zeros. */
 static double robust_start(const double *sorted, size_t n)
 {
 	size_t zeros = 0;
@@ -215,7 +218,7 @@ static double robust_start(const double *sorted, size_t n)
 	return zeros && zeros < n ? stats_quantile(sorted + zeros, n - zeros, 0.5) : 0;
 }
 
-/* Computes the scale from sorted distances on the axis, in place. */
+/* Computes the scale from @axis: sorted values or logarithms, which it changes. */
 static double robust_scale(double *axis, size_t n, double centre)
 {
 	double tails = stats_quantile(axis, n, 0.9) - stats_quantile(axis, n, 0.1);
@@ -265,7 +268,7 @@ static const char *plural_ending(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Formats 3.45, 1,200. */
+/* Appends a factor: 3.45, or 1,200. */
 static void factor_put(struct buffer *t, double factor)
 {
 	char count[NUMBER_BYTES];
@@ -291,7 +294,7 @@ static void off_put(struct buffer *t, const struct unusual *u, const struct off_
 		buffer_printf(t, " (z %+.1f)", off->z);
 }
 
-/* Prints the beginning of a text, in whole characters. */
+/* Appends the first characters of a text. */
 static void name_put(struct buffer *t, const char *name)
 {
 	const char *end = name;
@@ -313,7 +316,7 @@ static void failure_put(struct buffer *t, const struct unusual *u, const struct 
 	buffer_printf(t, ", %zu of %zu failed", run->group_failed, run->group_runs);
 }
 
-/* Prints the run in one line, without a newline. */
+/* Appends the text of a run, without a newline. */
 static void unusual_put_line(struct buffer *t, const struct unusual *u,
 			     const struct unusual_run *run, size_t id_width,
 			     const char *const *sources)
@@ -338,7 +341,7 @@ static void unusual_put_line(struct buffer *t, const struct unusual *u,
 
 static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
 {
-	char text[4000], a[FORMAT_BYTES], b[FORMAT_BYTES]; /* more than all metrics need */
+	char text[4000], a[FORMAT_BYTES], b[FORMAT_BYTES]; /* enough for all metrics */
 	size_t n = 0;
 
 	if (u->judged)
@@ -403,7 +406,7 @@ static void off_json(struct jsonw *j, const struct unusual *u, const struct off_
 	jsonw_double(j, "median", number_as_measured(key.unit, off->usual.median));
 	jsonw_uint(j, "of", off->usual.nr);
 	jsonw_string(j, "scale", off->usual.is_log ? "log" : "linear");
-	jsonw_double(j, "z", off->z); /* null: all others are the same */
+	jsonw_double(j, "z", off->z); /* null if all others are the same */
 	jsonw_object_end(j);
 }
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds runs that are unusual among those of the same name, or, without a name, the same command.
- */
+/* Finds runs that are unusual among those of the same name or, without a name, the same command. */
 #ifndef STUDY_UNUSUAL_H
 #define STUDY_UNUSUAL_H
 
@@ -11,35 +10,37 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* The centre and scale of values, robust against a few outliers. */
+/* Centre and scale of values, robust against a few outliers. */
 struct robust {
 	size_t nr;
 	double median; /* of the values themselves */
-	bool is_log;   /* distances are those of logarithms */
+	bool is_log;   /* centre and scale are of logarithms */
 	double start;  /* added before the logarithm */
 	double centre, scale;
 };
 
 /*
- * Computes them from @n > 0 values, which it changes. Logarithms are used if no value is negative
- * and the upper tail is longer: the 90th percentile is farther from the median than the 10th by
- * more than a tenth of the distance of both; if some are 0, the median of the others is added
- * first. The scale is the larger of two estimates of the standard deviation: 1.4826 times the
- * median absolute deviation, and the distance from the 10th to the 90th percentile over 2.5631,
- * because the value of every tenth run is not unusual. If both are 0, it is 1.2533 times the mean
- * absolute deviation.
+ * Computes them from @n > 0 values, which it reorders and changes. It takes logarithms if no value
+ * is negative and the upper tail is longer: the 90th percentile is farther from the median than the
+ * 10th by more than a tenth of the distance between the two. If some values are 0, the median of
+ * the others is added first. The scale is the larger of two estimates of the standard deviation:
+ * 1.4826 times the median absolute deviation, and the distance from the 10th to the 90th percentile
+ * over 2.5631, because a value that every tenth run has is not unusual. If both are 0, it is 1.2533
+ * times the mean absolute deviation.
  */
 void robust_make(struct robust *r, double *values, size_t n);
-/* Returns the distance from the centre in scales; infinite if all values were equal and @value
- * differs. */
+/*
+ * Returns the distance of @value from the centre, in scales; infinite if all values were equal and
+ * @value differs.
+ */
 double robust_z(const struct robust *r, double value);
 
-#define LEAST_RUNS 8       /* successful ones, for a group to be judged */
-#define USUAL_DISTANCE 3.5 /* by Iglewicz and Hoaglin (1993) */
+#define LEAST_RUNS 8       /* successful runs that a group must have */
+#define USUAL_DISTANCE 3.5 /* threshold of Iglewicz and Hoaglin (1993) */
 
 /* An unusual value. */
 struct off_value {
-	size_t metric; /* of the values */
+	size_t metric; /* index in the values */
 	double value, z;
 	struct robust usual;
 };
@@ -47,34 +48,38 @@ struct off_value {
 struct unusual_run {
 	size_t at; /* index in the list of runs */
 	bool has_failed, failure_is_unusual;
-	size_t group_runs, group_failed; /* runs of its group, and failed ones */
-	struct off_value *off;           /* owned; the farthest first */
+	size_t group_runs, group_failed; /* number of runs and failed runs in its group */
+	struct off_value *off;           /* owned; descending distance */
 	size_t nr_off;
-	double score; /* the largest distance; for a failure at least the threshold */
+	double score; /* largest distance; for an unusual failure at least the threshold */
 };
 
 struct unusual {
 	const struct many_values *values; /* not owned */
 	const struct stored_runs *all;
-	struct unusual_run *list; /* owned; the highest score first, of equal ones the newest */
+	struct unusual_run *list; /* owned; descending score, then the newest first */
 	size_t nr, room;
 	double threshold;
-	size_t judged, groups;        /* runs that were compared, and their groups */
-	size_t few, few_groups;       /* runs and groups with fewer than LEAST_RUNS */
-	size_t lacking[MOST_METRICS]; /* judged groups where fewer runs have the metric */
-	size_t going_on;              /* runs that have not ended, and are not judged */
+	size_t judged, groups;        /* number of judged runs, and of their groups */
+	size_t few, few_groups;       /* number of runs and groups below LEAST_RUNS */
+	size_t lacking[MOST_METRICS]; /* number of judged groups in which too few runs have the
+					 metric */
+	size_t going_on;              /* number of runs that have not ended, which are not judged */
 };
 
 /*
- * Finds unusual runs. A run is unusual if a value is @threshold scales or more from the median of
- * the successful runs of its group, by a tenth of it, and by an amount that matters; or if it
- * failed and fewer than half of its group did. Of a failed run only large values count. -ENOMEM.
+ * Finds unusual runs. A run is unusual if a value differs from the median of the successful runs of
+ * its group by @threshold scales or more, by a tenth of the median, and by an amount that matters;
+ * or if it failed and fewer than half of its group did. Only large values of a failed run count.
+ * Returns 0 or -ENOMEM.
  */
 int unusual_find(struct unusual *u, const struct many_values *v, const struct stored_runs *all,
 		 double threshold);
 void unusual_done(struct unusual *u);
-/* Prints the first @limit (0: all) unusual runs. @sources: prefixes of numbers, as for
- * runs_table(). -ENOMEM. */
+/*
+ * Prints the first @limit (0: all) unusual runs. @sources are prefixes of numbers as for
+ * runs_table(). Returns 0 or -ENOMEM.
+ */
 int unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *const *sources,
 		 size_t width);
 /* Writes one object; docs/MANY.md describes it. */

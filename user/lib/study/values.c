@@ -20,7 +20,7 @@ static const struct {
 };
 #define NR_WORDS (sizeof(words) / sizeof(*words))
 
-/* Keys with a value in the list of runs: whole numbers, -1 if unknown. */
+/* Keys whose values are in the list of runs: integers, -1 if unknown. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -98,7 +98,7 @@ static size_t listed_find(size_t key)
 	return i;
 }
 
-/* A run that has not ended has no values. */
+/* Returns NAN for a run that has not ended. */
 static double listed_value(size_t i, const struct stored_run *r)
 {
 	int64_t number = run_needed_bytes(r);
@@ -139,7 +139,7 @@ bool many_values_need_summaries(const struct many_values *v)
 	return false;
 }
 
-/* Values of a summary are not negative; absurdly large ones would spoil the arithmetic. */
+/* Returns NAN for negative or absurdly large numbers, which would spoil the arithmetic. */
 static double summary_value(double number)
 {
 	if (!(number >= 0 && number < 1e19))
@@ -189,7 +189,7 @@ void line_walk_begin(struct line_walk *w, const char *line)
 	w->at = *w->at == '{' ? w->at + 1 : "";
 }
 
-/* Returns the end of the string at @p; NULL if it is open. */
+/* Returns the end of the string at @p; NULL if it is not closed. */
 static const char *walk_string_end(const char *p)
 {
 	for (p++; *(p += strcspn(p, "\"\\")) == '\\'; p += 2)
@@ -198,7 +198,7 @@ static const char *walk_string_end(const char *p)
 	return *p ? p + 1 : NULL;
 }
 
-/* Returns the end of the object or list at @p. */
+/* Returns the end of the object or list at @p; NULL if it is not closed. */
 static const char *walk_nest_end(const char *p)
 {
 	size_t depth = 0;
@@ -263,7 +263,7 @@ const char *run_group_name(const struct stored_run *r)
 	return r->name ? r->name : r->command ? r->command : "";
 }
 
-/* A command is another group than a name with the same text. */
+/* A command and a name with the same text are different groups. */
 static int grouped_runs_by_group(const struct stored_run *a, const struct stored_run *b)
 {
 	int c = !a->name - !b->name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Metrics of many runs: a number for each metric and run, if it is known. */
+/* Metrics of many runs: a number for each metric and run, if known. */
 #ifndef STUDY_VALUES_H
 #define STUDY_VALUES_H
 
@@ -12,30 +12,33 @@
 #define MOST_METRICS 16
 
 struct many_metrics {
-	size_t key[MOST_METRICS]; /* of study/key.h */
+	size_t key[MOST_METRICS]; /* indexes of study/key.h */
 	size_t nr;
 };
 
-/* Parses "wall,rss_peak_bytes": keys of a summary, or wall, cpu, peak, memory, processes. -EINVAL:
- * *@bad is the first that is unknown, repeated, or one too many. */
+/*
+ * Parses a list like "wall,rss_peak_bytes" of summary keys and the words wall, cpu, peak, memory
+ * and processes. Returns 0, or -EINVAL and, in *@bad and *@length, the first word that is unknown,
+ * repeated, or one too many.
+ */
 int many_metrics_parse(struct many_metrics *m, const char *text, const char **bad, size_t *length);
-/* Returns the short name @i of a key, and that key in *@key; NULL: there are no more. */
+/* Returns the short name @i, and its key in *@key; NULL after the last. */
 const char *many_metric_word(size_t i, const char **key);
 void many_metrics_put(struct many_metrics *m, const char *key);
 
 struct many_values {
 	struct many_metrics metrics;
 	size_t nr;     /* runs */
-	double *value; /* owned; [metric][run], in the unit of the key; NAN: absent */
+	double *value; /* owned; [metric][run], in the unit of the key; NAN if absent */
 };
 
-/* Sets the values that the list of runs has. -ENOMEM. */
+/* Sets the values that the list of runs has. Returns 0 or -ENOMEM. */
 int many_values_open(struct many_values *v, const struct many_metrics *m,
 		     const struct stored_runs *all);
 void many_values_done(struct many_values *v);
-/* Returns whether a metric needs the summaries of the runs. */
+/* Returns whether a metric is only in the summaries of runs. */
 bool many_values_need_summaries(const struct many_values *v);
-/* Sets the other values from a run's summary: a line_take of query_lines(). */
+/* Sets the other values from a run's summary. A line_take for query_lines(). */
 void many_values_take(void *values, size_t at, const char *summary);
 
 static inline double many_value(const struct many_values *v, size_t metric, size_t run)
@@ -50,34 +53,34 @@ static inline double many_value(const struct many_values *v, size_t metric, size
 size_t many_values_known(const struct many_values *v, size_t metric, double *to);
 
 /*
- * Walks over the members of a JSON object in place: taking few values from the lines of many runs
- * needs no tree for each.
+ * Walks over the members of a JSON object in place, because parsing the lines of many runs for a
+ * few values would take too long.
  */
 struct line_walk {
-	const char *at;    /* behind the current member */
-	const char *key;   /* raw, without its quotes */
-	const char *value; /* its first character */
+	const char *at;    /* after the current member */
+	const char *key;   /* raw, without quotes */
+	const char *value; /* raw */
 	size_t key_length, value_length;
 };
 
-/* Starts at the text @line, which need not be an object. */
+/* Starts at @line, which need not be an object. */
 void line_walk_begin(struct line_walk *w, const char *line);
-/* Advances to the next member. Returns false if there is none, or no valid JSON follows. */
+/* Advances to the next member. Returns false if there is none, or invalid JSON follows. */
 bool line_walk_next(struct line_walk *w);
 bool line_walk_is_at(const struct line_walk *w, const char *key);
-/* Returns the value as a number; NAN if it is none. */
+/* Returns the value; NAN if it is not a number. */
 double line_walk_number(const struct line_walk *w);
 
 /*
- * Indexes of finished runs in a list, by group: the runs of the same name, or, without a name, of
- * the same command. Groups are contiguous, the oldest run of each first.
+ * Indexes of finished runs in a list, by group: runs of the same name or, without a name, the same
+ * command. Groups are contiguous, the oldest run of each first.
  */
 struct grouped_runs {
 	size_t *at; /* owned */
 	size_t nr;
 };
 
-/* -ENOMEM. */
+/* Returns 0 or -ENOMEM. */
 int grouped_runs_make(struct grouped_runs *o, const struct stored_runs *all);
 void grouped_runs_done(struct grouped_runs *o);
 /* Returns the end of the group that begins at @from. */

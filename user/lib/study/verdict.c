@@ -14,8 +14,8 @@
 /* clang-format off */
 static const struct {
 	const char *name;
-	const char *more, *less; /* behind a percentage */
-	const char *verb, *times;  /* before it, and behind a factor */
+	const char *more, *less; /* after a percentage */
+	const char *verb, *times;  /* before it, and after a factor */
 } headlines[NR_HEADLINES] = {
 	[HEAD_WALL]   = { "time", "longer", "less time", "took", "as long" },
 	[HEAD_CPU]    = { "CPU time", "more CPU time", "less CPU time", "used", "the CPU time" },
@@ -23,10 +23,11 @@ static const struct {
 };
 /* clang-format on */
 
-/* The headlines, grouped by their state. */
+/* The headlines by state. */
 struct headlines {
-	bool is[ROW_CHANGED + 1][NR_HEADLINES]; /* by state; of those that changed: */
-	size_t nr_changed, nr_too_few;          /* all; those of which chance cannot be excluded */
+	bool is[ROW_CHANGED + 1][NR_HEADLINES]; /* by state */
+	size_t nr_changed,
+		nr_too_few; /* changed ones; of these, ones without enough runs for a test */
 };
 
 static enum row_state headline_state(const struct comparison *c, size_t group, enum headline h)
@@ -135,7 +136,7 @@ static bool headlines_have(const struct headlines *all, enum row_state state)
 	return false;
 }
 
-/* Writes how many other values changed; if none did, by which limit. */
+/* Writes how many other values changed; if none did, the limit that applied. */
 static void others_put(FILE *f, const struct comparison_rows *r, size_t others, size_t facts)
 {
 	fputs("; ", f);
@@ -150,7 +151,7 @@ static void others_put(FILE *f, const struct comparison_rows *r, size_t others, 
 		fputs(" by 1 % or more", f);
 }
 
-/* Writes that no headline changed; @is_all: the ends of the runs did not, either. */
+/* Writes that no headline changed. @is_all: the runs also ended alike. */
 static void verdict_put_none(FILE *f, const struct comparison *c, const struct comparison_rows *r,
 			     const struct headlines *all, size_t others, bool is_all, size_t facts)
 {
@@ -179,7 +180,10 @@ static void verdict_put_none(FILE *f, const struct comparison *c, const struct c
 		comparison_has_several(c) ? " by more than noise" : "");
 }
 
-/* Returns the values of one run each; false if one has none, or they are equal. */
+/*
+ * Sets the values of @name. Returns false if groups have several runs, a value is missing, or both
+ * are equal.
+ */
 static bool trouble_differs(const struct comparison *c, size_t group, const char *name,
 			    double *first, double *other)
 {
@@ -201,7 +205,7 @@ static void signal_put(FILE *f, const char *label, double number)
 		fprintf(f, "%s was not killed", label);
 }
 
-/* Writes how the runs ended, if they ended differently. Returns the number of values used. */
+/* Writes how the runs ended if that differs. Returns the number of values used. */
 static size_t verdict_put_trouble(FILE *f, const struct comparison *c, size_t group)
 {
 	char a[LABEL_BYTES], b[LABEL_BYTES];

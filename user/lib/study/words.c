@@ -23,7 +23,8 @@ void words_free(char **words)
 }
 
 /*
- * Writes the word at *@at to @out, and sets *@at to its end. -EINVAL: a quote is open.
+ * Writes the word at *@at to @out and advances *@at to its end. Returns 0, or -EINVAL if a quote is
+ * not closed.
  */
 static int word_split(const char **at, char *out)
 {
