@@ -51,8 +51,7 @@ int32_t like_program_share(const struct signature *g, const char *name);
 double like_programs_distance(const struct signature *a, const struct signature *b);
 
 #define MAX_NEIGHBOURS 100
-#define NEAR_SHARE 0.95 /* share of known runs that have a run of their kind within the threshold  \
-			 */
+#define NEAR_SHARE 0.95 /* of known runs have a run of their kind within the threshold */
 
 struct neighbour {
 	size_t at; /* index in the list of known runs */
