@@ -14,9 +14,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define FULL_PAUSE_MS 100      /* until another descriptor is tried for */
-#define AHEAD_NS NSEC_PER_MSEC /* samples that are due so soon share a drain */
-#define YOUNG_PARTS 8          /* of its interval a sample may be older than when it was due */
+#define FULL_PAUSE_MS 100      /* until accept is tried again */
+#define AHEAD_NS NSEC_PER_MSEC /* samples due this soon share a drain */
+#define YOUNG_PARTS 8          /* a drain is reused until interval / YOUNG_PARTS */
 
 static uint64_t agent_next_due(const struct agent *a)
 {
@@ -54,8 +54,8 @@ static uint64_t min_ns(uint64_t a, uint64_t b)
 }
 
 /*
- * How old a drain may be that serves for what is due now, or so soon that it shares the drain: a
- * part of the shortest interval; 0 if a run has its sample of the last drain already.
+ * Returns the age up to which the last drain serves the samples that are due now or share their
+ * drain: a part of the shortest interval, or 0 if a run already has a sample of that drain.
  */
 static uint64_t usable_age(const struct agent *a, uint64_t now_ns)
 {
@@ -72,8 +72,8 @@ static uint64_t usable_age(const struct agent *a, uint64_t now_ns)
 }
 
 /*
- * One drain for all samples that are due. The last one serves, too, if it is so young that it
- * matters little: many clients, each due at other moments, do not cost many times as much.
+ * Makes all samples that are due from one drain. A young enough drain is reused, so that many
+ * clients with different due times do not multiply the cost.
  */
 static void agent_sample(struct agent *a)
 {
@@ -148,8 +148,8 @@ static void agent_work(struct agent *a)
 			agent_reload(a);
 	}
 	notify_send("STOPPING=1");
-	loop_remove(&a->loop, &a->sources[AGENT_LISTENING]); /* or those that come would hold it */
-	/* each gets its summary; a client that does not read is not waited for longer */
+	loop_remove(&a->loop, &a->sources[AGENT_LISTENING]); /* new clients would keep it running */
+	/* each gets its summary; peer deadlines bound the wait for slow readers */
 	for (struct peer *p = a->peers; p; p = p->next)
 		peer_stop(p, "the agent was stopped");
 	while (a->peers)
@@ -158,7 +158,7 @@ static void agent_work(struct agent *a)
 
 int agent_run(const struct agent_options *o)
 {
-	static struct agent a; /* one in a process */
+	static struct agent a; /* one per process */
 	char why[CONFIG_WHY_BYTES] = "";
 	int err;
 

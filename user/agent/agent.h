@@ -31,7 +31,7 @@ struct user_rate {
 	uid_t uid;
 	uint64_t at_ns;
 	double credit;
-	unsigned hanging; /* threads of the porter blocked on what this user has sent */
+	unsigned hanging; /* threads blocked while receiving what this user pushed */
 };
 
 /* Counters about the agent itself. */
@@ -107,8 +107,8 @@ bool agent_may_ask(struct agent *a, uid_t uid);
  */
 size_t agent_spare_of(const struct agent *a, const struct peer *p);
 /*
- * Counts a porter thread that stays blocked on what @uid sent; a user with too many of them may not
- * push.
+ * Counts a thread that stays blocked while receiving what @uid pushed; with too many the user may
+ * not push.
  */
 void agent_note_hanging(struct agent *a, uid_t uid);
 bool agent_may_push(struct agent *a, uid_t uid);

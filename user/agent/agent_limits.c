@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How often a user may ask, and for how much. */
+/* Limits of each user: request rate, bytes held, and runs. */
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#define MOST_HANGING 4 /* threads, for each user */
+#define MOST_HANGING 4 /* threads per user */
 
 static struct user_rate *rate_of(struct agent *a, uid_t uid)
 {

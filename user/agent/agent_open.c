@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* From a configuration to an agent that can begin its turns, and back. */
+/* Opens and closes the agent: configuration, socket, books and rights. */
 #include "agent/agent.h"
 
 #include "agent/porter.h"
@@ -29,9 +29,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define QUEUED 1024 /* the kernel may allow fewer; others wait */
+#define QUEUED 1024 /* the kernel may allow fewer; further clients block in connect() */
 
-/* For all users to go through, whatever the umask. */
+/* The folder is accessible to all users, whatever the umask. */
 static int folder_make(const char *folder)
 {
 	mode_t mask = umask(S_IWGRP | S_IWOTH);
@@ -42,7 +42,7 @@ static int folder_make(const char *folder)
 	return err;
 }
 
-/* Whoever could change the folder could put a socket of his own in the place of this one. */
+/* A user that can change the folder could replace the socket by its own. */
 static int folder_check(const char *path, char *why, size_t size)
 {
 	char copy[sizeof(((struct sockaddr_un *)0)->sun_path)];
@@ -79,7 +79,10 @@ static bool socket_answers(const struct sockaddr_un *at)
 	return answers;
 }
 
-/* Under a name of its own first: no client meets a socket that does not listen yet. */
+/*
+ * Binds and listens under a temporary name, so that no client finds a socket that does not listen
+ * yet.
+ */
 static int socket_make(const struct sockaddr_un *at, int fd)
 {
 	struct sockaddr_un new = { .sun_family = AF_UNIX };
@@ -94,7 +97,7 @@ static int socket_make(const struct sockaddr_un *at, int fd)
 	return 0;
 }
 
-/* The service manager's own folder and modes hold, and its path, too. */
+/* A socket passed by the service manager keeps the manager's folder, mode and path. */
 static void socket_compare(int fd, const char *path)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -107,9 +110,9 @@ static void socket_compare(int fd, const char *path)
 }
 
 /*
- * Returns the socket at @path, in a folder that only root may change, to which all users may
- * connect; or the one that the service manager has passed. A negative errno on failure: @why is a
- * sentence without a full stop.
+ * Returns the socket passed by the service manager, or a new one at @path, to which all users may
+ * connect, in a folder that only root may change. On failure returns a negative errno, with a
+ * sentence without a full stop in @why.
  */
 static int agent_listen(const char *path, char *why, size_t size)
 {
@@ -148,10 +151,10 @@ static int agent_listen(const char *path, char *why, size_t size)
 }
 
 /*
- * Drop all rights but those that the agent needs. The user and the program of a process are in
- * files of /proc that only a tracer may read; the path of a cgroup is found by a handle; the
- * iterators over one process are made for each client. @keeps_bpf: the kernel asks for those of BPF
- * again at each drain.
+ * Drops all rights but those that the agent needs: /proc files with the user and program of a
+ * process are readable only for a tracer, the path of a cgroup is looked up by handle, and
+ * iterators over one process are created for each client. @keeps_bpf: this kernel checks the
+ * capabilities of BPF again at each drain.
  */
 static void agent_drop_rights(int keeps_bpf)
 {
@@ -163,7 +166,7 @@ static void agent_drop_rights(int keeps_bpf)
 	seccomp_install(SECCOMP_AGENT);
 }
 
-/* What wakes the agent: clients that come, records of the kernel, its timer, signals. */
+/* Event sources of the loop: clients, kernel records, timer and signals. */
 
 #define ACCEPTS_AT_ONCE 64
 
@@ -176,7 +179,7 @@ static void handle_listening(void *context, uint32_t events)
 	for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
 		fd = accept4(a->sources[AGENT_LISTENING].fd, NULL, NULL,
 			     SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd < 0) { /* without room it would be ready for ever */
+		if (fd < 0) { /* without descriptors the socket would stay ready forever */
 			a->has_no_room = (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
 					  errno == ENOBUFS) &&
 					 !places_make_one(a);
@@ -186,7 +189,7 @@ static void handle_listening(void *context, uint32_t events)
 	}
 }
 
-/* The owner ends the agent by ending, too. */
+/* The owner ends the agent by exiting, too. */
 static void handle_owner(void *context, uint32_t events)
 {
 	struct agent *a = context;
@@ -216,7 +219,7 @@ static void handle_timer(void *context, uint32_t events)
 	struct agent *a = context;
 	uint64_t passed;
 
-	(void)events; /* agent_sample() looks at the clock */
+	(void)events; /* agent_sample() reads the clock itself */
 	if (read(a->sources[AGENT_TIMER].fd, &passed, sizeof(passed)) < 0)
 		return;
 }
@@ -252,8 +255,8 @@ static int agent_open_listening(struct agent *a, const struct agent_options *o, 
 }
 
 /*
- * Adds the sources to the loop of the agent. Returns a negative errno on failure; @why is then a
- * sentence without a full stop, or empty where the number says it all.
+ * Adds the sources to the loop of the agent. On failure returns a negative errno, with a sentence
+ * without a full stop in @why, or "" where the errno suffices.
  */
 static int agent_sources_open(struct agent *a, const struct agent_options *o, char *why,
 			      size_t size)
@@ -273,17 +276,17 @@ static int agent_sources_open(struct agent *a, const struct agent_options *o, ch
 	return err;
 }
 
-/* Also after a failure of agent_sources_open(). */
+/* Also needed after a failed agent_sources_open(). */
 static void agent_sources_close(struct agent *a)
 {
+	/* closing the listening socket could block on descriptors in its queue */
 	for (int i = 0; i < NR_AGENT_SOURCES; i++)
-		if (a->sources[i].fd >= 0 && i != AGENT_LISTENING) /* it may not wait for those
-								    * in its queue */
+		if (a->sources[i].fd >= 0 && i != AGENT_LISTENING)
 			close(a->sources[i].fd);
 	loop_done(&a->loop);
 }
 
-#define PRIVATE_PACE_NS (10 * NSEC_PER_MSEC) /* in which its owner may start a run */
+#define PRIVATE_PACE_NS (10 * NSEC_PER_MSEC) /* expected rate of runs by its owner */
 
 static bool agent_counts_blocks(const struct agent *a)
 {
@@ -296,7 +299,7 @@ static bool agent_counts_blocks(const struct agent *a)
 	return fits;
 }
 
-/* What the books of the node report, to its jobs and to the runs of its clients. */
+/* Reports of the books, dispatched to the jobs of the node and the runs of clients. */
 
 static void agent_drain_begin(void *context)
 {
@@ -391,9 +394,9 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		.can_move = true,
 		.may_end = true,
 		.whole_node = true,
-		.only_runs = a->is_private, /* jobs of the node are not asked of it */
+		.only_runs = a->is_private, /* a private agent has no jobs of the node */
 		.cgroup = &a->root,
-		/* it chooses maps of which a drain reads each bucket; a short run has two drains */
+		/* selects maps of which a drain reads every bucket; a short run has two drains */
 		.interval_ns = a->is_private ? PRIVATE_PACE_NS : a->config.interval_ns,
 		.max_tasks = (unsigned)a->config.max_tasks,
 		.inject_misses = o->inject_misses,
@@ -417,8 +420,9 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 				a->config.interval_ns);
 	if (err)
 		return err;
+	/* set after node_open(), so that the node itself never stalls */
 	a->node.stalled_below_ppm = a->config.stalled_below_ppm;
-	a->node.stalled_after_ns = a->config.stalled_after_ns; /* the node itself never is */
+	a->node.stalled_after_ns = a->config.stalled_after_ns;
 	err = tracker_seed_node(&a->books.tracker);
 	books_consume(&a->books);
 	books_drain(&a->books, true);
@@ -449,7 +453,7 @@ int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t
 	a->porter = o->porter;
 	if (!err && a->porter.fd >= 0)
 		err = door_open(a);
-	if (!err) /* before there are jobs: it gets all their lines */
+	if (!err) /* before there are jobs, so that the archive gets all their lines */
 		err = archive_open(a, o->history_stream_fd, o->history_control_fd);
 	if (!err)
 		err = agent_open_books(a, o, why, size);
@@ -507,7 +511,7 @@ int agent_configure_again(struct agent *a, char *why, size_t size)
 	config_done(&a->config);
 	a->rules = rules;
 	a->config = now;
-	a->node.interval_ns = now.interval_ns; /* of jobs that begin from now on */
+	a->node.interval_ns = now.interval_ns; /* for jobs that begin from now on */
 	a->node.stalled_after_ns = now.stalled_after_ns;
 	a->node.stalled_below_ppm = now.stalled_below_ppm;
 	return 0;

@@ -37,7 +37,10 @@ bool listener_sees(const struct listener *l, const struct subject *subject)
 	return l->sees_all || (subject->label.uid >= 0 && (uid_t)subject->label.uid == l->uid);
 }
 
-/* Puts the line that has been written about @subject, to @only or to all that may see it. */
+/*
+ * Sends s->line, which is about @subject, to @only, or if that is NULL to all listeners that may
+ * see it.
+ */
 static void line_put(struct stream *s, const struct subject *subject, struct listener *only)
 {
 	for (struct listener *l = only ? only : s->first; l; l = only ? NULL : l->next)

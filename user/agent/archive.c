@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#define QUEUE_BYTES (32UL << 20) /* what waits while the historian does, or is started again */
+#define QUEUE_BYTES (32UL << 20) /* buffered while the historian is blocked or restarted */
 #define PATIENCE_AT_END_NS (5 * NSEC_PER_SEC)
 
 static void archive_abandon(struct archive *r)
@@ -92,7 +92,7 @@ void archive_prepare(struct archive *r)
 
 	if (r->stream.fd < 0 || f->is_broken)
 		return;
-	if (f->dropped > r->dropped && !feed_is_waiting(f)) { /* metas may be among them */
+	if (f->dropped > r->dropped && !feed_is_waiting(f)) { /* meta lines may be lost */
 		r->dropped = f->dropped;
 		agent_greet(r->agent, &r->listener, false);
 	}
@@ -138,11 +138,11 @@ int archive_ask(struct peer *p, struct request *r, char *why, size_t size)
 			   0);
 	if (err)
 		snprintf(why, size, "the historian does not answer just now; try again");
-	if (!err) { /* closed, but not shut down: it is the historian's now */
+	if (!err) { /* closed without shutdown: the historian uses it now */
 		descriptor_discard(&p->agent->loop.discard, r->stream_fd);
 		r->stream_fd = -1;
 	}
-	p->state = PEER_FINISHES; /* with nothing of the agent's own */
+	p->state = PEER_FINISHES; /* without lines from the agent */
 	return err;
 }
 

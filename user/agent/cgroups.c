@@ -15,8 +15,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define KERNFS_HANDLE 0xfe /* FILEID_KERNFS: a handle is the id alone */
-#define ROOT_ID 1          /* of the root of any hierarchy */
+#define KERNFS_HANDLE 0xfe /* FILEID_KERNFS: the handle is just the id */
+#define ROOT_ID 1          /* root cgroup of any hierarchy */
 
 static bool mount_is_wanted(const struct cgroup_mount *m, const char *hierarchy)
 {
@@ -40,8 +40,10 @@ static int mount_find(const char *hierarchy, char point[4096])
 	return is_there ? 0 : -ENOENT;
 }
 
-/* Where the unified hierarchy is the only one it is meant; else one that batch systems and
- * containers make cgroups in. */
+/*
+ * "auto" means the unified hierarchy where it is the only one; else one in which batch systems and
+ * containers create cgroups.
+ */
 static const char *hierarchy_choose(const char *hierarchy, char point[4096])
 {
 	static const char *const of_version_1[] = { "memory", "freezer", "cpuacct", "unified" };
@@ -70,7 +72,7 @@ int cgroups_find_root(const char *hierarchy, struct cgroup_target *root, char *w
 	return -ENOENT;
 }
 
-/* The place of @id, or where it would be. */
+/* Returns the index of @id, or where it would be inserted. */
 static size_t cgroup_place(const struct cgroups *c, uint64_t id)
 {
 	size_t from = 0, to = c->nr;
@@ -93,7 +95,10 @@ struct known_cgroup *cgroups_find(const struct cgroups *c, uint64_t id)
 	return at < c->nr && c->all[at]->id == id ? c->all[at] : NULL;
 }
 
-/* The cgroup as a descriptor; or a negative errno, -ESTALE: there is none of that id. */
+/*
+ * Returns an O_PATH descriptor of the cgroup, or a negative errno; -ESTALE if the id does not
+ * exist.
+ */
 static int cgroup_open_id(const struct cgroups *c, uint64_t id)
 {
 	union {
@@ -116,7 +121,7 @@ bool cgroups_has_id(const struct cgroups *c, uint64_t id)
 	return fd != -ESTALE && fd != -ENOENT;
 }
 
-/* The path of a cgroup that exists; NULL: there is none of that id. */
+/* Returns the path of an existing cgroup; NULL if the id does not exist. */
 static char *cgroup_path_by_id(const struct cgroups *c, uint64_t id)
 {
 	int fd = cgroup_open_id(c, id);
@@ -132,7 +137,7 @@ static char *cgroup_path_by_id(const struct cgroups *c, uint64_t id)
 	if (n < (ssize_t)skipped)
 		return NULL;
 	path[n] = '\0';
-	/* one above what is mounted is elsewhere */
+	/* a cgroup above the mounted part has a path elsewhere */
 	if (strncmp(path, c->point, skipped) != 0 || (path[skipped] && path[skipped] != '/'))
 		return NULL;
 	return memory_strdup(path[skipped] ? path + skipped : "/");
@@ -197,7 +202,7 @@ bool cgroups_has(const struct cgroups *c, const char *path, unsigned depth)
 	while (*path == '/' && path < end)
 		path++;
 	if (snprintf(name, sizeof(name), "%.*s", (int)(end - path), path) >= (int)sizeof(name))
-		return true; /* a path that cannot be looked at is not known to be gone */
+		return true; /* a path that cannot be checked is not known to be removed */
 	return !fstatat(c->point_fd, *name ? name : ".", &st, 0);
 }
 

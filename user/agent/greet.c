@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a listener gets first: the jobs and runs that there are now. */
+/* The first lines for a listener: all current jobs and runs. */
 #include "agent/agent.h"
 
 struct greeting {

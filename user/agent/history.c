@@ -32,7 +32,7 @@ struct place {
 	gid_t gid;
 };
 
-/* The store of the node belongs to one user, whose rights the historian has. */
+/* The store belongs to one user, whose rights the historian takes. */
 
 #define OWNER "bpfmon"
 #define NO_GROUP 65534
@@ -53,7 +53,10 @@ static bool folder_is_empty(int fd)
 	return is_empty;
 }
 
-/* Nothing in it is given away: it has to be empty, and so no folder that others use either. */
+/*
+ * Gives an empty folder to the historian's user. It must be empty: no file, and no folder that
+ * others use, is given away.
+ */
 static int folder_give(int fd, struct place *p)
 {
 	struct user owner;
@@ -70,7 +73,7 @@ static int folder_give(int fd, struct place *p)
 	return fchmod(fd, 0700) || fchown(fd, p->uid, p->gid) ? -errno : 0;
 }
 
-/* By its descriptor alone: what its name stands for may change. */
+/* Uses the descriptor only, because the name may be replaced meanwhile. */
 static int folder_take(int fd, struct place *p)
 {
 	struct stat st;
@@ -82,7 +85,7 @@ static int folder_take(int fd, struct place *p)
 	if (st.st_mode & (S_IWGRP | S_IWOTH))
 		return -EPERM;
 	*p = (struct place){ st.st_uid, st.st_gid ? st.st_gid : NO_GROUP };
-	if (geteuid()) /* it has the rights that it has */
+	if (geteuid()) /* an ordinary user keeps its rights */
 		return 0;
 	return st.st_uid ? 0 : folder_give(fd, p);
 }
@@ -104,9 +107,9 @@ static int folder_explain(const char *folder, int err, char *why, size_t size)
 }
 
 /*
- * Finds the owner of the folder of @store. A folder that is missing is made, and one that is root's
- * and empty is used: these are given to the user "bpfmon", or where there is none to
- * PRIVILEGE_FILES_UID. 0; or a negative errno, and @why is a sentence without a full stop.
+ * Finds the owner of the folder of @store, and creates the folder if it is missing. A new folder,
+ * or an empty one of root, is given to the user "bpfmon", or if there is none to
+ * PRIVILEGE_FILES_UID. Returns 0, or a negative errno with a sentence without a full stop in @why.
  */
 static int place_prepare(const char *store, struct place *p, char *why, size_t size)
 {
@@ -130,7 +133,7 @@ static int place_prepare(const char *store, struct place *p, char *why, size_t s
 	return folder_explain(folder, err, why, size);
 }
 
-/* For good, with all capabilities. 0 or a negative errno. */
+/* Takes the owner's ids permanently and drops all capabilities. Returns 0 or a negative errno. */
 static int place_become_owner(const struct place *p)
 {
 	privilege_bound(0);
@@ -141,27 +144,27 @@ static int place_become_owner(const struct place *p)
 }
 
 /*
- * The process that writes has the store open, and SQLite's locks are of a process: so those that
- * read for clients are children of another one, which opens nothing.
+ * The historian opens no file itself. The recorder has the store open, and SQLite's locks belong to
+ * a process, so readers are forked from the historian.
  */
 
-#define FIRST_PAUSE_NS NSEC_PER_SEC /* before a process that died is started again; then longer */
+#define FIRST_PAUSE_NS NSEC_PER_SEC /* before a failed recorder is restarted; doubles each time */
 #define LONGEST_PAUSE_NS (64 * NSEC_PER_SEC)
 
-#define MOST_READERS 16 /* at once */
+#define MOST_READERS 16 /* concurrent */
 #define MOST_READERS_OF_USER 4
 
 struct reader_process {
-	pid_t pid; /* 0: the place is free */
+	pid_t pid; /* 0: unused slot */
 	uid_t uid;
 };
 
 struct historian {
 	const struct history_options *o;
 	int stream_fd, control_fd;
-	pid_t recorder;    /* 0: there is none now */
-	uint64_t began_ns; /* CLOCK_MONOTONIC, here and below: when it was started */
-	uint64_t due_ns;   /* when it is to be started */
+	pid_t recorder;    /* 0 while none runs */
+	uint64_t began_ns; /* CLOCK_MONOTONIC, as below: its start */
+	uint64_t due_ns;   /* time of the next start */
 	uint64_t pause_ns;
 	bool was_started, is_over, agent_is_gone;
 	sigset_t while_waiting;
@@ -171,7 +174,7 @@ struct historian {
 
 static void child_note(int signal)
 {
-	(void)signal; /* it interrupts the wait */
+	(void)signal; /* only interrupts the wait */
 }
 
 static void recorder_start(struct historian *h)
@@ -190,7 +193,7 @@ static void recorder_start(struct historian *h)
 	h->was_started = true;
 }
 
-/* What has come meanwhile waits in the socket, and in the agent's queue. */
+/* Lines that arrive meanwhile stay in the socket and the agent's queue. */
 static void recorder_note_end(struct historian *h, int status)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -224,7 +227,7 @@ static void children_reap(struct historian *h)
 	}
 }
 
-/* A free place; NULL: this user has to wait. */
+/* Returns an unused slot, or NULL if this user has to wait. */
 static struct reader_process *reader_place(struct historian *h, const struct reader *who)
 {
 	struct reader_process *place = NULL;
@@ -257,7 +260,7 @@ static void reader_start(struct historian *h, const struct reader *who, const ch
 		*place = (struct reader_process){ pid, who->uid };
 }
 
-/* The agent's words, then the client's. */
+/* The text begins with the agent's fields; the client's query follows. */
 static void reader_take(struct historian *h)
 {
 	struct message *m = &h->message;
@@ -311,7 +314,7 @@ static void signals_set(struct historian *h)
 	sigprocmask(SIG_SETMASK, &child, NULL);
 }
 
-/* Until the agent has gone, and what it sent is kept. */
+/* Runs until the agent is gone and its lines are stored. */
 static void historian_run(const struct history_options *o, int stream_fd, int control_fd)
 {
 	struct historian h = { .o = o,
@@ -332,7 +335,7 @@ static void historian_run(const struct history_options *o, int stream_fd, int co
 
 #define PATIENCE_MS 8000
 
-/* What the agent was started with, as a socket of systemd, is not for the historian. */
+/* Closes what the agent was started with, such as a socket of systemd. */
 static void descriptors_close_but(int a, int b)
 {
 	const unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
@@ -350,7 +353,7 @@ static void historian_begin(const struct history_options *o, const struct place 
 	int err;
 
 	descriptors_close_but(stream_fd, control_fd);
-	setsid(); /* what the terminal sends is for the agent */
+	setsid(); /* signals of the terminal are for the agent */
 	err = place_become_owner(p);
 	if (err)
 		control_send(control_fd, CONTROL_FAILED, err, 0, strerror(-err));
@@ -410,7 +413,7 @@ void history_end(struct history *h)
 	if (h->stream_fd >= 0)
 		close(h->stream_fd);
 	if (h->stream_fd >= 0 && h->control_fd >= 0)
-		poll(&p, 1, PATIENCE_MS); /* until it has ended, too */
+		poll(&p, 1, PATIENCE_MS); /* until the historian exits */
 	if (h->control_fd >= 0)
 		close(h->control_fd);
 	*h = (struct history){ -1, -1 };

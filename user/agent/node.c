@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The job that has the cgroup @id, or NULL. */
+/* Returns the job of the cgroup @id, or NULL. */
 static struct node_job *node_job_of(const struct node *n, uint64_t id)
 {
 	const struct known_cgroup *one = cgroups_find(&n->cgroups, id);
@@ -28,7 +28,9 @@ static void block_begin(void *context, struct node_job *j)
 	block_io_begin(&j->view.block_io);
 }
 
-/* Of a cgroup that is not known any more, as of late writeback, the node has it alone. */
+/*
+ * Block I/O of a cgroup that is no longer known, such as late writeback, counts for the node only.
+ */
 static struct node_job *job_of_block(struct node *n, const struct block_key *key)
 {
 	struct node_job *j = node_job_of(n, key->cgroup);
@@ -42,7 +44,7 @@ static void block_share(void *context, const struct block_key *key, const struct
 		block_io_add(&j->view.block_io, key, count);
 }
 
-/* Reads what there is for all jobs, which their samples then have. */
+/* Reads the block I/O counters of all jobs, for their next samples. */
 static void node_block_read(struct node *n)
 {
 	if (!n->counts_blocks)
@@ -63,7 +65,7 @@ static void block_end(void *context, const struct block_key *key, const struct b
 	tracker_block_remove(&n->books->tracker, key);
 }
 
-/* The same, and keeps for good what cgroups have that are over. */
+/* Moves the counters of removed cgroups into their jobs for good, then reads those of all jobs. */
 static void node_block_settle(struct node *n)
 {
 	if (!n->counts_blocks)
@@ -72,7 +74,7 @@ static void node_block_settle(struct node *n)
 	node_block_read(n);
 }
 
-/* A job that no rule of the table makes: its id, kind and name. */
+/* Returns a rule for a job that no row of the table makes. */
 static struct rules_job node_job_name(const char *id, const char *name)
 {
 	struct rules_job rule = { .uid = -1 };
@@ -83,7 +85,9 @@ static struct rules_job node_job_name(const char *id, const char *name)
 	return rule;
 }
 
-/* The first @depth components of @path, which are the job's own. NULL without memory. */
+/*
+ * Returns the first @depth components of @path, which are the job's cgroup; NULL if out of memory.
+ */
 static char *cgroup_of_job(const char *path, unsigned depth)
 {
 	const char *end = path;
@@ -93,7 +97,7 @@ static char *cgroup_of_job(const char *path, unsigned depth)
 	return depth ? memory_strndup(path, (size_t)(end - path)) : memory_strdup(path);
 }
 
-/* Those that the accounts and the drain have: for others each job would read files. */
+/* Only the metrics of accounts and drains: others would read files for each job. */
 static void metrics_of_view(const struct node *n, struct metric_set *set)
 {
 	const struct metric_set *usable = &n->books->tracker.usable;
@@ -133,7 +137,7 @@ static void node_job_describe(struct node *n, struct node_job *j)
 	run->of_node = &subject->label;
 }
 
-/* Only a hierarchy with the controller of memory has that of the job. */
+/* Only a hierarchy with the memory controller has the memory of a job. */
 static bool hierarchy_has_memory(const struct node *n)
 {
 	return !strcmp(n->hierarchy, "unified") || !strcmp(n->hierarchy, "memory");
@@ -151,8 +155,8 @@ static bool node_job_find_folder(const struct node *n, const struct node_job *j,
 }
 
 /*
- * Sees how much memory the job needs by its cgroup, where something has run since the last look;
- * PSS of its processes would be too much work for an agent.
+ * Records the memory need of the job from its cgroup, if the job has used CPU since the last read.
+ * The PSS of its processes would cost too much.
  */
 static void node_job_watch_needed(const struct node *n, struct node_job *j)
 {
@@ -182,8 +186,10 @@ static void node_job_sample(const struct node *n, struct node_job *j, uint64_t n
 	tally_view_note_stall(&j->view, j->view.smp.elapsed_ns);
 }
 
-/* The cgroup @path, of @depth components or more, belongs to it, too: the memory of a job that is
- * in several is in none of them. */
+/*
+ * Adds the cgroup @path, of at least @depth components, to the job. The memory of a job with
+ * several cgroups is in none of them.
+ */
 static void node_job_extend(struct node_job *j, const char *path, unsigned depth)
 {
 	char *own = cgroup_of_job(path, depth);
@@ -196,8 +202,8 @@ static void node_job_extend(struct node_job *j, const char *path, unsigned depth
 }
 
 /*
- * It begins now in @above (NULL: it is the node): its meta line is written. @path: of its cgroup,
- * or of one in that; NULL: it has none.
+ * Begins a job within @above (NULL for the node) and writes its meta line. @path is its cgroup or
+ * one below that; NULL if it has none.
  */
 static void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule,
 			   const char *path, struct node_job *above)
@@ -223,12 +229,12 @@ static void node_job_begin(struct node *n, struct node_job *j, struct rules_job 
 	stream_put_meta(n->stream, &j->subject, NULL);
 }
 
-/* It is over: its summary is written, and all that it has is released but @j itself. */
+/* Ends a job: writes its summary and releases everything but @j itself. */
 static void node_job_end(const struct node *n, struct node_job *j)
 {
 	struct feed *f;
 
-	/* its totals are those of the last drain, or of accounts that are gone */
+	/* the totals are those of the last drain and of removed accounts */
 	node_job_sample(n, j, clock_ns(CLOCK_MONOTONIC));
 	tally_view_note_losses(&j->view);
 	tally_view_note_costs(&j->view);
@@ -242,8 +248,8 @@ static void node_job_end(const struct node *n, struct node_job *j)
 	free(j->cgroup);
 }
 
-#define LOOK_DRAINS 64 /* without a process: then it looks whether the cgroup is there */
-#define IDLE_DRAINS 2  /* without a process: what the last tasks used has been counted by then */
+#define LOOK_DRAINS 64 /* idle drains after which the existence of the cgroup is checked */
+#define IDLE_DRAINS 2  /* idle drains after which the last use of exited tasks has been counted */
 
 int node_open(struct node *n, struct books *books, const struct cgroup_target *root,
 	      const struct rules *rules, struct stream *stream, uint64_t interval_ns)
@@ -301,7 +307,7 @@ void node_each(struct node *n, void (*each)(void *context, struct node_job *j), 
 		each(context, j);
 }
 
-/* The job of the rule @rule within @above, which begins now unless it is there. */
+/* Returns the job of @rule; begins it within @above if it is new. */
 static struct node_job *node_job_get(struct node *n, const struct rules_job *rule, const char *path,
 				     struct node_job *above)
 {
@@ -325,7 +331,7 @@ static struct node_job *node_job_get(struct node *n, const struct rules_job *rul
 	return j;
 }
 
-/* Gives @one its job, by its path. */
+/* Assigns @one to its job, by path. */
 static void cgroup_assign(struct node *n, struct known_cgroup *one)
 {
 	struct rules_job found[RULES_JOBS];
@@ -339,7 +345,10 @@ static void cgroup_assign(struct node *n, struct known_cgroup *one)
 	one->gap = one->path ? rules_find_gap(n->rules, one->path) : 0;
 }
 
-/* The cgroup of an account, known from then on. NULL: there is no memory, or it has no cgroup. */
+/*
+ * Returns the cgroup of an account, adding it if it is new; NULL if out of memory, or if the id is
+ * 0.
+ */
 static struct known_cgroup *cgroup_meet(struct node *n, uint64_t id)
 {
 	struct known_cgroup *one = cgroups_find(&n->cgroups, id);
@@ -367,10 +376,10 @@ void node_cgroup(struct node *n, const struct cgroup_name_event *e)
 {
 	struct known_cgroup *one;
 
-	if (e->bytes == sizeof(e->path)) /* cut: it is looked up when it has a process */
+	if (e->bytes == sizeof(e->path)) /* truncated: looked up when it has a process */
 		return;
 	if (e->bytes) {
-		/* in a namespace of cgroups the kernel's path begins above what is seen here */
+		/* in a cgroup namespace the kernel's path begins above the visible root */
 		cgroups_learn(&n->cgroups, e->id, n->cgroups.is_whole ? e->path : NULL);
 		return;
 	}
@@ -447,7 +456,7 @@ void node_removed(struct node *n, const struct account_key *key, const struct ac
 		account_add(&j->view.tally.removed, total);
 }
 
-/* Of the cgroup and of no run: the run that has the others removes those. */
+/* Removes accounts that belong to the cgroup but to no run; the owning run removes the others. */
 static void accounts_remove(struct node *n, const struct known_cgroup *one)
 {
 	const struct accounts *all = &n->books->tracker.accounts;
@@ -464,12 +473,12 @@ static void accounts_remove(struct node *n, const struct known_cgroup *one)
 	}
 }
 
-/* True: nothing of it is left to be counted. */
+/* Returns whether nothing of the cgroup is left to be counted. */
 static bool cgroup_is_over(struct node *n, struct known_cgroup *one)
 {
 	if (!one->job || one->idle_drains < IDLE_DRAINS)
 		return false;
-	/* where the hook of its removal is missing, or its event was lost */
+	/* in case the removal hook is missing, or its event was lost */
 	if (!one->is_gone && one->idle_drains % LOOK_DRAINS == IDLE_DRAINS)
 		one->is_gone = !cgroups_has_id(&n->cgroups, one->id);
 	if (!one->is_gone)
@@ -479,7 +488,7 @@ static bool cgroup_is_over(struct node *n, struct known_cgroup *one)
 	return !one->nr_accounts;
 }
 
-/* Of a job that is over: true if none of its cgroups has been made again. */
+/* Returns whether a job has ended: it is empty, and none of its cgroups was created again. */
 static bool node_job_is_over(const struct node *n, const struct node_job *j)
 {
 	return !j->nr_cgroups && !j->nr_within &&
@@ -525,7 +534,7 @@ void node_settle(struct node *n)
 		one->job->nr_cgroups--;
 		cgroups_forget(&n->cgroups, one);
 	}
-	while (*at) /* those that began later come first: jobs within others */
+	while (*at) /* the list is newest first, so inner jobs precede the outer ones */
 		if (node_job_is_over(n, *at))
 			node_job_remove(n, at);
 		else
@@ -536,7 +545,7 @@ static void job_put_sample(void *context, struct node_job *j)
 {
 	const struct node *n = context;
 
-	if (j->view.start_ns > n->books->tracker.began_ns) /* the first drain of it is the next */
+	if (j->view.start_ns > n->books->tracker.began_ns) /* its first drain is the next one */
 		return;
 	node_job_sample(n, j, n->books->tracker.began_ns);
 	feeds_flush(&j->view.feeds);

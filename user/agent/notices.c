@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define NOTICE_BYTES 1024
-#define TICK_NS (10 * NSEC_PER_MSEC) /* to which /proc knows when a process has begun */
+#define TICK_NS (10 * NSEC_PER_MSEC) /* resolution of start times in /proc */
 
 static const char in_namespace[] =
 	"the agent is in a PID namespace of its own: the node and its jobs are what is in that "
@@ -33,7 +33,7 @@ static int compare_pids(const void *a, const void *b)
 	return *(const pid_t *)a < *(const pid_t *)b ? -1 : *(const pid_t *)a > *(const pid_t *)b;
 }
 
-/* The PIDs of the last drain, sorted; owned by the caller. NULL: out of memory. */
+/* Returns the sorted pids of the last drain, which the caller frees; NULL if out of memory. */
 static pid_t *drained_pids(const struct rows *rows)
 {
 	pid_t *pids = memory_calloc(rows->nr + 1, sizeof(*pids));
@@ -45,7 +45,7 @@ static pid_t *drained_pids(const struct rows *rows)
 	return pids;
 }
 
-/* One that began later may have been born after the drain had passed. */
+/* A process that started later may have been missed by the drain. */
 static bool was_there(pid_t pid, uint64_t drain_boot_ns, struct proc_stat *stat)
 {
 	return !proc_stat_read(pid, stat) && !strchr("ZXx", stat->state) &&
@@ -72,7 +72,10 @@ static void unseen_compare(struct unseen *u, const struct books *b)
 	free(pids);
 }
 
-/* Whether all that /proc has could have a row: nothing was lost, and their PIDs are the same. */
+/*
+ * Returns whether every process in /proc should have a row: nothing was lost, and the PID
+ * namespaces match.
+ */
 static bool may_compare(const struct agent *a)
 {
 	const struct tracking *now = tracker_tracking(&a->books.tracker);
@@ -91,7 +94,7 @@ void unseen_find(struct agent *a)
 	unseen_compare(&a->unseen, &a->books);
 	if (!a->unseen.nr)
 		return;
-	books_drain(&a->books, true); /* the one before may have missed an entry */
+	books_drain(&a->books, true); /* the previous drain may have missed an entry */
 	unseen_compare(&a->unseen, &a->books);
 }
 
@@ -107,7 +110,7 @@ static void unseen_text(const struct unseen *u, char *out, size_t size)
 		 u->nr, u->nr == UNSEEN_KEPT ? " or more" : "", u->pids[0], comm);
 }
 
-/* False: there is no cgroup where jobs are expected, and no rule knows one. */
+/* Returns false if no cgroup where jobs are expected lacks a rule. */
 static bool gaps_text(const struct node *n, char *out, size_t size)
 {
 	const struct known_cgroup *first = NULL;
@@ -137,7 +140,7 @@ static bool gaps_text(const struct node *n, char *out, size_t size)
 	return true;
 }
 
-/* Appends "notices", an array of sentences without a full stop; nothing if there is none. */
+/* Appends the array "notices" of sentences without a full stop, if there are any. */
 static void notices_write(const struct agent *a, struct jsonw *j)
 {
 	const bool is_inside = tracker_is_in_a_pid_namespace(&a->books.tracker);
@@ -182,7 +185,7 @@ void notices_log_gaps(struct agent *a)
 	log_warn("%s", text);
 }
 
-/* The line about the agent itself: what it costs, what it holds, what it has lost. */
+/* The line about the agent itself: costs, sizes and losses. */
 
 static void losses_write(struct jsonw *j, const struct tracking *t)
 {
@@ -201,7 +204,7 @@ static uint64_t lines_dropped(const struct agent *a)
 	return sum;
 }
 
-/* Resident memory now, bytes; 0: it cannot be read. */
+/* Returns the resident memory in bytes; 0 if it cannot be read. */
 static uint64_t own_rss_read(void)
 {
 	FILE *f = memory_fopen("/proc/self/statm", "re");
@@ -256,7 +259,7 @@ void agent_report(struct agent *a, struct listener *l)
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
 		const struct agent_metric *m = agent_metric_get(i);
 
-		if (value[i] || i != AGENT_rss_bytes) /* it may not have been read */
+		if (value[i] || i != AGENT_rss_bytes) /* 0 if it could not be read */
 			jsonw_decimal(&j, m->key, value[i], metric_unit_decimals(m->unit));
 	}
 	losses_write(&j, tracker_tracking(&a->books.tracker));

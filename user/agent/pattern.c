@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Compiles patterns of cgroup paths. */
+/* Compiles and matches patterns of cgroup paths. */
 #include "agent/pattern.h"
 
 #include "base/text.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
-#define MAX_TEXTS 2 /* in a component: each multiplies the time that a hostile name costs */
+#define MAX_TEXTS 2 /* in a component: each multiplies the time of matching a hostile name */
 
 static const struct {
 	const char *name;
@@ -54,7 +54,7 @@ static bool class_find(const char *name, size_t length, enum token_type *type)
 	return false;
 }
 
-/* {NAME} or {NAME:CLASS} at *@at. NULL, or what is wrong. */
+/* Compiles {NAME} or {NAME:CLASS} at *@at. Returns NULL, or the error. */
 static const char *part_compile(struct pattern *p, const char **at)
 {
 	const char *name = *at + 1, *class;
@@ -86,7 +86,7 @@ static const char *part_compile(struct pattern *p, const char **at)
 	return token_add(p, t);
 }
 
-/* **SUFFIX, with a suffix without parts, is a whole component. NULL, or what is wrong. */
+/* Compiles **SUFFIX, a whole component whose suffix has no parts. Returns NULL, or the error. */
 static const char *any_number_compile(struct pattern *p, const char **at)
 {
 	size_t length = strcspn(*at + 2, "/*{}");
@@ -102,7 +102,7 @@ static const char *any_number_compile(struct pattern *p, const char **at)
 	return token_add(p, t);
 }
 
-/* The tokens of the component from @first on. NULL, or what is wrong. */
+/* Checks the tokens of the component that begins at @first. Returns NULL, or the error. */
 static const char *component_check(const struct pattern *p, size_t first)
 {
 	unsigned texts = 0;
@@ -121,7 +121,7 @@ static const char *component_check(const struct pattern *p, size_t first)
 	return texts > MAX_TEXTS ? "there are more than two * or {NAME} between two /" : NULL;
 }
 
-/* The component at *@at, which is behind a /. NULL, or what is wrong. */
+/* Compiles the component at *@at, after a /. Returns NULL, or the error. */
 static const char *component_compile(struct pattern *p, const char **at)
 {
 	size_t first = p->nr_tokens, length;
@@ -169,8 +169,7 @@ int pattern_compile(struct pattern *p, const char *text, char *why, size_t size)
 	return -EINVAL;
 }
 
-/* Matches cgroup paths with patterns. Users choose names of cgroups: time and memory are bounded.
- */
+/* Matching. Users choose the names of cgroups, so time and memory are bounded. */
 
 #define HASH_DIGITS 64
 
@@ -195,7 +194,7 @@ static size_t digits_span(struct piece s)
 	return n;
 }
 
-/* Lower case, as programs write them. */
+/* Lower case only, as programs write them. */
 static size_t hex_span(struct piece s)
 {
 	size_t n = 0;
@@ -206,7 +205,7 @@ static size_t hex_span(struct piece s)
 	return n;
 }
 
-/* 8-4-4-4-12 digits, with - or _ (systemd's names of slices have no other -); or 32 digits. */
+/* 8-4-4-4-12 digits with - or _ (names of slices cannot contain other -), or 32 digits. */
 static size_t uuid_span(struct piece s)
 {
 	static const size_t groups[] = { 8, 4, 4, 4, 12 };
@@ -241,7 +240,7 @@ static bool unit_fits(enum token_type type, struct piece s)
 	       (type == TOKEN_SLICE && has_end(s, ".slice", 6));
 }
 
-/* How much of the beginning of @s a token stands for that has no choice; 0: it does not fit. */
+/* Returns the length of the prefix of @s that a token of fixed extent matches; 0 if none. */
 static size_t token_span(const struct token *t, struct piece s)
 {
 	size_t n;
@@ -263,7 +262,7 @@ static size_t token_span(const struct token *t, struct piece s)
 	}
 }
 
-/* The tokens from @t to the end of its component, with @s. A text is as long as it can be. */
+/* Matches the tokens from @t to the end of its component with @s; a text is greedy. */
 static bool component_match(const struct token *t, struct piece s, struct piece *parts)
 {
 	size_t max, min;
@@ -297,7 +296,10 @@ static bool component_match(const struct token *t, struct piece s, struct piece 
 static bool components_match(const struct pattern *p, const struct token *t,
 			     const struct path *path, size_t *at, struct piece *parts);
 
-/* As many components as possible for @t, which is **SUFFIX, and the rest for the tokens behind. */
+/*
+ * Matches @t, which is **SUFFIX, with as many components as possible, and the next tokens with the
+ * rest.
+ */
 static bool any_number_match(const struct pattern *p, const struct token *t,
 			     const struct path *path, size_t *at, struct piece *parts)
 {
@@ -315,7 +317,10 @@ static bool any_number_match(const struct pattern *p, const struct token *t,
 	return false;
 }
 
-/* The tokens from @t on with the components from *@at on, which is then behind the last of them. */
+/*
+ * Matches the tokens from @t on with the components from *@at on; *@at is then after the last of
+ * them.
+ */
 static bool components_match(const struct pattern *p, const struct token *t,
 			     const struct path *path, size_t *at, struct piece *parts)
 {

@@ -22,7 +22,7 @@
 
 static bool peer_is_in(int fd, gid_t own, gid_t wanted)
 {
-	static gid_t groups[MAX_GROUPS]; /* one loop, one thread */
+	static gid_t groups[MAX_GROUPS]; /* static: one loop, one thread */
 	socklen_t size = sizeof(groups);
 
 	if (wanted == CONFIG_NO_GROUP)
@@ -37,7 +37,10 @@ static bool peer_is_in(int fd, gid_t own, gid_t wanted)
 	return false;
 }
 
-/* Fills in the user of the connection. NULL: it is served; else why not, a constant text. */
+/*
+ * Reads the user of the connection. Returns NULL if it is served, else the reason, a constant
+ * string.
+ */
 static const char *peer_find_access(struct peer *p)
 {
 	struct agent *a = p->agent;
@@ -62,9 +65,9 @@ static const char *peer_find_access(struct peer *p)
 	return NULL;
 }
 
-#define CLOCK_SLACK_NS (10 * NSEC_PER_SEC) /* that the start of a command may lie back */
+#define CLOCK_SLACK_NS (10 * NSEC_PER_SEC) /* greatest plausible age of a command's start */
 
-/* The description has been written, and of its texts only the meta line had a use. */
+/* Frees the description: the meta line is written, and nothing else needs its strings. */
 static void description_forget(struct assignment *a)
 {
 	a->run.command = NULL;
@@ -74,7 +77,7 @@ static void description_forget(struct assignment *a)
 	described_done(&a->described);
 }
 
-/* The run as others see it: its user, and the name that it was given. */
+/* Fills in the run as others see it: with its user and name only. */
 static void subject_describe(struct peer *p)
 {
 	const struct run *run = &p->tenant->assignment.run;
@@ -99,13 +102,13 @@ static void subject_describe(struct peer *p)
 	s->run.of_node = &s->label;
 }
 
-/* @when_ns: CLOCK_MONOTONIC, as the client says; another one is taken if that cannot be. */
+/* @when_ns is the start by the client's CLOCK_MONOTONIC; an implausible one is replaced by now. */
 static void peer_start(struct peer *p, uint64_t when_ns)
 {
 	struct tenant *t = p->tenant;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	/* the clock of a client may be another one, as in a time namespace */
+	/* the clock of a client may differ, as in a time namespace */
 	if (when_ns > now_ns || when_ns + CLOCK_SLACK_NS < now_ns)
 		when_ns = now_ns;
 	if (!t->assignment.is_described)
@@ -129,11 +132,11 @@ static void peer_start(struct peer *p, uint64_t when_ns)
 		log_info("a run has no spans: out of memory");
 }
 
-#define PACKETS_AT_ONCE 256              /* others get their turn in between */
+#define PACKETS_AT_ONCE 256              /* then other clients get their turn */
 #define DESCRIPTION_MOST (2UL << 20)     /* of a client, whose command is kept until it starts */
-#define PATIENCE_NS (10 * NSEC_PER_SEC)  /* with a client that does not go on, */
-#define CLOSING_NS (100 * NSEC_PER_MSEC) /* between looks whether a run can be closed */
-#define PATIENCE_AT_END_NS (12 * NSEC_PER_SEC) /* or does not read its last lines */
+#define PATIENCE_NS (10 * NSEC_PER_SEC)  /* for a client to continue */
+#define CLOSING_NS (100 * NSEC_PER_MSEC) /* between checks whether a run can be closed */
+#define PATIENCE_AT_END_NS (12 * NSEC_PER_SEC) /* for a client to read its last lines */
 
 static void peer_refuse(struct peer *p, int err, const char *why)
 {
@@ -143,7 +146,7 @@ static void peer_refuse(struct peer *p, int err, const char *why)
 	p->state = PEER_GONE;
 }
 
-/* What it sends makes no sense, or it is too slow: its run ends, or it is removed soon. */
+/* Drops a client that sent nonsense or is too slow: its run ends, or it is removed soon. */
 static void peer_drop(struct peer *p, const char *why)
 {
 	p->agent->counts.dropped++;
@@ -189,7 +192,7 @@ static void peer_take_whole(struct peer *p, const struct control *c)
 		peer_stop(p, "");
 	} else if (p->state == PEER_LISTENS &&
 		   (c->type == CONTROL_DESCRIPTION || c->type == CONTROL_START)) {
-		message_done(&p->message); /* of a job that runs already */
+		message_done(&p->message); /* of a job that already runs */
 	} else if (p->state <= PEER_RUNS || p->state == PEER_LISTENS) {
 		peer_drop(p, "it sent what the agent does not understand");
 	}
@@ -210,7 +213,7 @@ static void peer_leave(struct peer *p)
 	}
 }
 
-/* Of the next one; a request is always taken. */
+/* Returns the size limit of the next message; a request always fits. */
 static size_t peer_message_limit(const struct peer *p)
 {
 	size_t spare = p->state == PEER_NEW ? 0 : agent_spare_of(p->agent, p);
@@ -227,10 +230,10 @@ static bool peer_may_hold(void *context, size_t bytes)
 	return bytes <= agent_spare_of(p->agent, p);
 }
 
-/* What message_receive() has returned that is no message. */
+/* Handles a result of message_receive() that is no message. */
 static void peer_take_news(struct peer *p, int got)
 {
-	/* only the first packet of a request may bring descriptors */
+	/* only the first packet of a request may carry descriptors */
 	if (got == -EPERM && p->state == PEER_NEW && !p->message.type)
 		door_ask(p);
 	else if (got < 0)
@@ -258,7 +261,7 @@ static void peer_ready(void *context, uint32_t events)
 		peer_take_news(p, got);
 }
 
-/* Takes the packet @c that the porter has received; or @err, why there is none. */
+/* Handles the packet @c from the porter, or @err if there is none. */
 static void peer_take_packet(struct peer *p, int err, const struct control *c)
 {
 	int got = err ? err : message_take_packet(&p->message, c);
@@ -317,7 +320,7 @@ void peer_publish(struct peer *p)
 	feeds_flush(&t->job.view.feeds);
 }
 
-/* From here on only what has been queued is sent. */
+/* From now on only queued lines are sent. */
 static void peer_finish(struct peer *p)
 {
 	p->state = PEER_FINISHES;
@@ -431,7 +434,7 @@ static void tenant_remove(struct peer *p)
 	struct tenant *t = p->tenant;
 	int fd = t->assignment.spec.stream_fd;
 
-	if (t->job.account.tree) /* it has not come to an end of its own */
+	if (t->job.account.tree) /* it was not closed regularly */
 		job_abandon(&t->job);
 	tenant_done(t);
 	if (fd >= 0)
@@ -466,10 +469,11 @@ void peer_remove(struct peer *p)
 		tenant_remove(p);
 	feed_done(&p->listener.feed);
 	if (p->listening.fd >= 0) {
-		loop_remove(&a->loop, &p->listening); /* the client may have it open, too */
+		/* the client may share the open file, so epoll would keep it */
+		loop_remove(&a->loop, &p->listening);
 		socket_discard(&a->loop.discard, p->listening.fd);
 	}
-	loop_remove(&a->loop, &p->source); /* as above: or it is open still */
+	loop_remove(&a->loop, &p->source); /* as above, or it is still open */
 	socket_discard(&a->loop.discard, p->source.fd);
 	message_discard(&p->message, &a->loop.discard);
 	free(p);
@@ -499,7 +503,7 @@ bool places_make_one(struct agent *a)
 	struct peer *found = NULL;
 	size_t most = 0, n;
 
-	/* the one that came last is the first in the list; it is to get the place */
+	/* the first in the list is the newest client, which is to get the place */
 	for (struct peer *p = a->peers ? a->peers->next : NULL; p; p = p->next) {
 		if (p->state != PEER_NEW)
 			continue;

@@ -19,8 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define ADMIN_QUEUE_BYTES (16UL << 20) /* all processes of a large node, some samples of them */
-#define SPANS_QUEUED 1024 /* callers that have not been accepted; the kernel may allow fewer */
+#define ADMIN_QUEUE_BYTES (16UL << 20) /* a few samples of all processes of a large node */
+#define SPANS_QUEUED 1024              /* pending connections; the kernel may allow fewer */
 
 static bool socket_is(int fd, int domain, int type)
 {
@@ -32,7 +32,7 @@ static bool socket_is(int fd, int domain, int type)
 	       is_type == type;
 }
 
-/* What the agent reads or writes must not be able to make it wait. */
+/* Sockets that the agent reads or writes must be of types that cannot block it. */
 static int sockets_check(const struct request *r, char *why, size_t size)
 {
 	bool are_right = socket_is(r->stream_fd, AF_UNIX, SOCK_STREAM) &&
@@ -47,7 +47,7 @@ static int sockets_check(const struct request *r, char *why, size_t size)
 	return -ENOTSOCK;
 }
 
-/* What an agent does for no client. */
+/* Rejects what this agent offers to no client. */
 static int offers_check(const struct agent_config *c, const struct request *r, char *why,
 			size_t size)
 {
@@ -77,7 +77,7 @@ static int offers_check(const struct agent_config *c, const struct request *r, c
 	return -EPERM;
 }
 
-/* The client's launcher sends the signals, to processes that it is given by number. */
+/* The client's launcher sends the signals, to processes that the agent names by pid. */
 static int limits_check_numbers(const struct request *r, char *why, size_t size)
 {
 	static const char about[] = "the agent cannot name the processes that a limit is to end: ";
@@ -98,7 +98,7 @@ static int limits_check_numbers(const struct request *r, char *why, size_t size)
 	return 0;
 }
 
-/* What costs the whole node is not everybody's to ask for. */
+/* Only admins may request what costs the whole node. */
 static int wishes_check(const struct peer *p, const struct request *r, char *why, size_t size)
 {
 	const struct agent_config *c = &p->agent->config;
@@ -133,7 +133,9 @@ static int limits_check(struct peer *p, char *why, size_t size)
 	return -EDQUOT;
 }
 
-/* Each process is the user's own, before it is followed and after: an exec may have changed that.
+/*
+ * Called before and after the processes are tracked: each must be the user's own, which an exec may
+ * change.
  */
 static int targets_check_owner(const struct peer *p, const struct request *r, char *why,
 			       size_t size)
@@ -145,7 +147,10 @@ static int targets_check_owner(const struct peer *p, const struct request *r, ch
 	return err;
 }
 
-/* The command connects there: the agent has made it itself, as only then it never waits for it. */
+/*
+ * Opens the socket to which the command connects. The agent creates it itself, as only its own
+ * socket is sure never to block it.
+ */
 static int spans_listen(const char *name)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -230,7 +235,7 @@ static void node_listen(struct peer *p, bool once)
 {
 	struct agent *a = p->agent;
 
-	if (once) { /* of runs it is the last sample that they have had */
+	if (once) { /* runs get their last sample */
 		books_drain(&a->books, false);
 		node_publish(&a->node);
 	}
@@ -243,7 +248,9 @@ static void node_listen(struct peer *p, bool once)
 	p->listener.feed.is_ended = true;
 }
 
-/* To the samples and, with each, to all live processes; those of the last sample come at once. */
+/*
+ * Subscribes to samples, each with all live processes; those of the last sample are sent at once.
+ */
 static void job_listen_to_processes(struct peer *p, struct tally_view *v)
 {
 	struct feed *f = &p->listener.feed;
@@ -260,7 +267,7 @@ static int job_listen(struct peer *p, const struct request *r, char *why, size_t
 	struct node_job *j = node_find_named(&p->agent->node, r->job, &p->listener);
 	char shown[REQUEST_JOB_BYTES];
 
-	/* whether there is such a job of another user is not to be found out */
+	/* the answer must not reveal whether another user has such a job */
 	if (j) {
 		p->follows = j;
 		stream_put_meta(&p->agent->stream, &j->subject, &p->listener);
@@ -335,10 +342,10 @@ int peer_take_request(struct peer *p, char *why, size_t size)
 	if (err)
 		return err;
 	err = request_obey(p, &r, why, size);
-	for (size_t i = 0; i < r.nr_pids; i++) /* whatever they are */
+	for (size_t i = 0; i < r.nr_pids; i++) /* of any type */
 		socket_close(p, &r.pid_fds[i]);
 	socket_close(p, &r.cgroup_fd);
-	socket_close(p, &r.stream_fd); /* those that have not been taken */
+	socket_close(p, &r.stream_fd); /* those that were not moved */
 	socket_close(p, &r.marks_fd);
 	socket_close(p, &r.span_fd);
 	for (size_t i = 0; i < REQUEST_UDP; i++)

@@ -26,22 +26,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHILDREN 256 /* at once */
+#define CHILDREN 256 /* concurrent */
 #define CHILDREN_OF_USER 64
-#define HANGING_OF_USER 8 /* of these for longer than: */
+#define HANGING_OF_USER 8 /* of these, those older than HANGING_NS */
 #define HANGING_NS (2 * NSEC_PER_SEC)
 #define NO_USER ((uid_t)-1)
-#define LOOK_MS 200   /* between looks at children that have not ended */
-#define LEAVE_MS 1000 /* for a client to read why it was refused, before its connection ends */
+#define LOOK_MS 200   /* between checks of running children */
+#define LEAVE_MS 1000 /* for a client to read a refusal before its connection is closed */
 #define STEP_MS 2
-#define MANY_CHILDREN 32 /* with so many it is not waited for */
+#define MANY_CHILDREN 32 /* then unread data is not waited for */
 
 struct porter {
 	int fd;
 	const _Atomic uint64_t *closed_id;
 	struct porter_child {
-		pid_t pid; /* 0: the place is free */
-		uid_t uid; /* NO_USER: it closes what any has sent */
+		pid_t pid; /* 0: unused slot */
+		uid_t uid; /* NO_USER: closes what any user has sent */
 		uint64_t began_ns;
 	} children[CHILDREN];
 	size_t nr;
@@ -60,7 +60,7 @@ static bool fd_is_plain_socket(int fd)
 		return type == SOCK_DGRAM;
 	if (domain != AF_UNIX)
 		return false;
-	/* one that is not connected could listen, and close many with itself */
+	/* an unconnected one could listen, and close many others with itself */
 	return type == SOCK_DGRAM ||
 	       (type == SOCK_STREAM && !getpeername(fd, (struct sockaddr *)&at, &at_size));
 }
@@ -105,7 +105,7 @@ static void packet_pass(int fd, const void *bytes, size_t size, const int *fds, 
 		;
 }
 
-/* What is received stays open until this process ends, which the client does not wait for. */
+/* Received descriptors stay open until this process exits, which the client does not wait for. */
 static void packet_receive_for(int porter_fd, const struct porter_order *o, int connection)
 {
 	struct porter_answer answer = { .id = o->id };
@@ -126,7 +126,7 @@ static void packet_receive_for(int porter_fd, const struct porter_order *o, int 
 	packet_pass(porter_fd, &answer, sizeof(answer), fds, nr);
 }
 
-/* Until this process has it alone, or the agent has ended. */
+/* Waits until this process has the only copy, or the agent has ended. */
 static void closing_wait_for(const struct porter *p, uint64_t id)
 {
 	struct pollfd agent = { .fd = p->fd, .events = 0 };
@@ -135,8 +135,10 @@ static void closing_wait_for(const struct porter *p, uint64_t id)
 		;
 }
 
-/* A client gets an error in place of what it was sent last, if its connection ends with something
- * unread: it may read that before. */
+/*
+ * Waits until the client has read its last message: closing with unread data would give it an error
+ * instead.
+ */
 static void connection_leave(int fd)
 {
 	int unread;
@@ -176,7 +178,10 @@ static void porter_reap(struct porter *p)
 			}
 }
 
-/* NULL: there are too many, or too many of that user, which has sent what they have to wait for. */
+/*
+ * Returns NULL if there are too many children, or too many for that user, whose descriptors block
+ * them.
+ */
 static struct porter_child *child_place(struct porter *p, const struct porter_order *o)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -196,7 +201,7 @@ static struct porter_child *child_place(struct porter *p, const struct porter_or
 	return nr >= CHILDREN_OF_USER || nr_hanging >= HANGING_OF_USER ? NULL : place;
 }
 
-/* Until the child has taken the order out of the socket, or has ended. */
+/* Waits until the child has received the order, or has exited. */
 static void child_wait_for(int taken_fd)
 {
 	char byte;
@@ -217,7 +222,7 @@ static void porter_fork(struct porter *p, const struct porter_order *o, struct p
 	if (!pid) {
 		close(taken[0]);
 		order_carry_out(p, taken[1]);
-		_exit(0); /* what ends does not linger */
+		_exit(0); /* closes the descriptors */
 	}
 	close(taken[1]);
 	child_wait_for(taken[0]);
@@ -228,7 +233,7 @@ static void porter_fork(struct porter *p, const struct porter_order *o, struct p
 	p->nr++;
 }
 
-/* The connection is the agent's still: what is dropped here is not closed. */
+/* The agent still has the connection: dropping it here does not close it. */
 static void order_refuse(struct porter *p, struct porter_order *o)
 {
 	struct porter_answer answer = { .id = o->id, .err = -EDQUOT };
@@ -271,7 +276,7 @@ static void porter_run(const struct porter_link *link)
 	}
 }
 
-/* What the agent was started with is not for it. */
+/* Closes what the agent was started with. */
 static void porter_become(int fd)
 {
 	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
@@ -323,7 +328,7 @@ static bool order_send(int porter_fd, const struct porter_order *o, int fd)
 	return sendmsg(porter_fd, &h, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*o);
 }
 
-/* The porter closes it last: what is in its queue is dropped by then. */
+/* The porter closes the socket last, which also drops what is in its queue. */
 static bool door_hand_over(void *context, int fd)
 {
 	struct agent *a = context;
@@ -349,7 +354,7 @@ static void door_take_answer(struct agent *a, struct porter_answer *answer, int 
 {
 	struct peer *p = peer_that_asked(a, answer->id);
 
-	if (!p) { /* it was dropped meanwhile */
+	if (!p) { /* dropped meanwhile */
 		for (size_t i = 0; i < nr; i++)
 			descriptor_discard(&a->loop.discard, fds[i]);
 		return;
@@ -361,7 +366,7 @@ static void door_take_answer(struct agent *a, struct porter_answer *answer, int 
 		    &answer->packet);
 }
 
-/* False: there is none. */
+/* Returns false if there is no answer. */
 static bool door_receive_answer(struct agent *a)
 {
 	struct porter_answer answer;

@@ -15,15 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 5000 /* with an agent that takes no client */
+#define PATIENCE_MS 5000 /* for the agent to accept a client */
 
-/* A service manager that started the owner is not told of this agent. */
+/* This agent must not notify the service manager of its owner. */
 static void private_agent_run(const struct private_options *o, int fd)
 {
 	struct agent_config config;
 	char why[CONFIG_WHY_BYTES];
 
-	setsid(); /* what the terminal sends is for the commands */
+	setsid(); /* signals of the terminal are for the commands */
 	unsetenv("NOTIFY_SOCKET");
 	unsetenv("WATCHDOG_USEC");
 	if (config_set_defaults(&config, why, sizeof(why)))

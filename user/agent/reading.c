@@ -18,19 +18,19 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define MOST_BYTES (256UL << 20)        /* of an answer, which is made before it is sent */
-#define PATIENCE_NS (10 * NSEC_PER_SEC) /* with a client that does not read, */
-#define LONGEST_NS (60 * NSEC_PER_SEC)  /* or reads slowly */
+#define MOST_BYTES (256UL << 20)        /* of an answer, which is complete before it is sent */
+#define PATIENCE_NS (10 * NSEC_PER_SEC) /* without progress of the client */
+#define LONGEST_NS (60 * NSEC_PER_SEC)  /* in total */
 
 struct answer {
 	const struct history_options *o;
 	const struct reader *who;
 	struct history_query query;
 	struct jsonw json;
-	FILE *f; /* into @text */
+	FILE *f; /* writes to @text */
 	char *text;
 	size_t bytes;
-	char why[600]; /* empty: all is well */
+	char why[600]; /* empty on success */
 };
 
 static const char *text_or_null(const char *text)
@@ -38,7 +38,7 @@ static const char *text_or_null(const char *text)
 	return *text ? text : NULL;
 }
 
-/* The owner of a run is a column of the store, which the client has no word in. */
+/* The owner of a run is a column of the store, which the client cannot influence. */
 static struct run_filter filter_of(const struct answer *a)
 {
 	const struct history_query *q = &a->query;
@@ -66,7 +66,7 @@ static int answer_query(struct answer *a, struct stored_runs *all)
 	struct database d;
 	int err = database_open(&d, a->o->store, DATABASE_READ);
 
-	if (err == -ENOENT || err == -ENODATA) /* no job has been kept yet */
+	if (err == -ENOENT || err == -ENODATA) /* no job has been stored yet */
 		return 0;
 	if (!err)
 		err = query_runs(&d, 0, &f, all);
@@ -122,7 +122,7 @@ static void answer_make(struct answer *a, const char *text)
 			answer_list(a, &all);
 		else if (all.nr == 1)
 			answer_lines(a, all.runs);
-		else /* whether others have it is not to be found out */
+		else /* the answer must not reveal whether others have it */
 			snprintf(a->why, sizeof(a->why),
 				 "there is no run %" PRIu64 " in the history, or it is not yours",
 				 a->query.id);
@@ -143,7 +143,7 @@ static void end_write(FILE *f, const char *why)
 	jsonw_print(&j, f);
 }
 
-/* The descriptor is the client's: it may block, or not. */
+/* The descriptor is the client's, and may or may not block. */
 static void answer_send(int fd, const char *text, size_t n)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + LONGEST_NS;
@@ -176,7 +176,7 @@ void reading_run(const struct history_options *o, const struct reader *who, cons
 	if (a->f) {
 		answer_make(a, text);
 		end_write(a->f, a->why);
-		if (!fclose(a->f)) /* a text that is not whole lacks its end, and is refused */
+		if (!fclose(a->f)) /* a truncated text lacks the end line, and is rejected */
 			answer_send(fd, a->text, a->bytes);
 	}
 	jsonw_done(&a->json);
@@ -194,6 +194,6 @@ void reading_refuse(int fd, const char *why)
 		return;
 	end_write(f, why);
 	n = ftell(f);
-	if (!fclose(f) && n > 0) /* it fits into any socket */
+	if (!fclose(f) && n > 0) /* fits into any socket buffer */
 		send(fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -20,10 +20,10 @@
 #define MOST_LINE_BYTES (8UL << 20)
 #define SOONEST_NS (400 * NSEC_PER_MSEC) /* between two transactions */
 #define LATEST_NS NSEC_PER_SEC           /* from a line to its transaction */
-#define RETRY_NS (5 * NSEC_PER_SEC)      /* after one that failed */
-#define SILENT_NS (60 * NSEC_PER_SEC)    /* a run without a line for so long has been lost */
-#define MOST_ENDED 10000                 /* that wait for a disk with space */
-#define MOST_FAILURES 3                  /* of a run, then it is given up */
+#define RETRY_NS (5 * NSEC_PER_SEC)      /* after a failed transaction */
+#define SILENT_NS (60 * NSEC_PER_SEC)    /* after which a run without a line counts as lost */
+#define MOST_ENDED 10000                 /* runs that wait for space on the disk */
+#define MOST_FAILURES 3                  /* of a run before it is given up */
 #define ATTEMPTS_AT_END 10
 
 struct recording {
@@ -52,7 +52,7 @@ static struct open_run *run_of_line(struct recording *r)
 	return run;
 }
 
-/* The line without the run that the stream says in it. Returns NULL without memory. */
+/* Returns the line without the key "run" of the stream; NULL if out of memory. */
 static char *line_of_run(const struct line *line)
 {
 	struct jsonw j = { 0 };
@@ -61,7 +61,7 @@ static char *line_of_run(const struct line *line)
 	json_object_del(line->tree, "run");
 	rewrite_line(&j, line);
 	text = j.failed || !j.text ? NULL
-				   : memory_strndup(j.text, j.used - 1); /* without its newline */
+				   : memory_strndup(j.text, j.used - 1); /* without the newline */
 	jsonw_done(&j);
 	return text;
 }
@@ -107,7 +107,7 @@ static void history_take_line(void *context, const char *text, size_t n)
 	struct recording *r = context;
 	const char *kind;
 
-	if (!text || line_read(&r->line, text, --n)) /* one that is too long is left out */
+	if (!text || line_read(&r->line, text, --n)) /* too long a line is skipped */
 		return;
 	if (!r->due_ns)
 		r->due_ns = clock_ns(CLOCK_MONOTONIC) + LATEST_NS;
@@ -118,11 +118,11 @@ static void history_take_line(void *context, const char *text, size_t n)
 		history_keep_sample(r);
 	else if (r->line.kind == LINE_SUMMARY)
 		history_keep_summary(r);
-	else if (kind && !strcmp(kind, "agent")) /* the last one of an interval */
+	else if (kind && !strcmp(kind, "agent")) /* the last line of an interval */
 		r->is_batch_end = true;
 }
 
-/* 1: text was received, or nothing for @wait_ms; 0: the end of the stream; else an errno. */
+/* Reads lines for at most @wait_ms. Returns 1, 0 at the end of the stream, or a negative errno. */
 static int history_read(struct recording *r, int wait_ms)
 {
 	struct pollfd p = { .fd = r->stream_fd, .events = POLLIN };
@@ -144,7 +144,7 @@ static int due_runs_write(struct recording *r)
 		if (!open_run_is_due(run, r->o->min_ns))
 			continue;
 		err = open_run_write(run, &r->writer);
-		/* what is wrong with one run is not to hold up the others */
+		/* a fault of one run must not hold up the others */
 		if (err == -EIO || err == -ESTALE || err == -EFBIG)
 			run->failures++;
 	}
@@ -152,10 +152,10 @@ static int due_runs_write(struct recording *r)
 	return err;
 }
 
-/* Whether the run needs no place any more. */
+/* Returns whether the run can be removed from the list. */
 static bool run_is_over(struct recording *r, const struct open_run *run, bool is_committed)
 {
-	if (run->failures >= MOST_FAILURES) { /* what is wrong is wrong with this one */
+	if (run->failures >= MOST_FAILURES) { /* the fault is this run's own */
 		r->lost++;
 		return true;
 	}
@@ -167,7 +167,7 @@ static bool run_is_over(struct recording *r, const struct open_run *run, bool is
 	return run->has_vanished && is_committed;
 }
 
-/* Its summary was among the lines that were lost. */
+/* Returns whether a run is silent for so long that its summary must have been lost. */
 static bool run_is_silent(const struct open_run *run)
 {
 	uint64_t silent_ns = clock_ns(CLOCK_MONOTONIC) - run->heard_ns;
@@ -191,7 +191,7 @@ static void runs_settle(struct recording *r, bool is_committed)
 	}
 }
 
-/* Before they are written: runs that were too short. */
+/* Removes ended runs that were too short. Returns whether any run has something to write. */
 static bool runs_have_due(struct recording *r)
 {
 	struct open_run **at = &r->runs.first;
@@ -241,7 +241,10 @@ static void transaction_report(struct recording *r, int err)
 	r->told_lost = r->lost;
 }
 
-/* After an error that waiting does not heal the file is opened anew: it may be another one. */
+/*
+ * Rolls back. After an error that waiting does not fix, the file is opened anew: it may be another
+ * one.
+ */
 static void transaction_undo(struct recording *r, int err)
 {
 	if (!r->is_open)
@@ -263,13 +266,13 @@ static int history_write(struct recording *r)
 	if (err)
 		transaction_undo(r, err);
 	runs_settle(r, !err);
-	if (!err) /* no loss, if it does not succeed */
+	if (!err) /* a failure loses nothing */
 		retention_step(&r->retention, &r->writer.d);
 	transaction_report(r, err);
 	return err;
 }
 
-/* How long the stream may be waited for; -1: until a line comes; 0: it is time to write. */
+/* Returns the time to wait for the stream; -1: until a line comes; 0: time to write. */
 static int history_wait_ms(const struct recording *r)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), due_ns = r->due_ns;
@@ -302,7 +305,7 @@ static void history_record(struct recording *r)
 
 int recording_run(const struct history_options *o, int stream_fd, int control_fd, bool is_again)
 {
-	struct recording *r = memory_calloc(1, sizeof(*r)); /* large for a stack */
+	struct recording *r = memory_calloc(1, sizeof(*r)); /* too large for the stack */
 
 	if (!r)
 		return -ENOMEM;
@@ -310,9 +313,9 @@ int recording_run(const struct history_options *o, int stream_fd, int control_fd
 	r->lines.most = MOST_LINE_BYTES;
 	r->stream_fd = stream_fd;
 	r->control_fd = control_fd;
-	r->due_ns = 1; /* a store that cannot be opened is reported at once */
+	r->due_ns = 1; /* so that a store that cannot be opened is reported at once */
 	retention_init(&r->retention, o->keep_ns, o->keep_bytes);
-	if (is_again) /* a line that the other process has begun to read cannot be parsed */
+	if (is_again) /* the previous process may have read part of a line */
 		control_send(control_fd, CONTROL_GREET, 0, 0, NULL);
 	history_record(r);
 	if (r->is_open)
@@ -326,8 +329,8 @@ int recording_run(const struct history_options *o, int stream_fd, int control_fd
 
 #define MOST_RUNS 100000
 /*
- * The samples of a run lie a thousandth of its age apart, at least: a job of an hour has some 2,000
- * then, one of a year 11,000.
+ * Stored samples of a run are at least a thousandth of its age apart: 2,000 for a job of an hour,
+ * 11,000 for one of a year.
  */
 #define AGE_OF_STEP 1000
 
@@ -435,10 +438,10 @@ void open_run_settle(struct open_run *run, bool is_committed)
 	}
 }
 
-#define STEP_NS (100 * NSEC_PER_MSEC) /* lines wait for so long */
+#define STEP_NS (100 * NSEC_PER_MSEC) /* most time in which lines are not read */
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 #define DAY_NS (24ULL * 3600 * NSEC_PER_SEC)
-#define STEADY_NS (6ULL * 3600 * NSEC_PER_SEC) /* a clock that is to be set will have been */
+#define STEADY_NS (6ULL * 3600 * NSEC_PER_SEC) /* by then the clock has been set */
 #define CLOCK_STEP_NS ((int64_t)(60 * NSEC_PER_SEC))
 #define PAGES_AT_ONCE 500
 
@@ -456,7 +459,7 @@ void retention_init(struct retention *r, uint64_t keep_ns, uint64_t keep_bytes)
 	identity_self(r->self);
 }
 
-/* What is in use; with @with_free what the file has. */
+/* Returns the bytes in use, or with @with_free the size of the file. */
 static int pages_measure(struct database *d, bool with_free, uint64_t *bytes)
 {
 	int64_t pages, unused = 0, size = 0;
@@ -509,7 +512,7 @@ static int runs_let_go(struct database *d, void *context)
 	return err;
 }
 
-/* New runs take the room of those that went; only what is too much is given back. */
+/* New runs reuse the space of removed ones; only the excess is given back. */
 static int space_trim(struct retention *r, struct database *d)
 {
 	uint64_t file, used = 0;
@@ -535,7 +538,10 @@ static bool clock_is_steady(struct retention *r, uint64_t epoch_ns)
 	return boot_ns - r->steady_since_ns >= STEADY_NS;
 }
 
-/* Whether the store has a run of each day from @epoch_ns back that is kept: no clock has jumped. */
+/*
+ * Sets @are if the store has a run of each kept day before @epoch_ns, so that the clock cannot have
+ * jumped.
+ */
 static int days_are_complete(const struct retention *r, struct database *d, uint64_t epoch_ns,
 			     bool *are)
 {
@@ -546,7 +552,7 @@ static int days_are_complete(const struct retention *r, struct database *d, uint
 				  (long long)epoch_ns, (long long)DAY_NS,
 				  (long long)(epoch_ns - r->keep_ns), (long long)epoch_ns);
 
-	*are = kept > 1 && days >= kept; /* of one day alone it would say nothing */
+	*are = kept > 1 && days >= kept; /* a single day would prove nothing */
 	return err;
 }
 

@@ -14,18 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids and names of jobs, from names of cgroups, which users may have chosen. */
+/* Makes ids and names of jobs from names of cgroups, which users may have chosen. */
 
 struct rule_text {
-	char *text; /* ends with a NUL */
+	char *text; /* NUL-terminated */
 	size_t room, used;
-	bool is_cut; /* something did not fit, and is not in it */
+	bool is_cut; /* something did not fit and was left out */
 };
 
 #define HASH_DIGITS 64
 #define SHORT_DIGITS 12
 
-/* Appends @n bytes of our own. */
+/* Appends @n trusted bytes. */
 static void rule_text_put(struct rule_text *t, const char *s, size_t n)
 {
 	if (t->is_cut || n >= t->room - t->used) {
@@ -37,8 +37,10 @@ static void rule_text_put(struct rule_text *t, const char *s, size_t n)
 	t->text[t->used] = '\0';
 }
 
-/* Appends @n bytes of a path; \xHH for those that are no text or could steer a terminal. A
- * @is_uuid is written as Kubernetes does: with - where the path has _. */
+/*
+ * Appends @n bytes of a path, with \xHH for invalid UTF-8 and control characters. In a UUID, _
+ * becomes -, as Kubernetes writes it.
+ */
 static void rule_text_put_part(struct rule_text *t, const char *s, size_t n, bool is_uuid)
 {
 	char escaped[5];
@@ -66,7 +68,7 @@ static int digit_value(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-/* The printable character that \xHH at @s stands for; 0: it is no such text. */
+/* Returns the printable character that \xHH at @s encodes, or 0. */
 static char escape_value(const char *s)
 {
 	int high, low, c;
@@ -79,8 +81,10 @@ static char escape_value(const char *s)
 	return c >= ' ' && c <= '~' ? (char)c : 0;
 }
 
-/* Copies @id as people want to read it: systemd's \x2d is -, of 64 digits the first 12 stay. Cut,
- * at a whole character, where it does not fit. */
+/*
+ * Copies @id in a readable form: \x2d of systemd becomes -, and 64 digits are cut to 12. What does
+ * not fit is cut at a whole character.
+ */
 static void rule_text_name(char *out, size_t room, const char *id)
 {
 	struct rule_text t = { out, room, 0, false };
@@ -99,13 +103,13 @@ static void rule_text_name(char *out, size_t room, const char *id)
 }
 
 #define ID_BYTES 64
-#define MAX_UID (UINT32_MAX - 1) /* the largest is no user's */
+#define MAX_UID (UINT32_MAX - 1) /* the largest is no user */
 
 struct rule {
 	struct pattern pattern;
-	char kind[CONFIG_WORD_BYTES]; /* empty: none */
-	char id[ID_BYTES];            /* a byte up to PATTERN_PARTS stands for that part */
-	int uid_part;                 /* -1: the path names no user */
+	char kind[CONFIG_WORD_BYTES]; /* empty for "none" */
+	char id[ID_BYTES];            /* a byte 1 to PATTERN_PARTS stands for a part */
+	int uid_part;                 /* -1 if the path names no user */
 	unsigned flags;
 };
 
@@ -114,22 +118,22 @@ struct rules {
 	struct rule rules[];
 };
 
-/* A rule that fits the path, and the number of components that it stands for from the root. */
+/* A rule that matches the path, and the number of components from the root that it covers. */
 struct fit {
 	const struct rule *rule;
 	size_t depth;
 	struct piece parts[PATTERN_PARTS];
 };
 
-/* Where a machine is looked for: the whole one, or one in a job. */
+/* Where to match: in the whole path, or within a machine that is a job. */
 struct place {
-	size_t from;       /* its first component */
-	unsigned flags;    /* of the rules for it */
-	const char *scope; /* the outer job's id without kind, for those in it; or "" */
+	size_t from;       /* first component */
+	unsigned flags;    /* that rules must have */
+	const char *scope; /* inside a machine: the id of its job without the kind; else "" */
 	const struct rules_job *outer;
 };
 
-/* Puts the numbers of parts in the place of their names. */
+/* Copies @id with the names of parts replaced by their numbers. */
 static void id_compile(struct rule *r, const char *id)
 {
 	size_t used = 0;
@@ -146,7 +150,7 @@ static void id_compile(struct rule *r, const char *id)
 	}
 }
 
-/* All parts with / between them; without any the name of the rule. */
+/* The default id: all parts separated by /, or the name of the rule if there are none. */
 static void id_default(struct rule *r, const char *name)
 {
 	size_t used = 0;
@@ -217,7 +221,7 @@ void rules_close(struct rules *rules)
 	free(rules);
 }
 
-/* Keeps @fits sorted by depth; of two for one cgroup the first stays. */
+/* Inserts @f into @fits, sorted by depth; the first of two matches for one cgroup stays. */
 static size_t fit_insert(struct fit *fits, size_t nr, const struct fit *f)
 {
 	size_t at = nr;
@@ -251,7 +255,7 @@ static size_t fits_find(const struct rules *rules, const struct path *path,
 	return nr;
 }
 
-/* The user that the path names; -1: none, or no number that a user has. */
+/* Returns the user that the path names; -1 if none, or if it is no valid uid. */
 static int64_t uid_of_fit(const struct fit *f)
 {
 	int64_t uid = 0;
@@ -268,7 +272,7 @@ static int64_t uid_of_fit(const struct fit *f)
 	return uid;
 }
 
-/* False: its id would be too long. */
+/* Returns false if the id would be too long. */
 static bool job_fill(struct rules_job *job, const struct fit *f, const struct place *place)
 {
 	const struct rule *r = f->rule;
@@ -295,14 +299,14 @@ static bool job_fill(struct rules_job *job, const struct fit *f, const struct pl
 	snprintf(job->kind, sizeof(job->kind), "%s", r->kind);
 	rule_text_name(job->name, sizeof(job->name), strrchr(job->id, '/') + 1);
 	job->depth = (unsigned)f->depth;
-	/* users of a container are not those of the machine */
+	/* uids within a container are not those of the machine */
 	job->uid = place->flags & RULE_INSIDE ? -1 : uid_of_fit(f);
 	if (job->uid < 0 && outer)
 		job->uid = outer->uid;
 	return true;
 }
 
-/* Engines that share a cgroup namespace with what they start put it one level deeper. */
+/* Engines that share a cgroup namespace with their payload put it one level deeper. */
 static size_t machine_inside(const struct path *path, size_t from)
 {
 	static const char *const names[] = { "container", "payload", "ns" };
@@ -326,7 +330,7 @@ size_t rules_find(const struct rules *rules, const char *path, struct rules_job 
 	do {
 		machine = NULL;
 		nr_fits = fits_find(rules, &split, &place, fits);
-		/* what is inside of a machine is looked for by the rules for that */
+		/* the inside of a machine is matched by rules of its own */
 		for (size_t i = 0; i < nr_fits && nr < RULES_JOBS && !machine; i++) {
 			struct rules_job *job = &jobs[nr];
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The built-in rules: paths as systemd, batch systems and engines of containers make them. Each
- * begins at the root, and enters what is delegated to a user or a container only by rows that say
- * so: a user may give cgroups there any name, so the ids of such jobs begin with what they are
- * inside of.
+ * The built-in rules: paths that systemd, batch systems and container engines create. Each begins
+ * at the root. Cgroups delegated to a user or container, who may choose any names there, are
+ * matched only by rows that name the delegation: the ids of such jobs begin with the outer job.
  */
 #include "agent/rules_table.h"
 
@@ -11,11 +10,11 @@
 #define MANAGER USER "/user@*.service"
 #define POD "pod{pod:uuid}"
 #define STEPS "/**.slice/slurmstepd.scope"
-#define STEPS_OF_NODE "/**.slice/*_slurmstepd.scope" /* where a machine has several slurmd */
+#define STEPS_OF_NODE "/**.slice/*_slurmstepd.scope" /* for several slurmd on a machine */
 
 /* clang-format off: one row a rule */
 const struct rule_row rule_rows[] = {
-	/* batch systems; what is around their jobs is none */
+	/* batch systems */
 	{ "slurm", "/slurm/uid_{uid:number}/job_{job:number}", "{job}", 0 },
 	{ "slurm", "/slurm_*/uid_{uid:number}/job_{job:number}", "{job}", 0 },
 	{ "slurm", STEPS "/job_{job:number}", "{job}", 0 },
@@ -25,7 +24,7 @@ const struct rule_row rule_rows[] = {
 	  0 },
 	{ "slurm-step", STEPS "/job_{job:number}/step_{step}", "{job}.{step}", 0 },
 	{ "slurm-step", STEPS_OF_NODE "/job_{job:number}/step_{step}", "{job}.{step}", 0 },
-	/* from 26.05 on a job has a SLUID there: s and 13 digits of base 32 */
+	/* since 26.05 a job may have a SLUID: s and 13 digits of base 32 */
 	{ "none", STEPS "/system", "", 0 },
 	{ "none", STEPS_OF_NODE "/system", "", 0 },
 	{ "slurm", STEPS "/s{sluid}", "s{sluid}", 0 },
@@ -57,7 +56,7 @@ const struct rule_row rule_rows[] = {
 	{ "oar", "/oar/{user}_{job:number}", "{job}", 0 },
 	{ "nomad", "/nomad.slice/*.slice/{alloc:uuid}.{task}.scope", "{alloc}/{task}", 0 },
 
-	/* Kubernetes: with cgroups made by itself, by systemd, and as kind nests it */
+	/* Kubernetes with cgroupfs, with systemd, and nested as by kind */
 	{ "pod", "/kubepods/" POD, "{pod}", RULE_INSIDE },
 	{ "pod", "/kubepods/*/" POD, "{pod}", RULE_INSIDE },
 	{ "pod", "/kubelet/kubepods/" POD, "{pod}", RULE_INSIDE },
@@ -81,8 +80,7 @@ const struct rule_row rule_rows[] = {
 	{ "none", "/kubelet/kubepods", "", RULE_EXPECTS },
 	{ "none", "/kubepods.slice", "", RULE_EXPECTS },
 	{ "none", "/kubelet.slice/kubelet-kubepods.slice", "", RULE_EXPECTS },
-	/* containerd told to use systemd's names, by a configuration that makes no slices of them
-	 */
+	/* containerd with systemd names, in a configuration without slices */
 	{ "container",
 	  "/system.slice/containerd.service/kubepods-" POD ".slice:cri-containerd:{hash:hash}",
 	  "{hash}", 0 },
@@ -122,7 +120,7 @@ const struct rule_row rule_rows[] = {
 	{ "container", "/mesos/{name:uuid}", "{name}", 0 },
 	/* docker, and the namespaces of containerd: default, k8s.io, moby */
 	{ "container", "/*/{hash:hash}", "{hash}", RULE_MACHINE | RULE_INSIDE },
-	/* with --cgroup-parent=/A/B; but in slices there are cgroups that are delegated */
+	/* with --cgroup-parent=/A/B; slices also have delegated cgroups, which are no jobs */
 	{ "none", "/*.slice/*/{hash:hash}", "", RULE_INSIDE },
 	{ "none", "/*.slice/*/*/{hash:hash}", "", RULE_INSIDE },
 	{ "container", "/*/*/{hash:hash}", "{hash}", RULE_MACHINE | RULE_INSIDE },
@@ -137,7 +135,7 @@ const struct rule_row rule_rows[] = {
 	{ "machine", "/machine/{name}.libvirt-lxc", "{name}", 0 },
 	{ "machine", "/qemu.slice/{name:number}.scope", "qemu/{name}", 0 },
 
-	/* users: sessions, and the units of a user's own manager, who can name them as he likes */
+	/* users: sessions, and units of a user's own manager, who may choose any names */
 	{ "user", USER, "{uid}", 0 },
 	{ "session", USER "/session-{session}.scope", "{uid}/{session}", 0 },
 	{ "manager", MANAGER, "{uid}", 0 },
