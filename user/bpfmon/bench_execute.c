@@ -33,10 +33,10 @@
  * only, so that no run is disturbed.
  */
 struct bench_keep {
-	int fd;                /* unnamed file to which recorders append; -1: none */
-	off_t begins;          /* offset of the present run */
-	uint64_t last_ns;      /* time of the last transfer, CLOCK_MONOTONIC */
-	const char *store;     /* path */
+	int fd;           /* unnamed file to which recorders append; -1: none */
+	off_t begins;     /* offset of the present run */
+	uint64_t last_ns; /* time of the last transfer, CLOCK_MONOTONIC */
+	const char *store;
 	const struct user *as; /* user that writes the store; NULL: this one */
 };
 
@@ -185,7 +185,7 @@ static int bench_judge_run(struct execution *x, const struct bench_case *c,
 			  t->is_warmup ? "warm-up" : "run", t->round, c->command, WTERMSIG(status));
 		return -EIO;
 	}
-	if (!out->has_ended) /* the reason has been reported */
+	if (!out->has_ended) /* already reported */
 		return code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE ? -ECANCELED : -EIO;
 	if (out->status && !x->o->ignore_failure) {
 		status_say(how, sizeof(how), out->status);
@@ -253,7 +253,7 @@ static int keep_execute(struct bench_keep *k)
 /*
  * Moves the lines into the store, in a process with the rights of its user; without @is_last only
  * every KEEP_NS, because opening a store takes longer than a short run. Returns 0, or a negative
- * errno after a message to the user; then the lines stay.
+ * errno after a message; then the lines stay.
  */
 static int bench_keep_store(struct bench_keep *k, bool is_last)
 {
@@ -337,10 +337,7 @@ static int execution_open(struct execution *x)
 	return 0;
 }
 
-/*
- * Creates the store if it does not exist. Returns 0, or a negative errno after a message to the
- * user.
- */
+/* Creates the store if it does not exist. Returns 0, or a negative errno after a message. */
 static int bench_keep_open(struct bench_keep *k, const char *store, const struct user *as)
 {
 	*k = (struct bench_keep){ .fd = memfd_create("bpfmon-bench", MFD_CLOEXEC),

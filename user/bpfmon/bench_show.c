@@ -28,7 +28,6 @@ struct showing {
 	struct steps spans; /* of the runs */
 };
 
-/* Reads the numbers of case and round from the run's tags. */
 static bool side_find_turn(const struct showing *s, const struct side *side, size_t *of,
 			   size_t *round)
 {
@@ -166,7 +165,6 @@ static void failures_warn(const struct bench_result *r)
 	}
 }
 
-/* Prints the commands that show the same runs again. */
 static void hint_print(FILE *f, const struct showing *s)
 {
 	const char *words[] = { s->o->recording.store.path, NULL };

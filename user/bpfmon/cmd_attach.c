@@ -367,13 +367,13 @@ static int attachment_start(struct roles *roles, struct launch_options *o, int *
 
 /*
  * Records until the collector finds that the run is over, or a signal requests the end. Returns 0,
- * or a negative errno after a message to the user.
+ * or a negative errno after a message.
  */
 static int attachment_run(struct launch_options *o)
 {
 	struct sigaction children = { .sa_handler = SIG_DFL };
 	struct end_requests requests = { 0 };
-	/* static: large for a stack */
+	/* too large for the stack */
 	static struct roles roles = { .collector.control_fd = -1, .recorder.control_fd = -1 };
 	struct intake_sockets intake; /* only spans, for programs that observe the run */
 	int signal_fd, err, sig = 0;
@@ -402,7 +402,7 @@ static int attachment_run(struct launch_options *o)
 static int cmd_attach(int argc, char **argv)
 {
 	uint64_t named_boot_ns = clock_ns(CLOCK_BOOTTIME);
-	static struct cgroup_target target; /* static: large for a stack */
+	static struct cgroup_target target; /* too large for the stack */
 	static struct container container;
 	static struct user caller;
 	static struct attach_options o;

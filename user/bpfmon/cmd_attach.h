@@ -13,8 +13,8 @@ struct attach_options {
 	struct recording_options recording;
 	pid_t pids[MAX_TARGETS];
 	size_t nr_pids;
-	const char *cgroup;    /* as given; NULL if not given */
-	const char *container; /* as given; NULL if not given */
+	const char *cgroup;    /* NULL if not given */
+	const char *container; /* NULL if not given */
 	bool wait_start;
 	uint64_t duration_ns; /* 0: until the target has ended */
 };

@@ -276,7 +276,7 @@ static int utf8_check(const char *what, const char *text)
 	return 0;
 }
 
-/* Counts words up to NULL. @words may be NULL. */
+/* @words may be NULL. */
 static size_t bench_words_count(char *const *words)
 {
 	size_t n = 0;
@@ -408,7 +408,7 @@ static int bench_follow(const struct bench_options *o, const struct bench_plan *
 
 /*
  * Refuses BPFMON_NO_STORE unless --store is given, as for other runs: there is no --no-store, which
- * would always be refused. Returns 0, or -EINVAL after a message to the user.
+ * would always be refused. Returns 0, or -EINVAL after a message.
  */
 static int bench_check_store(char *const *words)
 {
@@ -484,7 +484,6 @@ static int bench_line_take(struct bench_line *l, int argc, char **argv, int at)
 	return at + nr;
 }
 
-/* Reads the command line. Returns 0 or -ENOMEM. */
 static int bench_line_read(struct bench_line *l, int argc, char **argv)
 {
 	int at = 0;
@@ -513,7 +512,7 @@ static void bench_line_done(struct bench_line *l)
 
 static int cmd_bench(int argc, char **argv)
 {
-	static struct bench_options o; /* static: large for a stack */
+	static struct bench_options o; /* too large for the stack */
 	struct bench_line line;
 	struct bench_plan plan = { 0 };
 	int go_on, status = EXIT_USAGE;

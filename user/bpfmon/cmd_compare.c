@@ -99,7 +99,7 @@ static int page_render(const struct overlay *curves, const struct comparison *c,
 
 /*
  * Writes the page of --html, with the curves of several runs in the same charts. @steps is NULL
- * without --by phase, program or span. Returns 0, or a negative errno after a message to the user.
+ * without --by phase, program or span. Returns 0, or a negative errno after a message.
  */
 static int compare_page_write(const struct comparison *c, const struct steps *steps,
 			      const json_t *diff, const struct compare_options *o)
@@ -134,7 +134,7 @@ struct outcomes {
 
 #define NAME_COLUMNS 60
 
-/* Parses the expressions of --fail-if. Returns 0, or -EINVAL after a message to the user. */
+/* Parses the expressions of --fail-if. Returns 0, or -EINVAL after a message. */
 static int outcomes_parse(struct outcomes *x, const struct compare_options *o)
 {
 	char why[200];
@@ -218,8 +218,8 @@ static int outcomes_evaluate_steps(struct outcomes *x, const struct compare_opti
 
 /*
  * Evaluates the expressions for all groups but the first; with @steps for their steps instead,
- * skipping steps that a side lacks. Returns 0, or a negative errno after a message to the user if
- * an expression cannot be decided.
+ * skipping steps that a side lacks. Returns 0, or a negative errno after a message if an expression
+ * cannot be decided.
  */
 static int outcomes_evaluate(struct outcomes *x, const struct compare_options *o,
 			     const struct comparison *c, const struct steps *steps)
@@ -400,7 +400,6 @@ static int groups_make(struct groups *g, const struct sides *all, const struct c
 	return err ? err : groups_check(g, o);
 }
 
-/* The compared runs and the results. */
 struct compared {
 	struct sides runs;
 	struct steps steps;

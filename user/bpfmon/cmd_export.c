@@ -28,14 +28,12 @@ struct export_outputs {
 	size_t nr;
 };
 
-/* A run to be exported. */
 struct export_run {
 	struct source source; /* kept open if it is a pipe, which can be read only once */
 	bool is_open;
 	bool is_repeated; /* an earlier word names the same run */
 };
 
-/* All runs to export, and what is common to all. */
 struct export_runs {
 	struct named_runs named;
 	struct export_run *list; /* owned; named.nr of them */
@@ -163,7 +161,7 @@ static int export_report_unwritable(const char *path, const struct output *out, 
 
 /*
  * Opens the outputs at @path ("-": stdout); @force replaces existing files. Returns 0, or a
- * negative errno after a message to the user. The caller calls export_outputs_close() in any case.
+ * negative errno after a message. The caller calls export_outputs_close() in any case.
  */
 static int export_outputs_open(struct export_outputs *all, const struct export_format *as,
 			       const char *path, bool force)
@@ -329,7 +327,7 @@ static void export_runs_done(struct export_runs *r)
 
 /*
  * Renames the files when everything is on disk: a full disk may show in fsync() only. Returns 0, or
- * a negative errno after a message to the user.
+ * a negative errno after a message.
  */
 static int export_outputs_commit(struct export_outputs *all)
 {

@@ -84,7 +84,7 @@ static bool pager_is_default(void)
  */
 static void manual_open(const char *name)
 {
-	static struct user caller; /* static: large for a stack */
+	static struct user caller; /* too large for the stack */
 	char page[PATH_MAX], pager[64];
 	bool was_sudo;
 	int n;

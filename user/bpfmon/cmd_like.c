@@ -106,7 +106,6 @@ static void joining_end(struct joining *j)
 	free(j->missing);
 }
 
-/* A new signature of a run. */
 struct made {
 	int64_t id;
 	struct signature signature;

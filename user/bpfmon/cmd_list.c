@@ -159,7 +159,6 @@ static const struct option_group list_groups[] = {
 	{ common_rows, AT(common), false }, { 0 },
 };
 
-/* Refuses options of the table with those about all runs together. */
 static int list_check(const struct list_options *o)
 {
 	if (o->many.threshold > 0 && o->many.what != MANY_UNUSUAL)
@@ -361,7 +360,7 @@ static struct many_metrics many_choose(const struct many_options *o, const struc
 
 /*
  * Prints o->what of all runs; of lists the first @limit rows (0: all). Returns 0, or a negative
- * errno after a message to the user.
+ * errno after a message.
  */
 static int many_print(const struct many_options *o, enum print_format as, size_t limit,
 		      const struct stores *s, const struct stored_runs *all)

@@ -78,7 +78,6 @@ static int panel_parse(void *name, const char *text)
 	return chart_find(text) < NR_CHARTS ? text_parse(name, text) : -EINVAL;
 }
 
-/* Parses a length with its unit. */
 static int width_parse(void *pixels, const char *text)
 {
 	static const struct {
@@ -134,7 +133,6 @@ static const struct report_format formats[] = {
 };
 #define NR_FORMATS (sizeof(formats) / sizeof(*formats))
 
-/* Parses the name of a format. Returns 0 or -EINVAL. */
 static int report_format_parse(void *name, const char *text)
 {
 	for (size_t i = 0; i < NR_FORMATS; i++)
@@ -191,7 +189,6 @@ static void report_help(void)
 
 #define WHAT_BYTES 1000
 
-/* Describes the selected runs by the given filters. */
 static void many_describe(char what[WHAT_BYTES], const struct run_filter *f)
 {
 	const struct {
@@ -242,7 +239,7 @@ static int many_render(const struct report_many_options *o, const struct many_va
 
 /*
  * Makes the page in memory, *@text, which the caller frees in any case. Returns 0, or a negative
- * errno after a message to the user.
+ * errno after a message.
  */
 static int report_many_make(const struct report_many_options *o, const struct store_options *store,
 			    char **text, size_t *length)
@@ -306,7 +303,7 @@ static const struct report_format *report_find_format(const struct report_option
 
 /*
  * Returns the given format, else that of the path's extension, else the page, or a picture of a
- * part. Returns NULL after a message to the user.
+ * part. Returns NULL after a message.
  */
 static const struct report_format *report_choose_format(const struct report_options *o)
 {
@@ -329,7 +326,7 @@ static const struct report_format *report_choose_format(const struct report_opti
 
 /*
  * Derives the path: run.jsonl -> run.html, 42 -> 42.html; for the last run, its number. The caller
- * frees it. Returns NULL after a message to the user.
+ * frees it. Returns NULL after a message.
  */
 static char *report_choose_path(const struct report_options *o, const struct report_format *format,
 				const char *label)
@@ -367,7 +364,6 @@ static int report_load(struct report_run *r, const struct report_options *o, cha
 	return err;
 }
 
-/* Checks that the panel exists; the message lists those that do. */
 static int panel_check(const struct report_run *r, const struct report_options *o,
 		       const char *label)
 {
@@ -423,7 +419,6 @@ static int report_convert(const struct report_run *r, const struct report_format
 	return err;
 }
 
-/* Writes the text, converted if necessary, to its file. */
 static int report_put(const struct report_run *r, const struct report_options *o,
 		      const struct report_format *format, const char *path, char **text,
 		      size_t length)
@@ -438,10 +433,6 @@ static int report_put(const struct report_run *r, const struct report_options *o
 	return err;
 }
 
-/*
- * Reads the run and writes the report to its file. Returns 0, or a negative errno after a message
- * to the user.
- */
 static int report_make(const struct report_options *o, const struct report_format *format)
 {
 	__cleanup(freep) char *text = NULL;
@@ -485,10 +476,6 @@ static int cmd_report(int argc, char **argv)
 	return !format || report_make(&o, format) ? EXIT_USAGE : 0;
 }
 
-/*
- * Adds the words after the options to the search. Returns 0, or -EINVAL after a message to the
- * user.
- */
 static int report_many_take_words(struct report_many_options *o, char **words)
 {
 	for (; words && *words; words++)

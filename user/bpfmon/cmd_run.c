@@ -197,7 +197,7 @@ static void limits_find_origins(const struct limit_texts *t, struct limit_origin
 
 static int cmd_run(int argc, char **argv)
 {
-	static struct user caller, run_as; /* static: large for a stack */
+	static struct user caller, run_as; /* too large for the stack */
 	static struct run_options o;
 	static struct limit_origin origins[MAX_LIMITS];
 	struct launch_options l = { 0 };
@@ -325,7 +325,7 @@ static const char *limit_resolve(struct limit *l, const char *text, const struct
 
 /*
  * Parses all limits into @limits (MAX_LIMITS); @has are the recorded metrics. Returns 0, or -EINVAL
- * after a message to the user.
+ * after a message.
  */
 static int limits_resolve(struct limit *limits, const struct limit_texts *texts,
 			  const struct metric_set *has)

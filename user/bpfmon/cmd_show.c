@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon show: shows a stored run, or one from a file of lines, again. */
+/* bpfmon show: shows a run from the store or from a file of lines. */
 #include "base/memory.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -128,7 +128,6 @@ static int meta_keep(void *context, struct line *l)
 	return 1; /* stop: the only line needed */
 }
 
-/* Prints the facts of the run and @table below them. */
 static int run_show_table(enum print_format as, const json_t *meta, const char *table)
 {
 	if (!table)
@@ -251,7 +250,6 @@ static int run_show_by_span(struct source *s, const struct show_options *o, cons
 	return err;
 }
 
-/* Prints the run by a checked template. */
 static int run_show_template(const char *template, const json_t *meta, const struct summary *total)
 {
 	struct buffer b = { 0 };
@@ -506,7 +504,7 @@ static int run_show(struct source *s, struct show_options *o)
 static int cmd_show(int argc, char **argv)
 {
 	char label[RUN_LABEL_BYTES];
-	static struct source s; /* static: large for a stack */
+	static struct source s; /* too large for the stack */
 	struct show_options o;
 	int go_on = options_begin(&subcommand_show, &o, argc, argv), err;
 

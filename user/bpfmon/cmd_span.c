@@ -106,7 +106,6 @@ int words_execute(char **command)
 	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-/* Returns true when the command has ended. */
 static bool command_has_ended(pid_t command, int *status)
 {
 	while (waitpid(command, status, WNOHANG | WUNTRACED) == command) {

@@ -30,7 +30,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Begins the JSON object of @action. */
 static void store_json_begin(struct jsonw *j, const char *action, const char *path)
 {
 	jsonw_object(j, NULL);
@@ -194,7 +193,7 @@ static bool file_is_store(FILE *f, const char *path)
 
 /*
  * Adds the runs of the file @path to the store at @store, which @w has open, and counts them in @m.
- * Skips the store itself. Returns 0, or a negative errno after a message to the user.
+ * Skips the store itself. Returns 0, or a negative errno after a message.
  */
 static int store_merge_file(struct store_writer *w, const char *store, const char *path,
 			    struct merged *m)
@@ -430,7 +429,6 @@ static const struct first_word store_words[] = {
 	{ 0 },
 };
 
-/* Offers completions after "remove" and "merge". */
 static void store_offer(const struct completion *c, const char *first)
 {
 	if (first && !strcmp(first, store_words[STORE_REMOVE].name))

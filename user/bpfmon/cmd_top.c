@@ -34,7 +34,6 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* The command line of bpfmon-top. */
 #define TOP_WORDS 160
 
 struct top_command {
@@ -333,7 +332,7 @@ static void top_help(void)
 	puts("Exit status: 0; 2 usage, no such run, no terminal; 128 + N, ended by the signal N.");
 }
 
-/* Appends a copy of @word; ignores words beyond TOP_WORDS. */
+/* Ignores words beyond TOP_WORDS. */
 static void top_command_add(struct top_command *c, const char *word)
 {
 	if (c->nr < TOP_WORDS)
@@ -359,7 +358,7 @@ static void top_begin(struct top_command *c, const struct top_options *o)
 
 /*
  * Executes bpfmon-top, which is beside bpfmon in a checkout and in libexec when installed. Returns
- * only on failure: the exit status, after a message to the user.
+ * only on failure: the exit status, after a message.
  */
 static int top_command_execute(struct top_command *c)
 {
@@ -447,7 +446,7 @@ static int top_show_list(struct top_command *c, const struct top_options *o)
 	return status;
 }
 
-/* Finds the runs in progress, of @job if that is not NULL, sorted by start, newest first. */
+/* Finds the runs in progress, newest first. @job may be NULL. */
 static int top_find_running(const struct top_options *o, const char *job, struct stores *s,
 			    struct stored_runs *running)
 {

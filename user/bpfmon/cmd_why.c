@@ -73,7 +73,6 @@ static pid_t why_pid(const char *word)
 	return *word >= '1' && *word <= '9' && !*end && !errno && pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-/* Offers processes and names of runs. */
 static void why_offer(const struct completion *c, const char *first)
 {
 	(void)first;
@@ -103,7 +102,7 @@ static int why_take_process(void *context, const struct process_sample *p)
 
 /*
  * Adds the live processes of the run. Returns 0; -ENOENT if no run has that number; or another
- * negative errno after a message to the user.
+ * negative errno after a message.
  */
 static int why_add_run(const struct why_options *o, struct waits *w, const char *word)
 {

@@ -28,7 +28,6 @@
 
 extern char **environ;
 
-/* A temporary folder for the drawing program. */
 struct workplace {
 	char folder[WORD_BYTES / 2];
 	char svg[WORD_BYTES - 50], page[WORD_BYTES - 50], profile[WORD_BYTES - 50],
@@ -127,7 +126,6 @@ static int drawer_run(const struct words *w)
 	return err ? -err : drawer_wait(pid);
 }
 
-/* Draws with the first installed program. */
 static int drawers_try(const struct workplace *at, const struct picture *p)
 {
 	static const char *const browsers[] = { "chromium", "chromium-browser", "google-chrome" };
@@ -213,7 +211,6 @@ static int entry_remove(const char *path, const struct stat *st, int type, struc
 	return 0;
 }
 
-/* Removes the folder with all that the program has left in it. */
 static void folder_remove(const char *path)
 {
 	nftw(path, entry_remove, 8, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);

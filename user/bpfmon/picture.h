@@ -12,10 +12,9 @@ struct picture {
 };
 
 /*
- * Draws @svg. Stores the result in *@out, which the caller frees, and its length in *@out_length.
- * Returns 0, or after a message to the user that names @path, -ENOENT if no such program is
- * installed or another negative errno. Waits up to a minute for the program and leaves no files
- * behind.
+ * Draws @svg into *@out, which the caller frees, of *@out_length bytes. Waits up to a minute for
+ * the program and leaves no files behind. Returns 0, -ENOENT if no such program is installed, or
+ * another negative errno; reports errors, with @path.
  */
 int picture_draw(const struct picture *p, const char *path, const char *svg, size_t length,
 		 char **out, size_t *out_length);

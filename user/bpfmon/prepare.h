@@ -15,8 +15,8 @@
 int launch_begin(const struct subcommand *sub, void *options, const struct recording_options *r,
 		 int argc, char **argv);
 /*
- * Finds the calling user, as which the recorder runs under sudo unless --record-as root is given.
- * Returns true under sudo.
+ * Finds the calling user; under sudo, the recorder runs as that user unless --record-as root is
+ * given. Returns true under sudo.
  */
 bool recorder_choose(const struct recording_options *o, struct user *caller,
 		     struct launch_options *l);
@@ -35,9 +35,9 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 		 const char *needs_root, bool may_fall_back);
 
 /*
- * Restricts what lent rights may do. File capabilities lend rights to every user who may execute
- * the file: these are for processes of that user only, and not for anything that slows down other
- * users' processes.
+ * Restricts lent rights. File capabilities lend rights to every user who may execute the file:
+ * these are for processes of that user only, and for nothing that slows down other users'
+ * processes.
  *
  * Returns 0 if the rights are the caller's own (root, sudo, ambient capabilities) or lent rights
  * suffice, or -EPERM after a message to the user.

@@ -85,7 +85,6 @@ int recording_parse(const struct subcommand *sub, void *options, struct recordin
  * @has_cgroup. Returns 0, or -EINVAL after a message to the user.
  */
 int recording_resolve(struct recording_options *r, bool has_cgroup);
-/* Prints the help paragraph on environment variables. */
 void recording_print_variables(void);
 
 /* Parsers of rows for recording; unless noted, the pointer is to a struct recording_options. Return

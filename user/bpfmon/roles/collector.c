@@ -184,10 +184,8 @@ static int collector_send_summary(int control_fd, const struct summary *s)
 	return message_send_json(control_fd, CONTROL_SUMMARY, &j, NULL, 0, -1);
 }
 
-#define BIRTHS_NS                                                                                  \
-	(2 * NSEC_PER_MSEC) /* delay after the first birth: a child has executed its program by    \
-			       then */
-#define FIRST_LOOK_MS 20    /* if the kernel does not report moves into a cgroup */
+#define BIRTHS_NS (2 * NSEC_PER_MSEC) /* by then a child has executed its program */
+#define FIRST_LOOK_MS 20              /* if the kernel does not report moves into a cgroup */
 
 /*
  * Waits until the cgroup has its first process, or the launcher ends the run. Checks after each

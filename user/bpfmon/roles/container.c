@@ -21,7 +21,6 @@
 
 #define NR_ENGINES 6
 
-/* The answer of an engine about a container. */
 struct engine_answer {
 	char id[128];
 	pid_t pid;      /* of its first process, in bpfmon's namespace; 0: not running */

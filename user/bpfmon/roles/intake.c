@@ -190,7 +190,6 @@ static int own_folder_open(int base, const char *name)
 	return err;
 }
 
-/* Makes a private folder with a random name in @base. */
 static int own_folder_make(int base, char name[MARK_FOLDER_BYTES])
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -442,7 +441,6 @@ static int name_publish(const char *name)
 	return setenv(SPAN_VARIABLE, variable, 1) ? -ENOMEM : 0;
 }
 
-/* Generates a unique name. */
 static int name_choose(char *name, size_t size)
 {
 	uint64_t number;

@@ -24,9 +24,9 @@ struct mark_socket {
 };
 
 struct intake_options {
-	bool marks;       /* --marks */
-	bool metrics_udp; /* --metrics-udp */
-	unsigned port;    /* of --metrics-udp; 0: any free port */
+	bool marks;
+	bool metrics_udp;
+	unsigned port; /* 0: any free port */
 };
 
 struct intake_sockets {
@@ -45,11 +45,11 @@ struct intake_sockets {
  */
 int intake_open(struct intake_sockets *in, const struct intake_options *o, const struct user *as,
 		bool by_agent);
-/* Closes the sockets in the roles, which do not use the inherited ones. */
+/* Closes the sockets in a forked role. The collector receives them with its request. */
 void intake_close(struct intake_sockets *in);
-/* Closes the sockets in the launcher after they were sent to the collector; keeps the folder. */
+/* Closes the sockets in the launcher, once sent to the collector; keeps the folder. */
 void intake_hand_over(struct intake_sockets *in);
-/* Closes the sockets and removes everything from the file system. */
+/* Closes the sockets and removes the folder. */
 void intake_remove(struct intake_sockets *in);
 
 #endif

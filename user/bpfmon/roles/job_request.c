@@ -160,8 +160,8 @@ static void revision_read(const struct user *as, const char *folder, int out)
 		_exit(1);
 	if (as && user_become(as))
 		_exit(1);
-	fd = open(folder, O_PATH | O_DIRECTORY |
-				  O_CLOEXEC); /* without capabilities or another user's rights */
+	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC); /* before dropping capabilities, as
+								another process's cwd needs them */
 	if (fd < 0 || privilege_keep(0) || git_read(fd, &g))
 		_exit(memory_has_failed() ? write(STDIN_FILENO, "", NO_MEMORY) != NO_MEMORY : 0);
 	_exit(write(STDIN_FILENO, &g, sizeof(g)) == sizeof(g) ? 0 : 1);

@@ -165,7 +165,7 @@ static void attendance_handle_signal(struct attendance *a, const struct signalfd
 	}
 	if (a->command_ended)
 		return;
-	if (sig == SIGCONT && a->has_stopped_too) { /* for both */
+	if (sig == SIGCONT && a->has_stopped_too) {
 		a->has_stopped_too = false;
 		if (!command_has_moved(a))
 			kill(a->command, SIGCONT);

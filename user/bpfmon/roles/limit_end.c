@@ -418,7 +418,7 @@ bool end_request_is_one(const struct signalfd_siginfo *si)
 	case SIGHUP:
 		return !signal_is_ignored(SIGHUP);
 	case SIGINT:
-	case SIGQUIT: /* kill(1) by a person is intended */
+	case SIGQUIT: /* a person who uses kill(1) means it */
 		return si->ssi_code <= 0 || !signal_is_ignored((int)si->ssi_signo);
 	default:
 		return false;

@@ -60,7 +60,10 @@ struct limit_end {
 /* Handles a message of the collector; ignores unrelated ones. */
 void limit_end_take(struct limit_end *e, const struct control *c);
 bool limit_end_has_begun(const struct limit_end *e);
-/* Does what needs no collector to report processes, which may be gone. Call it between messages. */
+/*
+ * Kills, after the grace, what no collector has to report: all processes in a run without BPF, or
+ * the command if the collector is gone. Call it between messages.
+ */
 void limit_end_advance(struct limit_end *e, bool has_collector);
 /* Returns the time until the next limit_end_advance(), no more than @wait_ms (-1: no limit). */
 int limit_end_wait(const struct limit_end *e, int wait_ms);
@@ -77,8 +80,8 @@ void limit_end_done(struct limit_end *e);
 
 struct end_requests {
 	unsigned nr;
-	int signal; /* last one */
-	pid_t by;   /* its sender; 0: the kernel */
+	int signal;
+	pid_t by; /* its sender; 0: the kernel */
 	uint64_t at_ns;
 };
 

@@ -146,7 +146,7 @@ int output_close(struct output *o)
 }
 
 #define NR_LETTERS 6
-#define MOST_TRIES 100 /* to find a free name */
+#define MOST_TRIES 100
 #define FOREIGN                                                                                    \
 	"it belongs to another user and lies in a folder that everybody may write to; remove "     \
 	"it, or name another file"
@@ -325,7 +325,6 @@ static int output_open_found(struct output *o, bool force, bool is_whole)
 	return output_create(o, is_whole);
 }
 
-/* Returns -ESTALE if the name has been taken meanwhile. */
 static int output_try_path(struct output *o, const char *path, bool force, bool is_whole)
 {
 	const char *why;

@@ -271,7 +271,6 @@ static void recorder_take_lines(struct recorder *r)
 	observers_flush(&r->observers);
 }
 
-/* Grows the buffer to hold the next read. */
 static int recorder_make_room(struct recorder *r)
 {
 	size_t room = r->used + READ_BYTES * 2;

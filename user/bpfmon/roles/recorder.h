@@ -9,7 +9,8 @@
 
 /*
  * The command of --on-stall or --on-limit. The recorder cannot execute anything once its system
- * call filter is installed, so it forks a process for each before that only waits for the event.
+ * call filter is installed: before that it forks, for each command, a process that only waits for
+ * the event.
  */
 
 struct event_command {

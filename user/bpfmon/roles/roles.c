@@ -232,7 +232,6 @@ static void spawn_report(int fd, enum step step, int err)
 	_exit(n == sizeof(f) ? EXIT_BPFMON : EXIT_BPFMON + 1);
 }
 
-/* Keeps those that are in their places already. */
 static int streams_move(const int *streams)
 {
 	for (int i = STDIN_FILENO; streams && i <= STDERR_FILENO; i++)
@@ -245,7 +244,7 @@ static void spawn_run_child(const int *streams, char *const *argv, const sigset_
 			    const struct sigaction *children, const struct cgroup *in,
 			    const struct user *as, int go, int status)
 {
-	/* now, while the programs load: what is used from waiting for @go on is the command's */
+	/* now, while programs load: all usage from waiting for @go on is the command's */
 	enum step step = STEP_CGROUP;
 	int err = in ? cgroup_join(in) : 0;
 	ssize_t n;
@@ -376,8 +375,8 @@ void streams_unblock(void)
 }
 
 /*
- * Receives the message that the role is ready, and its value. Returns 0, or a negative errno after
- * a message to the user.
+ * Receives the message that the role is ready, and its value. Returns a negative errno after a
+ * message if it is not.
  */
 static int role_is_ready(const struct role *role, int *value)
 {

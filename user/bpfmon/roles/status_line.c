@@ -145,8 +145,8 @@ void status_line_advance(struct status_line *s)
 /* State of the status line in the recorder. */
 
 struct live {
-	int control_fd;     /* to the launcher, not owned */
-	bool is_utf8;       /* the terminal */
+	int control_fd; /* to the launcher, not owned */
+	bool is_utf8;
 	char *phase;        /* owned; the last mark */
 	bool has_last;      /* last_s and last are valid */
 	uint64_t last_s;    /* whole seconds at the last line */
