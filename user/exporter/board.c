@@ -18,7 +18,7 @@ static void name_index_init(struct name_index *x)
 		x->seed = clock_ns(CLOCK_MONOTONIC);
 }
 
-/* FNV-1a, seeded. */
+/* Seeded FNV-1a. */
 static size_t name_place(const struct name_index *x, const char *name, size_t length)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL ^ x->seed;
@@ -28,7 +28,7 @@ static size_t name_place(const struct name_index *x, const char *name, size_t le
 	return (hash ^ hash >> 32) % NAME_PLACES;
 }
 
-/* The entry of that name; NULL: there is none. */
+/* Returns the entry @name, or NULL. */
 static struct name_entry *name_index_find(const struct name_index *x, const char *name,
 					  size_t length)
 {
@@ -39,7 +39,7 @@ static struct name_entry *name_index_find(const struct name_index *x, const char
 	return e;
 }
 
-/* Adds @e, which is in no index, under a copy of a name that is not there yet. 0, or -ENOMEM. */
+/* Adds @e, which is in no index, under a copy of @name, which must be new. Returns 0 or -ENOMEM. */
 static int name_index_add(struct name_index *x, struct name_entry *e, const char *name,
 			  size_t length)
 {
@@ -54,7 +54,7 @@ static int name_index_add(struct name_index *x, struct name_entry *e, const char
 	return 0;
 }
 
-/* Removes @e, and frees its name. */
+/* Removes @e and frees its name. */
 static void name_index_remove(struct name_index *x, struct name_entry *e)
 {
 	struct name_entry **at = &x->places[name_place(x, e->name, strlen(e->name))];
@@ -67,7 +67,7 @@ static void name_index_remove(struct name_index *x, struct name_entry *e)
 	*e = (struct name_entry){ 0 };
 }
 
-/* Removes the run, whose series has its values. */
+/* Removes the run; its values stay in its series. */
 static void board_forget_run(struct board *b, struct shown_run *r)
 {
 	if (r->entry.name)
@@ -82,12 +82,11 @@ static void board_forget_run(struct board *b, struct shown_run *r)
 }
 
 /*
- * Which runs have a series of their own. That is decided once for each run, at the first scrape
- * that it is in, when something is known of its use. If runs changed their series later, counters
- * would fall.
+ * Assigns runs to series. Each run is assigned once, at the first scrape at which its use is known:
+ * if runs changed series later, counters would fall.
  */
 
-/* Adds what a counter has grown by; the sum stays at its limit. */
+/* Adds an increment to a counter, which saturates. */
 static void series_grow(struct series *s, enum metric_id id, uint64_t by)
 {
 	if (__builtin_add_overflow(s->value[id], by, &s->value[id]))
@@ -100,7 +99,9 @@ static void series_release(struct series *s)
 	buffer_done(&s->labels);
 }
 
-/* Finds the series with the labels @text, which it takes, or makes it. NULL without memory. */
+/*
+ * Finds or adds the series with the labels @text, which it consumes. Returns NULL if out of memory.
+ */
 static struct series *series_take_labels(struct name_index *x, struct series **first,
 					 struct buffer *text)
 {
@@ -126,7 +127,7 @@ static struct series *series_take_labels(struct name_index *x, struct series **f
 
 static void label_put(struct buffer *t, const char *key, const char *value)
 {
-	if (*value) /* an empty label is the same as none */
+	if (*value) /* an empty label equals an absent one */
 		openmetrics_put_label(t, key, value);
 }
 
@@ -140,7 +141,7 @@ static void label_put_job(struct buffer *t, const char *job, const char *user, c
 	buffer_puts(t, t->used ? "}" : "{}");
 }
 
-/* The series of @labels among all of users, made if there is none; NULL without memory. */
+/* Finds or adds the series of the user and kind in @l. Returns NULL if out of memory. */
 static struct series *board_user(struct board *b, const struct job_labels *l)
 {
 	struct buffer text = { 0 };
@@ -154,8 +155,10 @@ static struct series *board_user(struct board *b, const struct job_labels *l)
 	return series_take_labels(&b->users, &b->first_user, &text);
 }
 
-/* That of all jobs without one of their own. A run within another job stays apart: its use is also
- * that job's, and would be counted twice. */
+/*
+ * Returns the series of all jobs without one of their own. Runs are kept apart from other kinds:
+ * the use of a run within a job is part of that job as well, and would be counted twice.
+ */
 static struct series *board_rest(struct board *b, const struct job_labels *l)
 {
 	const char *kind = strcmp(l->kind, "run") ? "other" : "run";
@@ -164,7 +167,7 @@ static struct series *board_rest(struct board *b, const struct job_labels *l)
 
 	label_put_job(&text, "other", "", kind, "");
 	s = series_take_labels(&b->series, &b->first_series, &text);
-	if (s && s->is_own) { /* a job that has the same labels */
+	if (s && s->is_own) { /* a job happens to have the same labels */
 		s->is_own = false;
 		b->nr_own--;
 	}
@@ -192,7 +195,7 @@ static struct series *board_own(struct board *b, const struct job_labels *l)
 	return s;
 }
 
-/* The run gets its series, and is forgotten if it has ended. */
+/* Assigns the run to a series, and removes it if it has ended. */
 static int run_decide(struct board *b, struct shown_run *r, bool to_rest)
 {
 	bool is_rest = to_rest || !strcmp(r->labels.kind, "other");
@@ -237,7 +240,7 @@ static bool run_has_values(const struct shown_run *r)
 	return any;
 }
 
-/* A live run is not decided before something is known of its use. */
+/* A live run is not assigned before its use is known. */
 static bool run_is_undecided(const struct shown_run *r, bool only_ended)
 {
 	if (r->series)
@@ -245,8 +248,10 @@ static bool run_is_undecided(const struct shown_run *r, bool only_ended)
 	return r->state == RUN_ENDED || (!only_ended && run_has_values(r));
 }
 
-/* Decides all runs that have no series; those that have ended are forgotten then. @to_rest: they
- * get none of their own. -ENOMEM. */
+/*
+ * Assigns all runs without a series, and removes those of them that have ended. @ended_to_rest
+ * assigns only ended runs, to the common series. Returns 0 or -ENOMEM.
+ */
 static int board_decide(struct board *b, bool ended_to_rest)
 {
 	struct shown_run **runs;
@@ -290,7 +295,7 @@ static void board_expire(struct board *b, uint64_t now_ns)
 	}
 }
 
-/* Intervals without a sample after which a run is taken for lost. */
+/* Intervals without a sample after which a run is silent. */
 #define SILENT_INTERVALS 10
 
 void board_init(struct board *b, size_t max_series, uint64_t keep_ns)
@@ -349,7 +354,7 @@ static void run_set_state(struct shown_run *r, enum run_state state, uint64_t no
 			metric_drop(&r->have, (enum metric_id)i);
 }
 
-/* The run has ended, with what is known of it. */
+/* Ends the run with the values it has. */
 static void run_end(struct board *b, struct shown_run *r, uint64_t now_ns)
 {
 	run_set_state(r, RUN_ENDED, now_ns);
@@ -361,12 +366,12 @@ static void run_end(struct board *b, struct shown_run *r, uint64_t now_ns)
 		board_forget_run(b, r);
 		return;
 	}
-	/* a later run may have the same key */
+	/* the key may be reused */
 	name_index_remove(&b->runs, &r->entry);
 	b->nr_waiting++;
 }
 
-/* Without scrapes the ended runs wait; they are summed when there are too many. */
+/* Without scrapes ended runs accumulate: sums them when there are too many. */
 static void board_make_room(struct board *b)
 {
 	if (b->nr_waiting > BOARD_WAITING)
@@ -415,7 +420,7 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 	struct series *user = NULL;
 
 	if (r && r->start_epoch_ns == begin->start_epoch_ns) {
-		r->is_stalled = false; /* if it still is, that comes next */
+		r->is_stalled = false; /* if it is still stalled, the next line says so */
 		run_hear(r, now_ns);
 		return 0;
 	}
@@ -510,7 +515,10 @@ int board_end_run(struct board *b, const char *run, const struct sample *total, 
 	return 0;
 }
 
-/* While the stream is down nothing is known: a run ends when it is still silent later. */
+/*
+ * The state of runs is unknown while the stream is down: a run ends if it is still silent some time
+ * later.
+ */
 static void run_tick(struct board *b, struct shown_run *r, uint64_t now_ns)
 {
 	uint64_t since_ns = r->state_ns > b->connected_ns ? r->state_ns : b->connected_ns;

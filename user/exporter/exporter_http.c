@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #define PLAIN_TEXT "text/plain; charset=utf-8"
-#define TEXTS 8            /* that are being sent: each may be large */
-#define SILENCE_SECONDS 60 /* of a connection */
+#define TEXTS 8            /* responses being sent, each possibly large */
+#define SILENCE_SECONDS 60 /* idle limit of a connection */
 #define REQUEST_BYTES (16 << 10)
 
 static uint64_t http_now(void)
@@ -28,7 +28,7 @@ static uint64_t http_now(void)
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
-/* Takes the text. NULL without memory. */
+/* Returns a response that owns @text; NULL if out of memory. */
 static struct MHD_Response *response_take(char *text, size_t length, const char *type)
 {
 	struct MHD_Response *r =
@@ -44,7 +44,7 @@ static struct MHD_Response *response_take(char *text, size_t length, const char 
 	return r;
 }
 
-/* A text that lives as long as the program. */
+/* Returns a response with a constant text. */
 static struct MHD_Response *response_fixed(const char *text, const char *type)
 {
 	struct MHD_Response *r =
@@ -67,7 +67,7 @@ static struct MHD_Response *http_make_metrics(struct http *h, struct MHD_Connect
 
 	pthread_mutex_lock(&h->board->lock);
 	if (board_prepare(h->board, http_now()))
-		t.failed = true; /* counters would fall, rather than be there later */
+		t.failed = true; /* counters of an incomplete text would fall */
 	else
 		exposition_write(&t, h->board, as);
 	if (is_scrape && !t.failed)
@@ -83,7 +83,7 @@ static struct MHD_Response *http_make_metrics(struct http *h, struct MHD_Connect
 	return r;
 }
 
-/* What the endpoint has, for a reader who opens it in a browser. */
+/* The page at /, for a browser. */
 static const char links[] =
 	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width\">\n"
@@ -110,8 +110,9 @@ static struct MHD_Response *http_make_links(void)
 }
 
 /*
- * A page of any site can make its own name lead here, and so read what its visitors may read. It
- * cannot do so with a number, nor has it a password. What sends no name is no browser.
+ * Rejects DNS rebinding: any site can make its own name resolve to this server and read what its
+ * visitors may read. It cannot do so with an IP address, and has no password. A client without a
+ * Host header is no browser.
  */
 static bool http_knows_host(const struct http *h, const char *header)
 {
@@ -145,13 +146,13 @@ static enum MHD_Result http_send(struct MHD_Connection *c, unsigned status, stru
 	enum MHD_Result result;
 
 	if (!r)
-		return MHD_NO; /* without memory: the connection is closed */
+		return MHD_NO; /* out of memory: closes the connection */
 	result = MHD_queue_response(c, status, r);
 	MHD_destroy_response(r);
 	return result;
 }
 
-/* A refusal, with one header more. */
+/* Sends an error with an optional header. */
 static enum MHD_Result http_refuse(struct MHD_Connection *c, unsigned status, const char *text,
 				   const char *header, const char *value)
 {
@@ -195,7 +196,7 @@ static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, con
 	return http_send(c, MHD_HTTP_OK, r);
 }
 
-/* Called once the headers are there, and again when the request is. */
+/* Called when the headers are complete, and again when the request is. */
 static enum MHD_Result http_handle(void *context, struct MHD_Connection *c, const char *url,
 				   const char *method, const char *version, const char *data,
 				   size_t *data_size, void **state)
@@ -212,7 +213,7 @@ static enum MHD_Result http_handle(void *context, struct MHD_Connection *c, cons
 		*state = &headers_seen;
 		return MHD_YES;
 	}
-	if (*data_size) { /* the body of a GET, which is not needed */
+	if (*data_size) { /* ignores the body of a GET */
 		*data_size = 0;
 		return MHD_YES;
 	}
@@ -251,7 +252,7 @@ static void http_log(void *context, const char *format, va_list args)
 	log_info("HTTP: %s", text);
 }
 
-/* The door has bounded their number. */
+/* The door has limited their number. */
 static bool http_take(void *context, int fd, const struct sockaddr *from, socklen_t length)
 {
 	struct http *h = context;
@@ -266,7 +267,9 @@ int http_start(struct http *h)
 		{ MHD_OPTION_HTTPS_MEM_KEY, 0, h->key },
 		{ MHD_OPTION_END, 0, NULL },
 	};
-	/* by epoll, 0.9.75 keeps a client that has gone in its request until the time is over */
+	/*
+	 * with epoll, 0.9.75 keeps a client that disconnected during its request until the timeout
+	 */
 	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
 			 MHD_USE_ERROR_LOG | (h->key ? MHD_USE_TLS : 0);
 
@@ -307,11 +310,14 @@ void http_done(struct http *h)
 	connections_done(&h->connections);
 }
 
-/* What the HTTP server needs rights for: its port, and the files with its secrets. */
+/* What needs rights: the port, and the files with secrets. */
 
 #define PEM_BYTES (1 << 20)
 
-/* The text of a small file, to be freed with free(); NULL: @why is why. */
+/*
+ * Returns the text of a small file, which the caller frees with free(); NULL with the reason in
+ * @why.
+ */
 static char *pem_read(const char *path, bool is_secret, char *why, size_t size)
 {
 	int fd = is_secret ? secret_open(path, why, size) : open(path, O_RDONLY | O_CLOEXEC);

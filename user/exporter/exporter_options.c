@@ -50,7 +50,7 @@ void exporter_options_help(void)
 	     "  --help                     Print this");
 }
 
-/* A whole number from @least to @most. */
+/* Parses a whole number from @least to @most. */
 static int option_take_number(const char *name, const char *text, uint64_t least, uint64_t most,
 			      uint64_t *n)
 {
@@ -96,7 +96,7 @@ static int option_take_host(struct exporter_options *o)
 	return -EINVAL;
 }
 
-/* Of an option with a value; those of the configuration have been taken before. */
+/* Sets an option with a value; the configuration was read before. */
 static int option_take_value(struct exporter_options *o, int letter)
 {
 	uint64_t n;
@@ -128,7 +128,7 @@ static int option_take_value(struct exporter_options *o, int letter)
 		return option_take_text("password-file", o->password_file,
 					sizeof(o->password_file));
 	default:
-		return -EINVAL; /* getopt_long() has said why */
+		return -EINVAL; /* getopt_long() has printed the error */
 	}
 }
 
@@ -174,7 +174,7 @@ static int config_take(struct exporter_options *o, const char *path)
 	return 0;
 }
 
-/* Wherever it stands, the other options override it. */
+/* The other options override the configuration wherever it stands. */
 static int options_read_config(struct exporter_options *o, int argc, char **argv)
 {
 	int letter, err = 0;
@@ -184,7 +184,7 @@ static int options_read_config(struct exporter_options *o, int argc, char **argv
 		if (letter == 'f')
 			err = config_take(o, optarg);
 	opterr = 1;
-	optind = 0; /* begins anew */
+	optind = 0; /* restarts getopt_long() */
 	return err;
 }
 

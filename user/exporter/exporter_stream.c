@@ -26,7 +26,7 @@ bool stream_is_socket(const struct exporter_options *o)
 	return !strncmp(o->stream, SOCKET_PREFIX, strlen(SOCKET_PREFIX)) || stream_is_agents(o);
 }
 
-/* The agent sends the lines of all jobs that this user may see. */
+/* Subscribes to the lines of all jobs that this user may see. */
 static int stream_subscribe(const char *path, char *why, size_t size)
 {
 	struct agent_call call;
@@ -88,7 +88,7 @@ static void label_read(char out[LABEL_BYTES], const json_t *o, const char *key)
 	snprintf(out, LABEL_BYTES, "%s", text ? text : "");
 }
 
-/* All runs of what belongs to no rule have one series; and one of no user. */
+/* Runs that no rule matches share one series, without a user. */
 static void labels_read(struct job_labels *l, const json_t *job)
 {
 	uint64_t uid;
@@ -142,14 +142,14 @@ static void agent_read_losses(struct agent_state *a, json_t *losses)
 			break;
 		if (!value_read_number(v, 0, &l->count))
 			continue;
-		/* a name that was cut could be there twice, and a label may not */
+		/* cut names could be equal, but labels must be unique */
 		if (snprintf(l->name, sizeof(l->name), "%s", name) >= (int)sizeof(l->name))
 			continue;
 		a->nr_losses++;
 	}
 }
 
-/* Takes a line of kind "agent". */
+/* Reads a line of kind "agent". */
 static void agent_read(struct agent_state *a, const json_t *line)
 {
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {

@@ -7,7 +7,7 @@
 
 static const struct buffer no_labels;
 
-/* The prefixes of names, and what the metrics of a run are called below each. */
+/* Prefixes of names, and the metrics below each. */
 static const struct scope {
 	const char *prefix, *labels, *help_end;
 	bool with_gauges, of_machine;
@@ -34,7 +34,7 @@ static struct family scope_family(const struct scope *s, enum metric_id id)
 	return (struct family){ s->prefix, m->key, m->help, s->help_end, m->kind, m->unit };
 }
 
-/* The samples of one metric, below what is said about it if there are any. */
+/* Writes the samples of one metric, after its header, if there are any. */
 static void exposition_put_metric(struct buffer *t, const struct scope *scope,
 				  const struct series *first, enum metric_id id, enum exposition as)
 {
@@ -196,17 +196,17 @@ void exposition_list(struct buffer *t)
 	}
 }
 
-/* The choice of a format by the header Accept: "type;parameter=value;q=0.5, ...". */
+/* Chooses the format by the header Accept: "type;parameter=value;q=0.5, ...". */
 
 struct media_range {
 	const char *type;
 	size_t length;
-	const char *version; /* NULL: any */
+	const char *version; /* NULL if any */
 	size_t version_length;
 	double q;
 };
 
-/* Without blanks around it. */
+/* Trims blanks at both ends. Returns the length. */
 static size_t part_trim(const char **at, const char *end)
 {
 	while (*at < end && strchr(" \t", **at))
@@ -238,7 +238,7 @@ static void media_read_parameter(struct media_range *m, const char *at, const ch
 			m->version_length -= 2;
 		}
 	} else if (part_is(at, length, "q")) {
-		m->q = strtod(value, NULL); /* which ends at the comma */
+		m->q = strtod(value, NULL); /* stops at the comma */
 		if (!(m->q >= 0 && m->q <= 1))
 			m->q = 0;
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bpfmon-exporter, a program of its own: shows what the node's agent says about its jobs to
- * Prometheus and as a page. It has no rights: it reads the agent's stream as any client does.
+ * bpfmon-exporter: exports what the agent of the node reports about its jobs to Prometheus. It has
+ * no special rights and reads the agent's stream like any client.
  */
 #include "base/exit_status.h"
 #include "base/clock.h"
@@ -27,14 +27,14 @@ struct follower {
 	const struct exporter_options *options; /* not owned */
 	struct intake intake;                   /* owned */
 	struct line_stream lines;               /* owned */
-	int fd;                                 /* owned; -1: the stream is not open */
+	int fd;                                 /* owned; -1 while the stream is closed */
 	int signals;                            /* a signalfd; not owned */
-	uint64_t retry_ns, wait_ns;  /* when to open it again, and how long it was put off */
-	void (*tick)(void *context); /* called about once a second */
+	uint64_t retry_ns, wait_ns;             /* next attempt to open it; delay before that */
+	void (*tick)(void *context);            /* called about once a second */
 	void *context;
 };
 
-/* Follows the stream of the agent until a signal ends the program; opens it again when it ends. */
+/* Follows the agent's stream until a signal ends the program, and reopens it when it ends. */
 
 #define FIRST_WAIT_NS (100 * NSEC_PER_MSEC)
 #define LAST_WAIT_NS (10 * NSEC_PER_SEC)
@@ -42,7 +42,7 @@ struct follower {
 
 static uint64_t follower_now(void)
 {
-	return clock_ns(CLOCK_BOOTTIME); /* what was kept while the machine slept is old, too */
+	return clock_ns(CLOCK_BOOTTIME); /* includes suspended time, so that old values expire */
 }
 
 static void follower_take(void *context, const char *text, size_t length)
@@ -53,10 +53,10 @@ static void follower_take(void *context, const char *text, size_t length)
 		intake_take(&f->intake, text, length, follower_now());
 	else
 		intake_refuse(&f->intake);
-	f->wait_ns = 0; /* it does speak */
+	f->wait_ns = 0; /* the stream works: the next delay is short again */
 }
 
-/* Each time that it fails, the wait is twice as long. */
+/* Doubles the delay at each failure. */
 static void follower_put_off(struct follower *f)
 {
 	f->wait_ns = f->wait_ns ? f->wait_ns * 2 : FIRST_WAIT_NS;
@@ -77,7 +77,10 @@ static void follower_set_up(struct follower *f, bool is_up)
 	pthread_mutex_unlock(&b->lock);
 }
 
-/* Opens the stream, or says why it cannot be opened yet. A negative errno: it never will be. */
+/*
+ * Opens the stream. Returns 0 also if it cannot be opened yet, or a negative errno if it never can
+ * be.
+ */
 static int follower_open(struct follower *f)
 {
 	char why[256];
@@ -131,7 +134,7 @@ static void follower_tick(struct follower *f)
 	f->tick(f->context);
 }
 
-/* Returns when a signal has come. 0, or a negative errno. */
+/* Runs until a signal comes. Returns 0 or a negative errno. */
 static int follower_run(struct follower *f)
 {
 	uint64_t tick_ns = follower_now() + TICK_NS;
@@ -180,7 +183,7 @@ static int metrics_print(void)
 	return t.failed || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* No rights are needed once the port is open and the files have been read. */
+/* Drops all rights, once the port is open and the files have been read. */
 static int rights_leave(void)
 {
 	int err;
@@ -211,7 +214,7 @@ static int exporter_run(struct follower *f, struct http *h, const struct exporte
 		log_error("%s", why);
 		return err;
 	}
-	/* the first time with the rights that it was started with */
+	/* the first time with the initial rights */
 	err = follower_open(f);
 	if (!err)
 		err = rights_leave();
@@ -240,7 +243,7 @@ static int exporter_all(const struct exporter_options *o)
 
 	http.door = DOOR_NONE;
 	memory_init_jansson();
-	/* these read files, which later they may not */
+	/* these read files that are not accessible later */
 	json_object_seed(0);
 	tzset();
 	board_init(&board, o->series, o->keep_ns);

@@ -26,7 +26,7 @@ static int password_add(struct passwords *p, const char *user, const char *hash)
 	return list[p->nr - 1].user && list[p->nr - 1].hash ? 0 : -ENOMEM;
 }
 
-/* Those of DES and MD5 are guessed as fast as they are verified. */
+/* Hashes of DES and MD5 can be guessed too fast. */
 static bool hash_is_sound(const char *hash)
 {
 	return crypt_checksalt(hash) == CRYPT_SALT_OK;
@@ -77,7 +77,7 @@ int passwords_read(struct passwords *p, const char *path, char *why, size_t size
 	return err;
 }
 
-/* In a time that does not depend on where they differ. */
+/* Compares in constant time. */
 static bool text_is_same(const char *a, const char *b)
 {
 	size_t n = strlen(a);
@@ -104,7 +104,7 @@ bool passwords_check(const struct passwords *p, const char *user, const char *pa
 		free(data);
 		return false;
 	}
-	/* without such a user the time is that of another's hash */
+	/* an unknown user costs the time of another user's hash */
 	hash = crypt_r(password, (found ? found : p->list)->hash, data);
 	is_same = found && hash && *hash != '*' && text_is_same(hash, found->hash);
 	explicit_bzero(data, sizeof(*data));

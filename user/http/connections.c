@@ -11,7 +11,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Users may have 65536 IDs more, to run containers as (subuid(5)), from here on and in a row. */
+/*
+ * Ranges of subordinate uids, which users have for containers (subuid(5)), begin here and are
+ * contiguous.
+ */
 #define FIRST_SUBORDINATE 100000
 #define SUBORDINATES 65536
 
@@ -25,7 +28,7 @@ int peer_open(void)
 	return socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
 }
 
-/* An end of a connection; an IPv4 client of a socket for IPv6 has a socket for IPv4. */
+/* An end of a connection. An IPv4 client of an IPv6 socket has an IPv4 socket. */
 struct end {
 	uint8_t family;
 	__be16 port;
@@ -50,7 +53,7 @@ static void end_read(const struct sockaddr_storage *a, struct end *e)
 	}
 }
 
-/* Of the socket at @there that is connected with @here. False: this machine has none. */
+/* Gets the socket at @there that is connected to @here. Returns false if this machine has none. */
 static bool diagnosis_ask(int fd, const struct end *there, const struct end *here,
 			  struct inet_diag_msg *said)
 {
@@ -71,12 +74,12 @@ static bool diagnosis_ask(int fd, const struct end *there, const struct end *her
 	memcpy(ask.body.id.idiag_dst, here->address, sizeof(here->address));
 	if (fd < 0 || send(fd, &ask, sizeof(ask), 0) < 0)
 		return false;
-	n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT); /* it was answered within send() */
+	n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT); /* send() made the answer */
 	if (n < 0 || !NLMSG_OK(head, (size_t)n) || head->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 	    head->nlmsg_len < NLMSG_LENGTH(sizeof(*said)))
 		return false;
 	memcpy(said, NLMSG_DATA(head), sizeof(*said));
-	return said->idiag_state != TCP_LISTEN; /* which waits at that port, and is not connected */
+	return said->idiag_state != TCP_LISTEN; /* a listener on that port is not the peer */
 }
 
 static uint64_t address_id(const struct end *e)
@@ -85,7 +88,7 @@ static uint64_t address_id(const struct end *e)
 
 	if (e->family == AF_INET)
 		return e->address[0];
-	memcpy(&id, e->address, sizeof(id)); /* the network; the rest a client chooses itself */
+	memcpy(&id, e->address, sizeof(id)); /* the network; a client chooses the rest */
 	return id;
 }
 
@@ -103,7 +106,7 @@ void peer_find(int diagnosis, int fd, const struct sockaddr_storage *from, struc
 	end_read(&local, &here);
 	if (!diagnosis_ask(diagnosis, &there, &here, &said))
 		return;
-	/* a socket that no process has any more is said to be root's */
+	/* a socket without a process is reported as root's */
 	if (!said.idiag_inode) {
 		peer->kind = PEER_GONE;
 		return;
@@ -113,7 +116,7 @@ void peer_find(int diagnosis, int fd, const struct sockaddr_storage *from, struc
 		peer->id -= (peer->id - FIRST_SUBORDINATE) % SUBORDINATES;
 }
 
-/* Whether the two have the same user or address. */
+/* Returns whether the two have the same user or address. */
 static bool peer_is_same(const struct peer *a, const struct peer *b)
 {
 	return a->kind == b->kind && a->id == b->id;
@@ -150,7 +153,10 @@ static struct connection *connections_find(struct connections *c, bool is_open, 
 	return NULL;
 }
 
-/* Those that count: all, or those that are sent a large answer. @of: only this user's; or NULL. */
+/*
+ * Counts connections: all, or if @is_sent those with a large answer; of the user @of unless that is
+ * NULL.
+ */
 static size_t connections_count(const struct connections *c, bool is_sent, const struct peer *of)
 {
 	size_t nr = 0;
@@ -169,8 +175,10 @@ static bool connection_is_owners(const struct connections *c, const struct peer 
 	return c->owner != CONNECTION_NOBODY && p->kind == PEER_USER && p->uid == c->owner;
 }
 
-/* Whether so many are about to be closed that a user may not end its own for new ones: a
- * user that opens one after the other takes no time, and no place, from others. */
+/*
+ * Returns whether so many connections are being closed that a user may not replace its own ones: a
+ * user that opens one after the other must not take time or slots from others.
+ */
 static bool connections_are_changing(const struct connections *c)
 {
 	size_t nr = 0;
@@ -180,15 +188,17 @@ static bool connections_are_changing(const struct connections *c)
 	return nr >= CONNECTIONS_ENDING / 2;
 }
 
-/* A connection that may give way, and how many count of its user. */
+/* A connection that may be ended, and the number that its user has. */
 struct candidate {
-	struct connection *at; /* NULL: none */
+	struct connection *at; /* NULL if none */
 	size_t nr;
 	uint64_t since_ns;
 };
 
-/* Which one gives way first: another user's before the owner's; then of the user with the
- * most; then one without an answer. */
+/*
+ * Order of ending: other users before the owner; then the user with the most connections; then
+ * connections without an answer; then the oldest.
+ */
 static bool candidate_is_before(const struct connections *c, const struct candidate *a,
 				const struct candidate *b)
 {
@@ -209,7 +219,7 @@ static bool connection_may_give_way(const struct connection *at, bool is_sent)
 	return at->is_open && !at->is_ending && !at->is_trusted && (!is_sent || at->sent_ns);
 }
 
-/* The one that gives way to one of @peer. NULL: none. */
+/* Returns the connection to end for one of @peer, or NULL. */
 static struct connection *connections_choose(struct connections *c, bool is_sent,
 					     const struct peer *peer, uint64_t now_ns)
 {
@@ -239,14 +249,14 @@ static struct connection *connections_choose(struct connections *c, bool is_sent
 	return chosen.at;
 }
 
-/* Under the lock no descriptor is closed, so that none has become another's. */
+/* Descriptors are not closed while the lock is held, so @at->fd is not reused. */
 static void connection_end(const struct connection *at)
 {
 	if (at->is_begun)
 		shutdown(at->fd, SHUT_RDWR);
 }
 
-/* Makes room among @most for one of @peer. */
+/* Ends a connection if there are @most. Returns false if none may be ended for @peer. */
 static bool connections_make_room(struct connections *c, bool is_sent, size_t most,
 				  const struct peer *peer, uint64_t now_ns)
 {
@@ -262,7 +272,7 @@ static bool connections_make_room(struct connections *c, bool is_sent, size_t mo
 	return true;
 }
 
-/* A free one; those that were ended are closed soon. NULL: not so soon. */
+/* Returns an unused slot, waiting a short time for one being closed; NULL if there is none. */
 static struct connection *connections_wait(struct connections *c)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + ENDING_WAIT_NS;
@@ -371,7 +381,7 @@ size_t connections_end_slow(struct connections *c, uint64_t now_ns)
 		if (!at->is_open || now_ns - at->since_ns < seconds * NSEC_PER_SEC)
 			continue;
 		connection_end(at);
-		at->is_open = at->is_begun; /* else the library could not take it */
+		at->is_open = at->is_begun; /* else the library did not accept it */
 		at->since_ns = now_ns;
 		nr++;
 	}

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Clients that are not accepted yet; the kernel has a bound of its own (net.core.somaxconn). */
+/* Pending connections; the kernel has its own limit (net.core.somaxconn). */
 #define WAITING 4096
 #define TRIES 32 /* to find a port that is free at both addresses */
 
@@ -34,7 +34,7 @@ static int port_listen(const union address *a)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (a->any.sa_family == AF_INET6) /* [::] is all addresses, whatever the system's default */
+	if (a->any.sa_family == AF_INET6) /* [::] means all addresses on any system */
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (!bind(fd, &a->any, bytes) && !listen(fd, WAITING))
 		return fd;
@@ -48,7 +48,10 @@ static unsigned address_port(const union address *a)
 	return ntohs(a->any.sa_family == AF_INET6 ? a->v6.sin6_port : a->v4.sin_port);
 }
 
-/* Whether "localhost" may lead to @a; @other: where it may lead besides; of no family: nowhere. */
+/*
+ * Returns whether "localhost" may resolve to @a. Sets @other to the other address it may resolve
+ * to, or to AF_UNSPEC.
+ */
 static bool address_is_localhost(const union address *a, union address *other)
 {
 	*other = (union address){ .any.sa_family = AF_UNSPEC };
@@ -81,8 +84,10 @@ static int ports_refuse(const union address *a, unsigned port, int err, char *wh
 	return err;
 }
 
-/* The second address, at the same port. No process can listen at an address that this
- * machine does not have. */
+/*
+ * Listens at the second address and the same port. An address that this machine lacks is skipped:
+ * no process can listen there.
+ */
 static int ports_add_other(struct http_ports *p, union address *other)
 {
 	if (other->any.sa_family == AF_INET6)
@@ -136,8 +141,8 @@ int http_ports_open(struct http_ports *p, const struct config_address *a, char *
 	return err;
 }
 
-#define SHORT_MS 50 /* until descriptors or memory may be there again */
-#define AT_ONCE 64  /* that are accepted between two looks at whether to stop */
+#define SHORT_MS 50 /* pause when out of descriptors or memory */
+#define AT_ONCE 64  /* accepted clients between checks of stop_fd */
 
 int door_init(struct door *d, const struct http_ports *ports)
 {
@@ -147,7 +152,7 @@ int door_init(struct door *d, const struct http_ports *ports)
 	return d->stop_fd < 0 ? -errno : 0;
 }
 
-/* By a reset, which leaves nothing in the kernel that would be counted against the port. */
+/* Closes by a reset, which leaves no state in the kernel that counts against the port. */
 static void client_refuse(int fd)
 {
 	const struct linger none = { .l_onoff = 1 };
@@ -156,7 +161,7 @@ static void client_refuse(int fd)
 	close(fd);
 }
 
-/* 0; -EAGAIN: no client waits; another negative errno: none can be accepted now. */
+/* Returns 0, -EAGAIN if no client waits, or another negative errno if none can be accepted now. */
 static int door_accept(struct door *d, int port)
 {
 	struct sockaddr_storage from = { 0 };
@@ -199,7 +204,7 @@ static void *door_run(void *context)
 		for (size_t i = 0; !err && i < HTTP_PORTS; i++)
 			if (p[1 + i].revents)
 				err = door_accept_some(d, p[1 + i].fd);
-		if (err) /* no descriptor is left, or no memory: the port stays readable */
+		if (err) /* out of descriptors or memory: the port stays readable */
 			poll(p, 1, SHORT_MS);
 	}
 	return NULL;

@@ -14,11 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define SCRIPT_BYTES 65536 /* of its beginning; a job has its name in the first lines */
+#define SCRIPT_BYTES 65536 /* read of a script; the job's name is in the first lines */
 #define NEXTFLOW_SCRIPT ".command.sh"
-#define NEXTFLOW_WRAPPER ".command.run" /* in the same folder, and has the name */
+#define NEXTFLOW_WRAPPER ".command.run" /* in the same folder; contains the name */
 
-/* Adds a tag, unless there is one with its @key, no room, or it is too long. */
+/* Adds a tag, unless its key exists, there is no room, or it is too long. */
 static void job_name_tag(struct job_name *job, const char *key, const char *value)
 {
 	size_t n = strlen(key), length = strlen(value);
@@ -34,11 +34,14 @@ static void job_name_tag(struct job_name *job, const char *key, const char *valu
 	memcpy(tag, key, n + 1);
 	tag[n] = '=';
 	memcpy(tag + n + 1, value, length + 1);
-	text_disarm(tag); /* other bytes could grow, and be refused */
+	text_disarm(tag); /* other bytes could grow when escaped, and be refused */
 	job->nr_tags++;
 }
 
-/* What the caller gives; "KEY=VALUE". A value that is too long is cut, a key is left out. */
+/*
+ * Adds a tag "KEY=VALUE" of the caller. Too long a value is cut; a tag with too long a key is left
+ * out.
+ */
 static void given_tag_take(struct job_name *job, const char *tag)
 {
 	char key[JOB_TAG_BYTES], value[JOB_TAG_BYTES];
@@ -51,7 +54,10 @@ static void given_tag_take(struct job_name *job, const char *tag)
 	job_name_tag(job, key, value);
 }
 
-/* The beginning of a plain file: a pipe would lose what is read from it. Empty: there is none. */
+/*
+ * Reads the beginning of a regular file (reading a pipe would consume its data). Sets @text to ""
+ * if there is none.
+ */
 static void script_read(const char *path, char text[SCRIPT_BYTES])
 {
 	__cleanup(closep) int fd = -1;
@@ -113,8 +119,8 @@ bool job_is_new(const struct job_name *job, const char *variable, const char *le
 }
 
 /*
- * Reads some members of a JSON object that may be cut off at its end: no more than a wrapper needs
- * that is to start fast. A member is the address of its key.
+ * A minimal JSON reader for some members of an object that may be truncated; small so that the
+ * wrapper starts fast. A member is a pointer to its key.
  */
 
 static const char *space_end(const char *at)
@@ -122,7 +128,7 @@ static const char *space_end(const char *at)
 	return at + strspn(at, " \t\r\n");
 }
 
-/* Behind the text at @at, which begins with a quote; NULL: it has no end. */
+/* Returns the end of the string at @at, which begins with a quote; NULL if it is truncated. */
 static const char *quoted_end(const char *at)
 {
 	for (at++; *at; at++) {
@@ -134,7 +140,7 @@ static const char *quoted_end(const char *at)
 	return NULL;
 }
 
-/* Behind the value at @at; NULL: it has no end. */
+/* Returns the end of the value at @at; NULL if it is truncated. */
 static const char *value_end(const char *at)
 {
 	unsigned depth = 0;
@@ -153,7 +159,7 @@ static const char *value_end(const char *at)
 	return at && *at && !depth ? at : NULL;
 }
 
-/* A member, if one begins here. */
+/* Returns the member that begins at @at, or NULL. */
 static const char *property_here(const char *at)
 {
 	const char *key = space_end(at), *colon;
@@ -164,19 +170,19 @@ static const char *property_here(const char *at)
 	return colon && *space_end(colon) == ':' ? key : NULL;
 }
 
-/* The first member of the object at @at, or NULL: there is none. @at may be NULL. */
+/* Returns the first member of the object at @at, which may be NULL; NULL if there is none. */
 static const char *properties_begin(const char *at)
 {
 	return at && *at == '{' ? property_here(at + 1) : NULL;
 }
 
-/* Where its value is. @member may be NULL, then so is the value. */
+/* Returns the value of @member; NULL if @member is NULL. */
 static const char *property_value(const char *member)
 {
 	return member ? space_end(space_end(quoted_end(member)) + 1) : NULL;
 }
 
-/* The one after it, or NULL. */
+/* Returns the next member, or NULL. */
 static const char *property_next(const char *member)
 {
 	const char *at = value_end(property_value(member));
@@ -185,7 +191,7 @@ static const char *property_next(const char *member)
 	return at && *at == ',' ? property_here(at + 1) : NULL;
 }
 
-/* The member of the object at @at that is called @key, which is of plain ASCII; or NULL. */
+/* Returns the member @key (plain ASCII) of the object at @at, or NULL. */
 static const char *property_find(const char *at, const char *key)
 {
 	size_t n = strlen(key);
@@ -196,7 +202,7 @@ static const char *property_find(const char *at, const char *key)
 	return at;
 }
 
-/* Four hexadecimal digits. False: these are none. */
+/* Reads four hexadecimal digits. Returns false if there are none. */
 static bool hex_read(const char *at, uint32_t *value)
 {
 	*value = 0;
@@ -209,7 +215,7 @@ static bool hex_read(const char *at, uint32_t *value)
 	return true;
 }
 
-/* The character of uXXXX, or of uXXXX\uXXXX, at *@at, which is moved to its end. */
+/* Reads the character uXXXX, or uXXXX\uXXXX, at *@at and advances *@at. */
 static bool character_read(const char **at, uint32_t *c)
 {
 	uint32_t low;
@@ -225,7 +231,7 @@ static bool character_read(const char **at, uint32_t *c)
 	return true;
 }
 
-/* As UTF-8 into @out, which has room for 4 bytes; returns how many. */
+/* Writes @c as UTF-8 to @out, of 4 bytes. Returns the length. */
 static size_t character_write(char *out, uint32_t c)
 {
 	size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
@@ -237,7 +243,9 @@ static size_t character_write(char *out, uint32_t c)
 	return n;
 }
 
-/* What is behind a backslash at *@at, which is moved to its end; returns how many bytes, 0: wrong.
+/*
+ * Reads the escape after a backslash at *@at and advances *@at. Returns the length in @out; 0 if
+ * malformed.
  */
 static size_t escape_read(const char **at, char *out)
 {
@@ -252,7 +260,7 @@ static size_t escape_read(const char **at, char *out)
 	return 1;
 }
 
-/* False: no text begins at @at, or it is wrong, or does not fit. */
+/* Copies the string at @at. Returns false if it is malformed, or does not fit. */
 static bool quoted_copy(const char *at, char *out, size_t size)
 {
 	size_t used = 0;
@@ -274,22 +282,25 @@ static bool quoted_copy(const char *at, char *out, size_t size)
 	return strlen(out) == used;
 }
 
-/* Copies its key. False: it does not fit. */
+/* Copies the key. Returns false if it does not fit. */
 static bool property_key(const char *member, char *out, size_t size)
 {
 	return quoted_copy(member, out, size);
 }
 
-/* Copies its value. False: it is no text, or does not fit. @member may be NULL. */
+/*
+ * Copies the value of @member, which may be NULL. Returns false if it is no string, or does not
+ * fit.
+ */
 static bool property_text(const char *member, char *out, size_t size)
 {
 	return quoted_copy(property_value(member), out, size);
 }
 
-#define PROPERTIES "# properties = " /* Snakemake, in the script that a cluster executes */
+#define PROPERTIES "# properties = " /* by Snakemake, in the script that a cluster executes */
 #define TASK "# NEXTFLOW TASK: "     /* in .command.run */
 
-/* What follows @prefix at the beginning of a line; NULL: no line begins with it. */
+/* Returns the text after @prefix at the beginning of a line; NULL if no line begins with it. */
 static const char *script_line_find(const char *text, const char *prefix)
 {
 	size_t n = strlen(prefix);
@@ -302,7 +313,7 @@ static const char *script_line_find(const char *text, const char *prefix)
 	return text ? text + n : NULL;
 }
 
-/* "align (A7)": a task of the process align. */
+/* Reads a task such as "align (A7)", of the process align. */
 static void task_take(struct job_name *job, const char *task)
 {
 	size_t n = strcspn(task, "\n"), name = n;
@@ -325,7 +336,7 @@ static void wildcards_take(struct job_name *job, const char *at)
 			job_name_tag(job, key, value);
 }
 
-/* A job of one rule, or a group of jobs. */
+/* Reads the properties of a job of one rule, or of a group of jobs. */
 static bool properties_take(struct job_name *job, const char *properties)
 {
 	const char *rule = property_find(properties, "rule");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The program libexec/bpfmon/bash: stands in the place of the shell of make, Snakemake and others,
- * begins a span that is named after the job, and executes the real shell, or the job itself if that
- * is all that the shell would do. Whatever fails, the shell is executed.
+ * The program libexec/bpfmon/bash, which replaces the shell of make, Snakemake and others: it
+ * begins a span named after the job and executes the real shell, or directly the job if the shell
+ * would do nothing else. If anything fails, the shell is executed.
  */
 #include "base/exit_status.h"
 #include "base/span_call.h"
@@ -17,7 +17,7 @@
 
 #define VERBOSE_VARIABLE "BPFMON_SPAN_VERBOSE"
 
-/* Asks the run for the span of this process. 0, or why there is none. */
+/* Requests a span for this process from the run. Returns 0 or a negative errno. */
 static int job_call(const char *address, const struct job_name *job, char answer[SPAN_ANSWER_BYTES])
 {
 	const char *tags[MAX_SPAN_TAGS];
@@ -41,7 +41,7 @@ static void shell_note(const char *level)
 		setenv(SHELL_VARIABLE, value, 1);
 }
 
-/* Without a shell, if none is needed. */
+/* Executes the command without a shell, if possible. */
 static void command_execute(const struct shell_words *w)
 {
 	struct simple_command c;
@@ -55,7 +55,7 @@ static void command_execute(const struct shell_words *w)
 static void job_begin(const struct shell_words *w)
 {
 	const char *address = getenv(SPAN_VARIABLE), *level = getenv("MAKELEVEL");
-	/* as it was: a getenv() later would find the new value */
+	/* read before shell_note() changes it */
 	const char *variable = getenv(SHELL_VARIABLE);
 	static struct job_name job;
 	char answer[SPAN_ANSWER_BYTES];
@@ -78,7 +78,10 @@ static void job_begin(const struct shell_words *w)
 	}
 }
 
-/* Another copy of this program has begun the span of this process, and then executed this one. */
+/*
+ * Returns whether another copy of this program has begun the span of this process and then executed
+ * this one.
+ */
 static bool shell_was_wrapper(void)
 {
 	const char *variable = getenv(SHELL_VARIABLE);
@@ -98,7 +101,7 @@ int main(int argc, char **argv)
 		job_begin(&w);
 	err = real_shell_execute(argv, was_wrapper);
 	if (err == -E2BIG && !unsetenv(SHELL_VARIABLE))
-		err = real_shell_execute(argv, was_wrapper); /* the variable was too much */
+		err = real_shell_execute(argv, was_wrapper); /* without the variable it may fit */
 	fprintf(stderr, "bpfmon: cannot execute a shell: %s\n", strerror(-err));
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }

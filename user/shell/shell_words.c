@@ -17,7 +17,7 @@
 #define NAME_OPTION "--span-name="
 #define TAG_OPTION "--span-tag="
 
-/* True if @word is one of the wrapper's own options. */
+/* Returns true if @word is one of the wrapper's own options, which it reads. */
 static bool own_option_take(struct shell_words *w, const char *word)
 {
 	const char *equals;
@@ -36,7 +36,7 @@ static bool own_option_take(struct shell_words *w, const char *word)
 	return true;
 }
 
-/* How many arguments follow the option @word as its values. @is_text: it has a -c. */
+/* Returns how many arguments after @word are its values. Sets @is_text if it contains -c. */
 static size_t option_nr_values(const char *word, bool *is_text)
 {
 	size_t nr = 0;
@@ -55,7 +55,7 @@ static bool word_is_option(const char *word)
 	return (*word == '-' || *word == '+') && word[1];
 }
 
-/* Options that change nothing for one command that is executed as it is. */
+/* Options that do not matter for a single command that is executed as it is. */
 static bool word_is_plain_option(const char *word)
 {
 	return *word == '-' && strspn(word + 1, "ceu") == strlen(word + 1);
@@ -86,7 +86,7 @@ void shell_words_take(struct shell_words *w, char **argv)
 		*to++ = *from;
 	}
 	if (*from && !strcmp(*from, "-"))
-		w->is_plain = false, *to++ = *from++; /* ends the options, as "--" does */
+		w->is_plain = false, *to++ = *from++; /* ends the options, like "--" */
 	w->is_plain &= is_text && *from && !from[1];
 	if (is_text)
 		w->text = *from;
@@ -101,14 +101,14 @@ void shell_words_take(struct shell_words *w, char **argv)
 
 struct text_word {
 	const char *at;
-	size_t n; /* 0: there is none */
+	size_t n; /* 0 if there is none */
 };
 
 /* Words in front of a command. */
 static const char *const prefixes[] = { "!",    "{",   "if",   "while", "until",
 					"then", "do",  "else", "elif",  "builtin",
 					"exec", "env", "time", "nohup", NULL };
-/* Commands that prepare for another. */
+/* Commands that only prepare for another. */
 static const char *const preparing[] = { "set",   "cd",   "source", ".",      "export", "unset",
 					 "umask", "trap", "shopt",  "ulimit", "echo",   "printf",
 					 "test",  "true", "[",      "[[",     ":",      NULL };
@@ -122,7 +122,7 @@ static bool word_is_among(struct text_word w, const char *const *list)
 	return false;
 }
 
-/* Whether a variable gets a value: NAME=..., NAME+=... */
+/* Returns whether a word is NAME=... or NAME+=... */
 static bool word_is_assignment(struct text_word w)
 {
 	size_t n = 0;
@@ -139,7 +139,7 @@ static bool is_line_continued(const char *at)
 	return at[0] == '\\' && at[1] == '\n';
 }
 
-/* The end of the word at @at, of which quoted text, $(...), ${...} and `...` are part. */
+/* Returns the end of the word at @at, including quoted text, $(...), ${...} and `...`. */
 static const char *word_end(const char *at)
 {
 	unsigned depth = 0;
@@ -175,7 +175,7 @@ static const char *words_gap_end(const char *at)
 	}
 }
 
-/* The first word of the next command, or the end of the text. */
+/* Returns the first word of the next command, or the end of the text. */
 static const char *command_begin(const char *at)
 {
 	for (;; at++) {
@@ -187,7 +187,7 @@ static const char *command_begin(const char *at)
 	}
 }
 
-/* The separator after the command that goes on at @at, or the end of the text. */
+/* Returns the separator after the command that continues at @at, or the end of the text. */
 static const char *command_end(const char *at)
 {
 	for (at = words_gap_end(at); *at && !strchr(SEPARATORS, *at); at = words_gap_end(at)) {
@@ -208,7 +208,7 @@ static struct text_word word_take(const char **at)
 	return w;
 }
 
-/* Without the folders, and quotes around it. */
+/* Strips folders and surrounding quotes. */
 static struct text_word word_base(struct text_word w)
 {
 	while (w.n && strchr("'\"", w.at[w.n - 1]))
@@ -223,7 +223,7 @@ static struct text_word word_base(struct text_word w)
 	return w;
 }
 
-/* The program that the command at *@at executes; that of a script for a shell. */
+/* Returns the program of the command at *@at; the script, if that is a shell. */
 static struct text_word program_take(const char **at)
 {
 	struct text_word w = word_take(at), script;
@@ -272,7 +272,7 @@ void plain_text_copy(const char *text, size_t n, char *out, size_t size)
 
 #define PATH_WITHOUT_VARIABLE "/usr/bin:/bin"
 
-/* Executes it, unless it is this program; returns why not. */
+/* Executes @path unless it is this program. Returns a negative errno. */
 static int shell_try(const char *path, char **argv)
 {
 	struct stat self, other;
@@ -287,8 +287,8 @@ static int shell_try(const char *path, char **argv)
 }
 
 /*
- * Executes the first program called @name in PATH, except this one. Returns only when there is none
- * or it cannot be executed: a negative errno.
+ * Executes the first program @name in PATH that is not this one. Returns a negative errno if there
+ * is none, or it cannot be executed.
  */
 static int path_execute(const char *name, char **argv)
 {
@@ -324,7 +324,7 @@ int real_shell_execute(char **argv, bool was_wrapper)
 #define PLAIN "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+:,./=-"
 #define BLANKS " \t"
 
-/* What bash 5 executes itself, and its keywords of plain characters. */
+/* Builtins of bash 5, and its keywords of plain characters. */
 static const char *const own_words[] = {
 	".",       ":",      "alias",   "bg",       "bind",    "break",     "builtin",  "caller",
 	"case",    "cd",     "command", "compgen",  "compopt", "complete",  "continue", "coproc",
@@ -346,7 +346,7 @@ static bool word_is_own(const char *word)
 	return false;
 }
 
-/* Assignments, jobs and the shell's own commands are for a shell. */
+/* Assignments, job control (%) and builtins need a shell. */
 static bool word_is_program(const char *word)
 {
 	return word && !strpbrk(word, "=%") && !word_is_own(word);
@@ -385,7 +385,7 @@ void simple_command_done(struct simple_command *c)
 	*c = (struct simple_command){ 0 };
 }
 
-/* Whether bash would read a file, options or functions before the text. */
+/* Returns whether bash would read a file, options or functions before the text. */
 static bool environment_is_for_bash(void)
 {
 	if (!getenv("PATH") || getenv("BASH_ENV") || getenv("SHELLOPTS") || getenv("BASHOPTS"))
