@@ -32,18 +32,15 @@ extern const volatile bool want_args;           /* put command lines into exec e
 extern const volatile __u32 inject_misses;      /* for tests: events to ignore, per thousand */
 extern const volatile __u32 inject_free_misses; /* for tests: free events to ignore, per thousand */
 extern const volatile __u32 nr_cpus;
-extern const volatile bool can_seed;  /* attach to running processes */
-extern const volatile bool by_cgroup; /* membership is decided by cgroup, not by descent */
-extern const volatile bool
-	/* Track all tasks, each in an account of its cgroup. */
-	whole_node;
+extern const volatile bool can_seed;   /* attach to running processes */
+extern const volatile bool by_cgroup;  /* membership is decided by cgroup, not by descent */
+extern const volatile bool whole_node; /* track all tasks, each in an account of its cgroup */
 
 /* State that the collector writes while it runs. */
 extern struct tracking tracking;
 extern __u32 target_level;
 extern __u64 seeded_at_ns;
-extern bool
-	seeding; /* seeding is in progress: tasks visited now are roots, and count from now on */
+extern bool seeding;     /* attach in progress: tasks visited now are roots and count from now on */
 extern bool misses_seen; /* events were missed: a process may have threads without entries */
 extern __u64 nr_refused; /* tasks for which the maps have no room now */
 extern struct account_key root_account;

@@ -5,7 +5,7 @@
 
 #include "base.bpf.h"
 
-/* NULL in a task for which the kernel keeps no delays. */
+/* Kept only for some tasks, see delays_of(). In ns. */
 struct task_delay_info___any {
 	u64 blkio_delay, swapin_delay, freepages_delay, thrashing_delay;
 	u64 compact_delay, wpcopy_delay, irq_delay;
@@ -37,7 +37,7 @@ static __always_inline struct task_delay_info___any *delays_of(struct task_struc
 /*
  * Returns 1 if the counters exceed the lifetime of @task. From 6.12 on the kernel may add the time
  * since boot or since an earlier wait to blkio_delay: a wait whose dequeue was delayed has no start
- * time. Without a branch, after which the verifier would walk the rest of the program twice.
+ * time. Branch-free, see is_set().
  */
 static __always_inline u64 blkio_is_wrong(struct task_struct *task, const struct task_counters *now)
 {

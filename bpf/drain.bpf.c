@@ -28,7 +28,7 @@ static __always_inline bool is_kernels(struct task_struct *task)
 	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
 
-/* Without branches: after each the verifier would walk the rest of the program twice. */
+/* Branch-free, see is_set(). */
 static __always_inline u32 row_flags(struct task_struct *task, const struct process_entry *p)
 {
 	u32 flags = p->event.rec.flags, live = BPF_CORE_READ(task, signal, live.counter);

@@ -61,7 +61,7 @@ static __always_inline bool task_waits(struct task_struct *task)
  * Returns how long @task has been waiting for a CPU. The kernel adds that to run_delay, by the same
  * clock, when the wait ends. To be read after run_delay: a wait that ends in between is then in
  * neither and comes with the next commit. Returns 0 if the wait has changed while the clock was
- * read. Without branches, after which the verifier would walk the rest of the program twice.
+ * read. Branch-free, see is_set().
  */
 static __always_inline u64 wait_so_far(struct task_struct *task)
 {
@@ -118,8 +118,8 @@ static __always_inline bool task_has_slept(struct task_struct *task, const struc
 }
 
 /*
- * Returns 1 if the task is dead and off the CPU: its counters cannot grow any more. Without a
- * branch, after which the verifier would walk the rest of the program twice.
+ * Returns 1 if the task is dead and off the CPU: its counters cannot grow any more. Branch-free,
+ * see is_set().
  */
 static __always_inline u64 task_is_final(struct task_struct *task, const struct task_entry *t)
 {

@@ -102,7 +102,7 @@ static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
 
 /*
  * Returns 0 for negative counters: one that changes while it is summed can come out below zero.
- * Without a branch, after which the verifier would walk the rest of the program twice.
+ * Branch-free, see is_set().
  */
 static __always_inline u64 pages_clamp(s64 pages)
 {

@@ -22,15 +22,17 @@ __hidden u64 resident_read(struct mm_struct *mm);
 __hidden s64 rss_central_read(struct mm_struct *mm, u32 member);
 
 /* peak.bpf.c; used only with want_exact_peak */
-/* The process uses @mm from now on. A process uses one at a time. */
+/* Notes that the process uses @mm from now on; a process uses one at a time. */
 int mm_join(u64 signal, u64 serial, u64 mm);
-/* The process stops using its address space. @is_torn_down: its pages are freed already. */
+/* Notes that the process gives up its address space. @is_torn_down: its pages are freed already. */
 int mm_leave(u64 signal, u64 serial, u32 is_torn_down);
 /* Adds what the process held at the peak to its record, which is about to be emitted. */
 int mm_forget(u64 signal, u64 serial);
-/* The pages of @mm were freed by the process @signal, or by an untracked one (@signal is 0). */
+/* Notes that the process @signal (0: an untracked one) has freed the pages of @mm. */
 int mm_note_freed(u64 mm, u64 signal, u64 serial);
-/* @mm is new. An entry at its address belongs to an earlier one whose end was missed: closes it. */
+/*
+ * Closes an entry at the address of the new @mm: it belongs to an earlier one whose end was missed.
+ */
 int mm_note_born(u64 mm);
 /* Reads the size of @mm if it is tracked. */
 int mm_refresh(u64 mm);

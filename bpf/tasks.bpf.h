@@ -39,15 +39,15 @@ int task_note_exit(u64 task, u32 seen);
 int process_make(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
 /* Returns true to one caller only, which then emits the record and deletes the entry. */
 __hidden bool process_begin_closing(struct process_entry *p, u64 serial);
-/* Closes a process without tasks. @how: flags for its record unless its end was seen. */
+/* Closes a process that has no task left. @how: flags for its record unless its end was seen. */
 int process_close(u64 signal, u64 serial, u32 how);
 
 /* entries.bpf.c */
 /* What the launched task has used so far; set before task_add() with PROCESS_LAUNCHED. */
 extern struct task_counters launched_used;
 /*
- * Makes an entry for @task and, if needed, for its process. Idempotent. Returns 0, -EEXIST if the
- * task has one, or another negative number.
+ * Makes an entry for @task and, if needed, for its process. Returns 0, -EEXIST if the task has one,
+ * or another negative number.
  */
 int task_add(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
 /* Notes that a birth hook runs for @task. Returns true if it has an entry already. */

@@ -12,8 +12,8 @@
 
 #define COMM_BYTES 16
 #define PATH_BYTES 1024    /* path components of an executable, each ended by NUL */
-#define PATH_COMPONENTS 40 /* longest path that is read whole; else EXEC_PATH_CUT */
-#define ARGS_BYTES 2048    /* longest command line that is read whole; else EXEC_ARGS_CUT */
+#define PATH_COMPONENTS 40 /* most components of a path; a deeper one is cut (EXEC_PATH_CUT) */
+#define ARGS_BYTES 2048    /* longest command line; a longer one is cut (EXEC_ARGS_CUT) */
 #define MAX_CPUS 1024      /* most CPUs whose per-CPU memory counters are summed */
 
 /* Bit numbers of the TASK_METRICs in the mask `wanted`. */
@@ -77,10 +77,7 @@ struct account {
 
 #define ACCOUNT_CLOSED (1ULL << 63)
 
-/*
- * Each task is in exactly one account, named by its innermost tree and its cgroup (0 unless
- * whole_node).
- */
+/* Each task is in exactly one account: that of its innermost tree and cgroup (0: any). */
 struct account_key {
 	__u64 tree;
 	__u64 cgroup;
@@ -99,8 +96,8 @@ struct task_entry {
 	__u32 final_s; /* time of the last commit, CLOCK_BOOTTIME in s */
 	__u32 pad2;
 	/*
-	 * Last drain that visited the task: number * 2; number * 2 + 1 if the task was born during
-	 * that drain; MET_AND_REMOVED.
+	 * Last drain that visited the task: number * 2, or number * 2 + 1 if the task was born
+	 * during it; MET_AND_REMOVED once deleted.
 	 */
 	__u64 met;
 	struct account_key account; /* account at the last commit; later losses go there */
@@ -129,10 +126,7 @@ enum process_flag {
 	PROCESS_BLKIO_WRONG = 1 << 13,
 };
 
-/*
- * Bit of process_record.state that says that it was read; the kernel uses this bit for nothing
- * relevant.
- */
+/* Set in process_record.state if the state was read; no state of interest has this bit. */
 #define STATE_READ 0x4000
 
 /* Record of a process (thread group), emitted when its last task is freed. */
@@ -201,10 +195,7 @@ struct account_event {
 	struct account_key account;
 };
 
-/*
- * The largest sizes of an address space seen by drains. Needed because the kernel's mark can be
- * reset.
- */
+/* The largest sizes of an address space seen by drains, as the kernel's mark can be reset. */
 struct seen_marks {
 	__u64 mm;
 	__u64 kernel_pages;  /* the kernel's high-water mark at the last read */
@@ -222,7 +213,7 @@ struct process_entry {
 	__u32 is_closing;          /* its record is being emitted, which happens once */
 	__u32 alive_tasks;         /* task entries of tasks that have not exited */
 	__u64 lived_ns;     /* CLOCK_MONOTONIC up to which the lifetimes of threads are counted */
-	__u64 lived_before; /* ns to add at the next commit, for added threads */
+	__u64 lived_before; /* ns to add at the next commit: lifetimes of new threads so far */
 	__u32 mark_noted;   /* the high-water mark of the last image is in the record */
 	__u32 final_tasks;  /* task entries with nothing left to commit */
 	__u64 mm, mm_id;    /* key and id of its mm_entry (--exact-peak) */
@@ -269,7 +260,7 @@ struct oom_event {
 	char comm[COMM_BYTES];
 };
 
-/* 8 bytes each; a cgroup with a longer path is not recognized when made again */
+/* in words of 8 bytes; a cgroup with a longer path is not recognized when made again */
 #define TARGET_PATH_WORDS 64
 
 enum cgroup_news {
