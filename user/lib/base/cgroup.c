@@ -15,12 +15,10 @@
 
 #define CONTROLLER "memory"
 #define NAMES_TRIED 8
-#define ENDING_TRIES /* tries of 5 ms each: a killed process may take that long to end */
-20
+#define ENDING_TRIES 20 /* tries of 5 ms each: a killed process may take that long to end */
 #define ENDING_US 5000
 
-	static FILE *
-	cgroup_open_file(const char *folder, const char *name)
+static FILE *cgroup_open_file(const char *folder, const char *name)
 {
 	char path[5000];
 

@@ -13,11 +13,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PATIENCE_SECONDS /* for a stopped collector or an overloaded machine */
-10
+#define PATIENCE_SECONDS 10 /* for a stopped collector or an overloaded machine */
 
-	bool
-	span_is_kept(const char *answer)
+bool span_is_kept(const char *answer)
 {
 	return strstr(answer, SPAN_KEPT);
 }
