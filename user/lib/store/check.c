@@ -132,7 +132,6 @@ static int tables_check_values(struct database *d, sqlite3 *model)
 	return err;
 }
 
-/* Checks that each run has a meta line. */
 static int meta_check(struct database *d)
 {
 	int err = found_refuse(d,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An open store: a connection to its SQLite file, transactions, errors, and defences against
- * hostile files.
+ * An open store: its SQLite connection, transactions, errors, and defences against hostile files.
  */
 #ifndef STORE_DATABASE_H
 #define STORE_DATABASE_H
@@ -16,7 +15,7 @@ struct database {
 	struct path_end at; /* where to open it for writing */
 	/* the metric columns that each table of the file has */
 	struct metric_set sample_columns, process_columns, process_sample_columns, instance_columns;
-	bool is_unchanging; /* the file is read as immutable: see database_open_unchanging() */
+	bool is_unchanging;              /* opened as immutable: see database_open_unchanging() */
 	uint64_t steps_left, bytes_left; /* rest of the budget of defence_bound() */
 	char why[512];                   /* message for the user after an error, without the path */
 };
@@ -28,8 +27,8 @@ int database_runf(struct database *d, const char *format, ...);
 /* Returns -ESTALE if the last UPDATE matched no row: the run has been removed. */
 int database_check_update(struct database *d);
 /*
- * Reads the first column of the first row into @value, 0 if there is none or it is NULL. *@is_none,
- * unless @is_none is NULL, is set to whether that was so.
+ * Reads the first column of the first row. *@is_none (may be NULL) is set if there is no row or the
+ * column is NULL; *@value is 0 then.
  */
 int database_number(struct database *d, int64_t *value, bool *is_none, const char *format, ...);
 /* Calls @act within a transaction, which is rolled back on an error. */
@@ -52,13 +51,13 @@ int database_error(struct database *d, int status);
 int defence_set_up(sqlite3 *db);
 /*
  * Limits the work of the following statements in proportion to the sizes of the files @path and
- * @other (may be NULL); beyond the limit they fail with SQLITE_INTERRUPT. It counts steps of
- * SQLite's virtual machine, not time, so that slow disks and busy machines do not matter. @d must
- * not move until defence_lift_bound() or the end of the connection.
+ * @other (may be NULL); beyond it they fail with SQLITE_INTERRUPT. Counts steps of SQLite's virtual
+ * machine, because time depends on disk and load. @d must not move until defence_lift_bound() or
+ * the end of the connection.
  */
 void defence_bound(struct database *d, const char *path, const char *other);
 void defence_lift_bound(struct database *d);
-/* Subtracts @bytes from the bytes that may still be read. Returns -EUCLEAN if they are used up. */
+/* Subtracts @bytes read from the limit. Returns -EUCLEAN if it is used up. */
 int defence_count(struct database *d, uint64_t bytes);
 /* Sets @d->why to "it is damaged: " and the formatted reason. Returns -EUCLEAN. */
 int database_damaged(struct database *d, const char *format, ...)

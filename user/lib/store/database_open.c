@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 /*
- * Returns the name of a VFS for sqlite3_open_v2() that protects the files of a store; NULL if out
- * of memory. A path that begins with /proc/self/fd/ is used as it is, without following links. In a
+ * Returns the name of a VFS for sqlite3_open_v2() that protects the files of a store; NULL without
+ * memory. It uses a path that begins with /proc/self/fd/ as it is, without following links. In a
  * folder that any user may write to, the store, its journal, its log and the log's index are
  * created, or must be regular files of the effective user or root with one link: SQLite would
  * replay a journal that another user has planted. Super-journals are neither opened nor removed.
- * Everything else is passed to SQLite's default VFS.
+ * Everything else is left to SQLite.
  */
 static const char *own_files(void);
 
@@ -124,7 +124,7 @@ static int tables_complete(struct database *d, bool is_new)
 }
 
 /*
- * Returns a URI for @path with the parameters @how, to be freed by sqlite3_free(); NULL if out of
+ * Returns a URI for @path with the parameters @how, to be freed by sqlite3_free(); NULL without
  * memory.
  */
 static char *uri_of(const char *path, const char *how)
@@ -369,7 +369,7 @@ static int database_open_to_read(struct database *d, const char *path)
 
 /*
  * Opens a file in a read-only folder as immutable. Reading with a write-ahead log needs an index
- * file beside it. Where that cannot be created no process can write either, and without a log the
+ * file beside it; where that cannot be created no process can write either, and without a log the
  * file is complete.
  */
 static int database_open_unchanging(struct database *d, const char *path)
@@ -482,9 +482,8 @@ static bool is_in_a_folder_open_to_all(const char *path)
 }
 
 /*
- * Checks the owner by opening the file. Its name cannot be taken over afterwards, because other
- * users cannot rename files in a sticky folder; a folder that all may write to without the sticky
- * bit cannot be protected.
+ * Checks the owner by opening the file. Other users cannot take over its name afterwards: the
+ * folder is sticky, or cannot be protected.
  */
 static bool is_own(const char *path, bool is_made)
 {

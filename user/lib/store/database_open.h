@@ -12,11 +12,11 @@ enum database_mode {
 };
 
 /*
- * Opens @path with the precautions of database.h and schema.h, because it may be of any origin; the
- * work of reading is bounded. For writing, missing folders and a missing file are created, and a
- * file of another user is refused with -EPERM. Returns -EAGAIN if the file is locked by a writer,
- * -EUCLEAN if it is damaged or not a store, -EPROTONOSUPPORT if its schema has another version, or
- * another negative errno. After an error @d->why has the reason and the remedy.
+ * Opens @path, which may be of any origin, with the precautions of database.h and schema.h, and
+ * bounds the work of reading. For writing, creates a missing file with its folders, and refuses a
+ * file of another user with -EPERM. Returns -EAGAIN if a writer has locked the file, -EUCLEAN if it
+ * is damaged or not a store, -EPROTONOSUPPORT for another schema version, or another negative
+ * errno; @d->why has the reason and the remedy.
  */
 int database_open(struct database *d, const char *path, enum database_mode mode);
 void database_close(struct database *d);
@@ -24,7 +24,7 @@ void database_close(struct database *d);
  * Attaches @path as `other`. @is_unchanging is that of the struct database that opened it before.
  */
 int database_attach(struct database *d, const char *path, bool is_unchanging);
-/* Returns whether write-ahead logging is safe on the file system: it needs shared memory. */
+/* Returns whether the file system supports write-ahead logging, which needs shared memory. */
 bool database_is_local(unsigned long file_system_magic);
 
 #endif

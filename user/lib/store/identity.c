@@ -9,8 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SILENT_NS                                                                                  \
-	(60 * NSEC_PER_SEC) /* after which a recorder that cannot be checked counts as dead */
+#define SILENT_NS (60 * NSEC_PER_SEC) /* a recorder elsewhere counts as dead after this silence */
 
 /* Writes the boot ID and the PID namespace, within which a PID is unique. */
 static void place_read(char *out, size_t size)

@@ -12,9 +12,8 @@
 /* Writes the identity of this process: boot, PID namespace, PID and start time. */
 void identity_self(char out[IDENTITY_BYTES]);
 /*
- * Returns whether the recorder with the identity @text lives; false for NULL. Where that cannot be
- * checked, on another machine or in another PID namespace, @seen_ns decides, the time of its last
- * write (epoch).
+ * Returns whether the recorder with the identity @text (may be NULL) lives. On another machine or
+ * in another PID namespace, the time @seen_ns of its last write (epoch) decides.
  */
 bool identity_goes_on(const char *text, uint64_t seen_ns, uint64_t interval_ns);
 

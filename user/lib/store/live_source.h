@@ -13,11 +13,11 @@
 
 /*
  * Connects to the run whose meta line has @socket_name as "live_socket". Returns a non-blocking
- * descriptor that the caller owns: a stream of lines, beginning with the meta line and the last
- * sample, that ends with the run. With @with_processes each sample is followed by a line for each
- * live process. Read up to LIVE_READ_BYTES at once. Returns -ECONNREFUSED if the run has ended or
- * is on another host, -EPERM if it is another user's, or another negative errno; @why is then a
- * sentence without a full stop.
+ * descriptor that the caller owns: a stream of lines, first the meta line and the last sample, that
+ * ends with the run. With @with_processes a line for each live process follows each sample. Read up
+ * to LIVE_READ_BYTES at once. Returns -ECONNREFUSED if the run has ended or is on another host,
+ * -EPERM if it is another user's, or another negative errno; @why is then a sentence without a full
+ * stop.
  */
 int live_open(const char *socket_name, bool with_processes, char *why, size_t size);
 
@@ -30,9 +30,9 @@ int live_open(const char *socket_name, bool with_processes, char *why, size_t si
 typedef int (*live_look_fn)(void *context, const struct process_sample *p);
 
 /*
- * Passes each process in the last sample of the running run to @fn, and disconnects. @socket_name
- * is "live_socket" of its meta line, or NULL if that has none. Returns 0, the result of @fn,
- * -ENOMEM, or an error of live_open(); after an error @why is a sentence without a full stop.
+ * Passes each process in the last sample of a running run to @fn. @socket_name as for live_open(),
+ * or NULL if the meta line has none. Returns 0, the result of @fn, -ENOMEM, or an error of
+ * live_open(), with @why as there.
  */
 int live_look(const char *socket_name, live_look_fn fn, void *context, char *why, size_t size);
 

@@ -44,14 +44,14 @@ struct merged {
 void merge_count(struct merged *m, enum merge_case what);
 
 /*
- * Sets name, tags and note of the run @id to those of the meta line @from, within a transaction of
- * the caller. Errors as database_open(), here and below.
+ * Sets name, tags and note of the run @id to those of the meta line @from, within the caller's
+ * transaction. Errors as database_open(), here and below.
  */
 typedef int (*merge_words_fn)(struct database *d, int64_t id, const char *from);
 /*
  * Merges all runs of the store @path, in portions. The caller has opened it before, with that
  * @is_unchanging, and checked it by store_check_source(). A run that is copied only in part stays
- * unfinished, and the next merge renews it.
+ * unfinished until the next merge renews it.
  */
 int merge_store(struct database *d, const char *path, bool is_unchanging, merge_words_fn take_words,
 		struct merged *m);

@@ -15,9 +15,9 @@ struct run_word_rules {
 
 /*
  * Finds the runs that @word means, or the newest one if it is NULL, and appends them to the empty
- * @all. Prints on stderr which one of several was chosen. Returns 0 with an empty list if there is
- * no such run, or a negative errno after an error message. *@is_chosen is set if the word is
- * ambiguous, or may mean another run later.
+ * @all, none if there is no such run. Prints on stderr which one of several was chosen. *@is_chosen
+ * is set if the word is ambiguous, or may mean another run later. Returns 0, or a negative errno
+ * after an error message.
  */
 int run_word_find(const struct stores *s, const char *word, const struct run_word_rules *rules,
 		  struct stored_runs *all, bool *is_chosen);
@@ -48,18 +48,15 @@ struct named_runs {
  * of that name; other file names count only if the file has a run or @is_known (may be NULL)
  * accepts it. @store selects the file of --store, the runs of the node, or the user's own stores.
  * The process drops to the rights of the user who called sudo. Returns a negative errno after an
- * error message. The caller calls named_runs_done() in any case.
+ * error message. Call named_runs_done() in any case.
  */
 int named_runs_find(struct named_runs *n, const struct store_options *store, char *const *words,
 		    const struct run_word_rules *rules, bool (*is_known)(const char *path));
-/*
- * Opens run or file number @i, as stores_turn_run() does. Returns a negative errno after an error
- * message.
- */
+/* Opens run or file number @i, as stores_turn_run() does. */
 int named_runs_open(const struct named_runs *n, size_t i, struct source *s);
 void named_runs_done(struct named_runs *n);
 
-/* Finds and opens one run; @what NULL means the last. @label, unless NULL, receives its label. */
+/* Finds and opens one run, the last if @what is NULL. Writes its label to @label (may be NULL). */
 int named_run_open(struct source *s, const struct store_options *store, const char *what,
 		   char label[RUN_LABEL_BYTES]);
 

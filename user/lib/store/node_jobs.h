@@ -31,8 +31,8 @@ struct node_job_rows {
 
 /*
  * Applies a line of the agent's stream. The row of a job is removed when it ends. *@is_last is set
- * for the agent's own line, which follows those of all jobs. Returns 0, -EBADMSG if the line cannot
- * be parsed, or -ENOMEM.
+ * for the agent's own line, which follows those of all jobs. Returns 0, -EBADMSG for an invalid
+ * line, or -ENOMEM.
  */
 int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last);
 /*

@@ -191,7 +191,6 @@ static int list_prepare(struct database *d, const struct run_filter *f, sqlite3_
 	return database_error(d, rc);
 }
 
-/* Sets run->stall if the run is stalled. */
 static int stored_run_read_stall(struct database *d, struct stored_run *run)
 {
 	struct stall_state stall = { 0 };

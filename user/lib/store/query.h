@@ -58,8 +58,8 @@ struct run_filter {
 int query_runs(struct database *d, size_t source, const struct run_filter *f,
 	       struct stored_runs *all);
 /*
- * Updates @stall from the events of the run @id after number *@last, and sets *@last to the newest
- * one; start with INT64_MIN. @stall does not change without an event of a stall. Errors as
+ * Updates @stall from the events of the run @id after number *@last, INT64_MIN for all, and sets
+ * *@last to the newest one. Without an event of a stall, @stall does not change. Errors as
  * database_open().
  */
 int query_stall(struct database *d, int64_t id, int64_t *last, struct stall_state *stall);
@@ -88,8 +88,8 @@ struct run_text {
 };
 
 /*
- * Reads the meta and summary lines of a run. Returns -ENOENT if there is no such run; other errors
- * as database_open(). On error @t is empty. The caller frees it with run_text_done().
+ * Reads the meta and summary lines of a run; free them with run_text_done(). Returns -ENOENT if
+ * there is no such run; other errors as database_open(). On error @t is empty.
  */
 int query_text(struct database *d, int64_t id, struct run_text *t);
 void run_text_done(struct run_text *t);
@@ -100,7 +100,7 @@ enum run_line { TEXT_META, TEXT_SUMMARY };
 typedef void (*line_take)(void *context, size_t at, const char *line);
 /*
  * Passes the line @which of each run of the store @source in @all to @take, in order and without
- * copying, because lists may be long. Skips runs that lack the line or have been removed meanwhile.
+ * copying, because lists may be long. Skips runs that lack it or have been removed meanwhile.
  * Errors as database_open().
  */
 int query_lines(struct database *d, size_t source, const struct stored_runs *all,

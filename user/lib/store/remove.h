@@ -9,12 +9,12 @@
 /* Removes a run. Not within a transaction. Errors as database_open(), here and below. */
 int remove_run(struct database *d, int64_t id);
 /*
- * Removes a run from `run` and the small tables, within the caller's transaction, so that lists no
- * longer have it. remove_rows() removes the rest.
+ * Removes a run from `run` and the small tables, within the caller's transaction: lists no longer
+ * have it. remove_rows() removes the rest.
  */
 int remove_head(struct database *d, int64_t id);
 int remove_rows(struct database *d, int64_t id);
-/* Remove or count the rows without a run, of a removal that was interrupted or is in progress. */
+/* Remove or count rows without a run, from a removal that was interrupted or is in progress. */
 int store_remove_left(struct database *d);
 int count_left(struct database *d, int64_t *rows);
 

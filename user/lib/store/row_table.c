@@ -109,7 +109,7 @@ static const struct table_column event_columns[] = {
 	{ "line",       COLUMN_TEXT, NULL, EVENT(line), .is_needed = true },
 };
 
-/* Spans are read from `line`; the other columns serve SQL queries and --span. */
+/* Spans are read from `line`; the other columns serve SQL queries and run_filter.span. */
 #define SPAN(member) .offset = offsetof(struct span_row, member)
 static const struct table_column span_columns[] = {
 	{ "seq",                  COLUMN_NUMBER, NULL, SPAN(seq), .is_key = true },

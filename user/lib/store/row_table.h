@@ -31,7 +31,7 @@ struct process_row {
 };
 
 struct process_sample_row {
-	int64_t rank; /* 1: the highest ranked of its sample */
+	int64_t rank; /* 1 for the heaviest of its sample */
 	const char *comm;
 	struct process_sample sample;
 };

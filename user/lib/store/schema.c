@@ -236,7 +236,6 @@ int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
 	return sqlite3_finalize(info);
 }
 
-/* Adds the missing metric columns. Returns an SQLite status. */
 static int table_add_columns(sqlite3 *db, const struct run_table *t, bool *has_added)
 {
 	struct metric_set wanted, have;
@@ -310,10 +309,7 @@ static const char select_table[] =
 	" FROM sqlite_master WHERE type='table' AND name=?1"
 	" AND substr(sql, 1, 14 + length(?1))='CREATE TABLE ' || ?1 || '('";
 
-/*
- * Statements for one table, prepared once: its row in the file's schema, its columns in the model
- * and in the file.
- */
+/* Prepared once: a table of the file, its columns in the model, its columns in the file. */
 struct questions {
 	sqlite3_stmt *table, *wanted, *found; /* owned */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The schema of the store: creates its tables and views, checks those of files of unknown origin,
- * and lists the tables. Tables hold integers in the unit at the end of a column's name (cpu_ns,
- * rss_bytes, cores_milli); views have the published keys and units (cpu_seconds, cores).
+ * lists tables. Tables hold integers in the unit at the end of a column's name (cpu_ns, rss_bytes,
+ * cores_milli); views have the published keys and units (cpu_seconds, cores).
  */
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
@@ -59,9 +59,8 @@ int schema_check(struct database *d);
 int schema_make_model(sqlite3 **db);
 
 /*
- * A portion of a table's rows of one run. Large deletes and copies are divided into portions, so
- * that memory is bounded and a recorder waits for one portion at most. The first is { .after =
- * INT64_MIN }.
+ * A portion of a table's rows of one run, at first { .after = INT64_MIN }. Large deletes and copies
+ * are divided into portions, so that memory is bounded and a recorder waits for one at most.
  */
 struct portion {
 	int64_t after, upto; /* keys: above @after, up to @upto */

@@ -67,8 +67,8 @@ void source_close(struct source *s);
  */
 int source_each(struct source *s, unsigned parts, source_fn fn, void *context);
 /*
- * Reads the summary. If the run has none, it is computed from the lines (*@is_folded). The caller
- * frees it with summary_done(). Errors as source_each(), and -ENOMEM.
+ * Reads the summary, or computes it from the lines if the run has none (*@is_folded). Free it with
+ * summary_done(). Errors as source_each(), and -ENOMEM.
  */
 int source_summary(struct source *s, struct summary *total, bool *is_folded);
 /* Returns the summary as a json_t in *@tree, which the caller owns; NULL after an error. */

@@ -11,24 +11,20 @@
 void marks_add(struct phases *p, const struct line *l);
 /* Adds it to the times of phases. */
 void marks_add_time(struct phase_times *t, const struct line *l);
-/*
- * Adds all marks of the run to @t. The caller frees it with phase_times_done(). Errors as
- * source_each().
- */
+/* Adds all marks of the run to @t; free it with phase_times_done(). Errors as source_each(). */
 int marks_read_times(struct phase_times *t, struct source *s);
 /*
- * Folds a run of @wall_ns into its phases. The caller frees them with phases_done(). Errors as
- * source_each().
+ * Folds a run of @wall_ns into its phases; free them with phases_done(). Errors as source_each().
  */
 int phases_read(struct phases *p, struct source *s, uint64_t wall_ns);
 
 /*
- * Reads the paths of the run's spans; with @is_each every span gets a path of its own. The caller
- * frees them with span_paths_done(), also after an error. Errors as source_each(), and -ENOMEM.
+ * Reads the paths of the run's spans; with @is_each every span gets its own. Free them with
+ * span_paths_done(), also after an error. Errors as source_each(), and -ENOMEM.
  */
 int spans_read_paths(struct source *s, bool is_each, struct span_paths *p);
 /*
- * Sums what the spans of each path used. The caller frees it with span_sums_done(). Errors as
+ * Sums what the spans of each path used; free it with span_sums_done(). Errors as
  * spans_read_paths().
  */
 int spans_read_sums(struct source *s, const struct span_paths *p, struct span_sums *sums);

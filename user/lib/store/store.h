@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes a run to the store in a thread, so that the caller never waits for the disk. Lines that
- * the thread cannot keep up with are dropped and counted.
+ * are too many for the thread are dropped and counted.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
@@ -22,7 +22,7 @@ void store_put(struct store *s, const char *text, size_t length);
 int64_t store_run(struct store *s);
 /* Writes to @why why the run is not stored, or incomplete, and returns @why; NULL if neither. */
 const char *store_trouble(struct store *s, char *why, size_t size);
-/* Waits until all lines are stored, for END_SECONDS at most. Call it after the last line. */
+/* Waits until all lines are stored, a few seconds at most. Call it after the last line. */
 void store_finish(struct store *s);
 void store_free(struct store *s);
 

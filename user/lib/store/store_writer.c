@@ -140,7 +140,6 @@ static int process_bind(sqlite3_stmt *s, const struct process_row *row)
 	return at;
 }
 
-/* Writes the arguments as a JSON list. */
 static void args_rewrite(struct jsonw *j, const struct line *l)
 {
 	const struct process *p = &l->process;
@@ -208,7 +207,7 @@ static int process_sample_row_put(struct store_writer *w)
 	return store_writer_run(w, s);
 }
 
-/* Prepares a statement for the whole run. The caller finalizes it. */
+/* Prepares a statement for the whole run. */
 static int statement_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(

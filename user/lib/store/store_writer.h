@@ -55,7 +55,7 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length);
 /*
  * Selects the run of the following lines, to write several runs within one transaction. The caller
  * keeps @run until it is no longer written; NULL selects the writer's own. After
- * store_writer_undo() the caller zeroes all of them and calls store_writer_resume() again.
+ * store_writer_undo() zero each of them and call store_writer_resume() again.
  */
 void store_writer_turn(struct store_writer *w, struct store_run *run);
 /* Continues the run @uuid as its writer. Its id stays 0 if the store has no such run. */

@@ -150,7 +150,7 @@ static bool folders_are_same(const char *a, const char *b)
 
 /*
  * Adds the stores next to the first one, then those of the default folder if XDG_STATE_HOME is
- * another: sudo drops that variable, so runs under sudo are in the default folder.
+ * another: runs under sudo are there.
  */
 static int stores_add_hosts(struct stores *s, const char *home)
 {

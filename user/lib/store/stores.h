@@ -36,8 +36,7 @@ struct stores {
 
 /*
  * Finds all stores, or the one that @o selects. Under sudo the process first drops to the user who
- * called it: root must not open a file that a user has made. Returns a negative errno after an
- * error message.
+ * called it: root must not open a user's file. Returns a negative errno after an error message.
  */
 int stores_find(struct stores *s, const struct store_options *o);
 void stores_done(struct stores *s);
@@ -50,8 +49,8 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 /* Opens a run of stores_query(). Returns a negative errno after an error message. */
 int stores_open_run(const struct stores *s, const struct stored_run *r, struct source *source);
 /*
- * Opens the next of several runs. @source is zeroed before the first, and stays open while runs are
- * in the same store. The caller closes it after the last, also after an error.
+ * Opens the next of several runs. @source, zeroed before the first, stays open while runs are in
+ * the same store. Close it after the last, also after an error.
  */
 int stores_turn_run(const struct stores *s, const struct stored_run *r, struct source *source);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Describes the tables of the store, without metric columns: the statements that create, fill and
- * read a table are made from its columns. SQLite stores any type in any column, and a file may be
- * of unknown origin: each value is checked when it is read.
+ * Describes the columns of the store's tables, except those of metrics; the statements that create,
+ * fill and read tables are made from them. SQLite stores any type in any column, and a file may be
+ * of unknown origin, so each value is checked when it is read.
  */
 #ifndef STORE_TABLE_COLUMN_H
 #define STORE_TABLE_COLUMN_H
@@ -111,8 +111,7 @@ void amount_bind(sqlite3_stmt *s, int at, uint64_t v);
 void time_bind(sqlite3_stmt *s, int at, uint64_t ns);
 /*
  * Binds the columns of @t with that @written to their values in the line @o, from parameter @at on.
- * Skips the parameters of columns without a key: the caller binds them by name. Returns the number
- * of the next parameter.
+ * Skips columns without a key, which the caller binds by name. Returns the next parameter.
  */
 int columns_bind(sqlite3_stmt *s, int at, const struct stored_table *t, enum column_written written,
 		 const json_t *o);

@@ -58,7 +58,7 @@ static int chosen_open(struct chosen *c, const struct stored_runs *runs,
 		       const struct run_request *requests, size_t nr_requests, struct advice *a)
 {
 	const size_t room = runs->nr + 1;
-	const char *first = NULL; /* name of the first run */
+	const char *first = NULL;
 
 	*c = (struct chosen){ 0 };
 	c->runs = memory_calloc(room, sizeof(*c->runs));
@@ -210,8 +210,7 @@ static bool size_try(struct advice *a, struct chosen *c, const char *tag)
 
 /*
  * Returns whether the best of @tried sizes is more than chance: memory grows with it, and Fisher's
- * transformation of the correlation, which is approximately normal, exceeds the best of that many
- * unrelated sizes.
+ * transformation of the correlation, about normal, exceeds the best of that many unrelated sizes.
  */
 static bool size_is_evidence(const struct advice *a, size_t tried)
 {

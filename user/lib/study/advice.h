@@ -67,7 +67,7 @@ struct advice {
 	bool size_is_of_files; /* size of the files in the command, not the value of the tag */
 	char size_tag[SIZE_TAG_BYTES];
 	struct line_fit by_size; /* bytes over the tag's number or the files' bytes */
-	size_t nr_sized;         /* runs with a size */
+	size_t nr_sized;
 };
 
 struct advice_from {

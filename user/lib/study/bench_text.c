@@ -52,7 +52,6 @@ static size_t label_width(size_t longest, size_t width, size_t cells)
 	return longest < most ? longest : most;
 }
 
-/* Returns the width of the longest label of a case. */
 static size_t label_longest(const struct bench_result *r)
 {
 	size_t longest = 4;
@@ -89,10 +88,7 @@ struct span_rows {
 	size_t nr, shown;
 };
 
-/*
- * Returns the median over runs, where each run has the sum of its spans with this name. @room is a
- * buffer.
- */
+/* Returns the median over runs, each the sum of its spans with this name. @room is a buffer. */
 static double span_median(const struct bench_result *r, const struct step *s, size_t group,
 			  size_t key, double *room)
 {

@@ -10,7 +10,6 @@
 
 #define KIB 1024.0
 
-/* Sorted values on an axis. */
 struct axis_values {
 	const double *sorted;
 	size_t n;
@@ -57,7 +56,6 @@ static bool spread_asks_for_log(const double *sorted, size_t n)
 	       axis_middle_share(&log) > 2 * axis_middle_share(&linear);
 }
 
-/* Returns the number of bins by the rule of Freedman and Diaconis. */
 static double bins_wanted(const struct axis_values *a, size_t most)
 {
 	double iqr = axis_quantile(a, 0.75) - axis_quantile(a, 0.25), n = (double)a->n;

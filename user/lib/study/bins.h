@@ -20,10 +20,10 @@ struct bins {
 };
 
 /*
- * Makes bins of @n sorted values, with round edges in @unit: about as many as the rule of Freedman
- * and Diaconis gives (width: twice the interquartile range over the cube root of @n), at most @most
- * (3 to MOST_BINS). The scale is logarithmic if the largest value is at least ten times the
- * smallest above 0, and the middle half of the values then takes more than twice the share of the
+ * Makes bins of @n sorted values, with round edges in @unit: about as many as by the rule of
+ * Freedman and Diaconis (a width of twice the interquartile range over the cube root of @n), at
+ * most @most (3 to MOST_BINS). The scale is logarithmic if the largest value is at least ten times
+ * the smallest above 0, and the middle half of the values then has more than twice the share of the
  * axis.
  */
 void bins_make(struct bins *b, const double *sorted, size_t n, enum metric_unit unit, size_t most);

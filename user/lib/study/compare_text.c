@@ -36,7 +36,7 @@ static size_t line_width(const struct table *t)
 }
 
 /*
- * Makes columns as wide as their widest cell. If the line is too wide, drops columns, then cuts
+ * Makes columns as wide as their widest cell. Drops columns if the line is too wide, then cuts
  * keys.
  */
 static void columns_fit(struct table *t, size_t width)
@@ -158,7 +158,6 @@ static void doubts_print(FILE *f, const struct group *g)
 		fprintf(f, ", %zu without a summary", folded);
 }
 
-/* Prints the title of a run after its name. */
 static void side_print(FILE *f, const struct side *s, size_t room)
 {
 	if (!s->title) {
@@ -169,7 +168,6 @@ static void side_print(FILE *f, const struct side *s, size_t room)
 	format_beginning(f, s->title, room > LEAST_NAME ? room : LEAST_NAME);
 }
 
-/* Returns the width of the widest name, to align the titles. */
 static size_t groups_name_width(const struct groups *all, size_t room)
 {
 	size_t width = 0, n;
@@ -254,7 +252,6 @@ static void diff_print(FILE *f, const json_t *diff, size_t width)
 	}
 }
 
-/* Prints a line for each group. */
 static void verdicts_print(FILE *f, const struct comparison *c, size_t facts, size_t width)
 {
 	fputc('\n', f);
@@ -374,8 +371,8 @@ static void step_measure(struct steps_table *t, const struct comparison *c, cons
 }
 
 /*
- * Makes columns as wide as their widest cell. If the line is too wide, cuts names, then drops
- * columns, then counts.
+ * Makes columns as wide as their widest cell. If the line is too wide, cuts names, drops columns,
+ * then counts.
  */
 static void steps_fit_columns(struct steps_table *t, size_t width)
 {

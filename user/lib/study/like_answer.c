@@ -271,10 +271,10 @@ static double nearest_of_kind(const struct like_scale *s, const struct known_run
 }
 
 /*
- * Collects distances from kinds with at least about as many runs as @nr_kind: the same number of
- * runs from each, each compared with the same number of others of its kind. So neither the number
- * of kinds nor that of their runs has an influence: runs of a large kind are nearer to each other
- * just because there are many. Returns the number of distances.
+ * Collects distances from the kinds with at least half of @nr_kind runs: of the same number of runs
+ * in each, to the same number of others of its kind. So neither the number of kinds has an
+ * influence, nor that of their runs: those of a large kind are near each other for that reason.
+ * Returns the number of distances.
  */
 static size_t distances_within(const struct like_scale *s, const struct known_runs *known,
 			       size_t nr_kind, size_t of_each, double *distances)

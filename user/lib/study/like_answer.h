@@ -18,7 +18,6 @@ struct known_runs {
 	size_t nr, room, nr_kinds;
 };
 
-/* Returns 0 or -ENOMEM. */
 int known_add(struct known_runs *k, size_t of, const char *kind, const struct signature *g);
 /* Sorts the runs by kind. Call it before they are used. */
 void known_sort(struct known_runs *k);
@@ -61,9 +60,9 @@ struct neighbour {
 struct like_answer {
 	struct neighbour list[MAX_NEIGHBOURS]; /* the nearest first */
 	size_t nr;
-	bool has_threshold;  /* enough kinds have two runs or more, and about as many as the nearest
-				kind */
-	double threshold;    /* largest distance that counts as near */
+	bool has_threshold; /* a kind has two runs or more, and at least half as many as the nearest
+			       kind */
+	double threshold;   /* largest distance that counts as near */
 	size_t nr_threshold; /* number of distances that it is derived from */
 	bool is_near;        /* the nearest run is within the threshold */
 	const char *kind; /* elected by the neighbours, nearer ones with more weight; may be NULL */

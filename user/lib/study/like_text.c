@@ -34,7 +34,6 @@ static int threshold_digits(const struct like_answer *a)
 	return digits;
 }
 
-/* Prints the answer in one line. */
 static void verdict_print(FILE *f, const struct like_shown *s)
 {
 	const struct like_answer *a = s->answer;
@@ -183,7 +182,6 @@ static void difference_print(FILE *f, const struct like_shown *s, const struct s
 		s->signature->milli[d] / 1e3, other->milli[d] / 1e3);
 }
 
-/* Prints the largest differences from the nearest run. */
 static void differences_print(FILE *f, const struct like_shown *s)
 {
 	const struct signature *other = &s->known->list[s->answer->list[0].at].signature;

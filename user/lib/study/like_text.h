@@ -19,7 +19,6 @@ struct like_shown {
 };
 
 void like_text(FILE *f, const struct like_shown *s, size_t width);
-/* Returns 0 or -ENOMEM. */
 int like_json(FILE *f, const struct like_shown *s);
 
 #endif

@@ -33,7 +33,6 @@ void bench_plan_done(struct bench_plan *p)
 	*p = (struct bench_plan){ 0 };
 }
 
-/* Copies the words, with parameters replaced. */
 static char **argv_put(const struct bench_plan *p, const struct bench_case *c, char *const *argv)
 {
 	char **words = words_copy(argv);

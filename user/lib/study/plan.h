@@ -99,8 +99,8 @@ struct bench_turn {
 };
 
 /*
- * Sets @t to run number @i. @order has room for p->nr cases; the caller keeps it between calls with
- * ascending @i.
+ * Sets @t to run number @i. The caller keeps @order, which has room for p->nr cases, between calls
+ * with ascending @i.
  */
 void bench_plan_turn(const struct bench_plan *p, size_t i, size_t *order, struct bench_turn *t);
 

@@ -32,7 +32,6 @@ int bench_measure(const struct group *g, const char *name, struct measure *m)
 	return 0;
 }
 
-/* Finds the name of the group with the lowest median time. */
 static int fastest_find(const struct groups *g, const char **name)
 {
 	double least = INFINITY;

@@ -54,7 +54,6 @@ void steps_done(struct steps *all)
 	*all = (struct steps){ 0 };
 }
 
-/* Initializes the sides from @from to @to, without spans and values. */
 static void step_clear(struct step *s, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -145,7 +144,6 @@ static int step_find(struct steps *all, const char *key, json_t *path, size_t *n
 	return step_append(all, key, path) ? 0 : -ENOMEM;
 }
 
-/* Groups the step's sides like the runs. */
 static int step_make_groups(struct step *s, const struct groups *g, const struct sides *runs)
 {
 	s->groups = (struct groups){ .list = memory_calloc(g->nr + 1, sizeof(*g->list)),

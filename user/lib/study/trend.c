@@ -54,7 +54,6 @@ static void trend_order(struct trend_run *runs, size_t nr)
 	qsort(runs, nr, sizeof(*runs), trend_by_first);
 }
 
-/* Collects the runs to use. Returns their number. */
 static size_t trend_choose(const struct many_values *v, const struct run_revisions *revisions,
 			   const struct stored_runs *all, const struct grouped_runs *ended,
 			   struct trend_run *runs)

@@ -43,7 +43,6 @@ struct trend {
 	size_t nr_changes;
 };
 
-/* Returns 0 or -ENOMEM. */
 int run_revisions_open(struct run_revisions *r, size_t nr);
 /* Sets the revision of a run from its meta line. A line_take for query_lines(). */
 void run_revisions_take(void *revisions, size_t at, const char *meta);

@@ -16,13 +16,11 @@
 
 #define LEAST_SHARE 0.1 /* share of the median; smaller differences never count */
 
-/* The smallest absolute differences that count. */
 static const double least_amount[NR_UNITS] = {
 	[UNIT_NS] = 0.01,
 	[UNIT_BYTES] = 1 << 20,
 };
 
-/* A group that is being judged. */
 struct judged {
 	const size_t *at; /* indexes of its runs */
 	size_t nr, failed;
@@ -30,9 +28,7 @@ struct judged {
 		usual[MOST_METRICS]; /* nr is below LEAST_RUNS if too few runs have the value */
 };
 
-/*
- * Measures the values that are usual in the group. Returns false if too few of its runs succeeded.
- */
+/* Measures what is usual in the group. Returns false if too few of its runs succeeded. */
 static bool group_measure(struct judged *g, struct unusual *u, double *scratch)
 {
 	for (size_t i = 0; i < g->nr; i++)
@@ -74,7 +70,6 @@ static int off_farthest_first(const void *x, const void *y)
 	return (a < b) - (a > b);
 }
 
-/* Collects the unusual values of a run. Returns their number. */
 static size_t run_measure(const struct unusual *u, const struct judged *g, size_t at, bool failed,
 			  struct off_value off[MOST_METRICS])
 {
@@ -294,7 +289,6 @@ static void off_put(struct buffer *t, const struct unusual *u, const struct off_
 		buffer_printf(t, " (z %+.1f)", off->z);
 }
 
-/* Appends the first characters of a text. */
 static void name_put(struct buffer *t, const char *name)
 {
 	const char *end = name;
@@ -316,7 +310,6 @@ static void failure_put(struct buffer *t, const struct unusual *u, const struct 
 	buffer_printf(t, ", %zu of %zu failed", run->group_failed, run->group_runs);
 }
 
-/* Appends the text of a run, without a newline. */
 static void unusual_put_line(struct buffer *t, const struct unusual *u,
 			     const struct unusual_run *run, size_t id_width,
 			     const char *const *sources)

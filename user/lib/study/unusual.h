@@ -20,13 +20,13 @@ struct robust {
 };
 
 /*
- * Computes them from @n > 0 values, which it reorders and changes. It takes logarithms if no value
- * is negative and the upper tail is longer: the 90th percentile is farther from the median than the
- * 10th by more than a tenth of the distance between the two. If some values are 0, the median of
- * the others is added first. The scale is the larger of two estimates of the standard deviation:
- * 1.4826 times the median absolute deviation, and the distance from the 10th to the 90th percentile
- * over 2.5631, because a value that every tenth run has is not unusual. If both are 0, it is 1.2533
- * times the mean absolute deviation.
+ * Computes them from @n > 0 values, and changes these. It takes logarithms if no value is negative
+ * and the upper tail is longer: the 90th percentile is farther from the median than the 10th by
+ * more than a tenth of the distance of both; if some values are 0, the median of the others is
+ * added first. The scale is the larger of two estimates of the standard deviation: 1.4826 times the
+ * median absolute deviation, and the distance from the 10th to the 90th percentile over 2.5631,
+ * because the value of every tenth run is not unusual. If both are 0, it is 1.2533 times the mean
+ * absolute deviation.
  */
 void robust_make(struct robust *r, double *values, size_t n);
 /*

@@ -53,8 +53,8 @@ static inline double many_value(const struct many_values *v, size_t metric, size
 size_t many_values_known(const struct many_values *v, size_t metric, double *to);
 
 /*
- * Walks over the members of a JSON object in place, because parsing the lines of many runs for a
- * few values would take too long.
+ * Walks over the members of a JSON object in place, which is faster than parsing the lines of many
+ * runs.
  */
 struct line_walk {
 	const char *at;    /* after the current member */
@@ -80,7 +80,6 @@ struct grouped_runs {
 	size_t nr;
 };
 
-/* Returns 0 or -ENOMEM. */
 int grouped_runs_make(struct grouped_runs *o, const struct stored_runs *all);
 void grouped_runs_done(struct grouped_runs *o);
 /* Returns the end of the group that begins at @from. */

@@ -26,8 +26,7 @@ static const struct {
 /* The headlines by state. */
 struct headlines {
 	bool is[ROW_CHANGED + 1][NR_HEADLINES]; /* by state */
-	size_t nr_changed,
-		nr_too_few; /* changed ones; of these, ones without enough runs for a test */
+	size_t nr_changed, nr_too_few; /* changed headlines; those of them with VERDICT_TOO_FEW */
 };
 
 static enum row_state headline_state(const struct comparison *c, size_t group, enum headline h)
@@ -181,7 +180,7 @@ static void verdict_put_none(FILE *f, const struct comparison *c, const struct c
 }
 
 /*
- * Sets the values of @name. Returns false if groups have several runs, a value is missing, or both
+ * Sets the values of @name. Returns false if groups have several runs, one lacks the value, or both
  * are equal.
  */
 static bool trouble_differs(const struct comparison *c, size_t group, const char *name,
