@@ -23,7 +23,7 @@
 
 struct store {
 	pthread_t thread;
-	pthread_mutex_t lock; /* protects the members from here to `path` */
+	pthread_mutex_t lock; /* protects the members up to `why` */
 	pthread_cond_t changed;
 	char *waiting; /* owned */
 	size_t used, room;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes a run to the store in a thread, so that the caller never waits for the disk. Lines that
- * are too many for the thread are dropped and counted.
+ * the thread cannot keep up with are dropped and counted.
  */
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
