@@ -222,7 +222,6 @@ static void head_first(const struct view *v, struct screen *s)
 		screen_text(s, x + 2, 0, right - x - 2, STYLE_DIM, m->command);
 }
 
-/* Draws the latest event, if it is recent. */
 static int head_note(const struct view *v, struct screen *s, int y)
 {
 	const struct model *m = v->model;

@@ -57,7 +57,6 @@ static void titles_draw(const struct view *v, struct screen *s, int y)
 	}
 }
 
-/* Draws the lines of the tree before the name of a row. */
 static int tree_draw(const struct view *v, struct screen *s, int x, int y,
 		     const struct table_row *row)
 {
@@ -160,7 +159,7 @@ static const char *without_begin(const char *waits)
 	return strncmp(waits, begin, strlen(begin)) ? waits : waits + strlen(begin);
 }
 
-/* Waits are read only for rows on the screen. */
+/* Reads waits only for rows on the screen. */
 static void row_draw(struct view *v, struct screen *s, int y, const struct table_row *row)
 {
 	char waits[WAITING_BYTES], text[WAITING_BYTES];

@@ -58,7 +58,6 @@ void screen_text_right(struct screen *s, int x, int y, int columns, enum style s
 		       const char *text);
 int screen_printf(struct screen *s, int x, int y, int columns, enum style style, const char *format,
 		  ...) __attribute__((format(printf, 6, 7)));
-/* Sets the style of a part of a row. */
 void screen_paint(struct screen *s, int x, int y, int columns, enum style style);
 /* Draws a bar of @eighths (0 to 8) of the height of a cell. */
 void screen_bar(struct screen *s, int x, int y, int eighths, enum style style);

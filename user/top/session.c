@@ -71,8 +71,6 @@ static void session_read_signals(struct session *s)
 	}
 }
 
-/* The list of runs and jobs that are running. */
-
 static int runs_read(struct list *l, const struct top_options *o)
 {
 	const struct run_filter filter = { .state = ONLY_RUNNING };
@@ -217,8 +215,6 @@ static int session_choose_run(struct session *s, const struct top_options *o)
 	list_done(&l);
 	return err;
 }
-
-/* A single run. */
 
 static bool model_is_of_this_host(const struct model *m)
 {

@@ -54,7 +54,7 @@ extern const struct column columns[NR_COLUMNS];
 /* Writes the value of a column, and stores its style in *@style. */
 void column_text(enum column_id id, const struct row_values *v, char *out, size_t size,
 		 enum style *style);
-/* Returns the sort key of a row; it is the same for all rows of a text column. */
+/* Returns the sort key of a row, which is -1 for text columns. */
 double column_number(enum column_id id, const struct row_values *v);
 /*
  * Returns the columns of @chosen (bits) that fit into @width, if the command takes @command

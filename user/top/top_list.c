@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The jobs of the agent. */
-
 #define LINE_BYTES (16 << 20)
 #define AGAIN_NS (2 * NSEC_PER_SEC)  /* interval of attempts to connect */
 #define TURN_NS (20 * NSEC_PER_MSEC) /* longest delay of a key */
@@ -112,8 +110,6 @@ static void node_watch_done(struct node_watch *w)
 	node_watch_forget(w);
 	line_stream_done(&w->lines);
 }
-
-/* The items. */
 
 const struct list_item *list_selected(const struct list *l)
 {

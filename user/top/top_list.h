@@ -62,7 +62,6 @@ const struct list_item *list_selected(const struct list *l);
 void list_select(struct list *l, size_t at);
 /* Makes the items from the runs and jobs, after either has changed. Returns 0 or -ENOMEM. */
 int list_arrange(struct list *l);
-/* Formats the title of an item. */
 void list_item_label(const struct list_item *item, char *out, size_t size);
 void list_done(struct list *l);
 /* Draws the list at the time @now_epoch_ns. */

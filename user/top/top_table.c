@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* State of building the rows. */
 struct tree_walk {
 	struct table *rows;
 	const struct model *model;
@@ -317,8 +316,6 @@ static int table_add_spans(struct tree_walk *w)
 			return -ENOMEM;
 	return 0;
 }
-
-/* The tree. */
 
 /*
  * Adds a process with its span above it. *@depth becomes the depth of its children, or -1 if

@@ -58,7 +58,6 @@ struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *wor
 
 /* Stores the options that select the store for a child in @words. Returns their number. */
 size_t web_put_store(const struct web *w, bool of_node, char **words);
-/* Returns true if the socket of an agent exists. */
 bool web_has_agent(const struct web *w);
 /*
  * Finds the run @ref and the path of its store. The caller frees @path and calls

@@ -30,10 +30,8 @@ struct form {
 	char text[FORM_BYTES];
 	size_t used, nr;
 	char *words[FORM_WORDS + 1]; /* --name=..., in @text */
-	bool is_bad;                 /* unknown fields, or too many */
+	bool is_bad;                 /* unknown fields, or too much text */
 };
-
-/* Appends a field as an option of `bpfmon edit`. */
 
 static void form_put(struct form *f, const char *option, const char *value, size_t n)
 {
@@ -48,7 +46,6 @@ static void form_put(struct form *f, const char *option, const char *value, size
 	f->used += (size_t)length + 1;
 }
 
-/* Appends a further piece to the last value. */
 static void form_append(struct form *f, const char *data, size_t size)
 {
 	if (!f->nr || f->used + size >= sizeof(f->text)) {

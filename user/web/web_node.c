@@ -129,8 +129,6 @@ int node_subscribe(const char *socket)
 	return err ? err : fd;
 }
 
-/* The jobs of the node in the list of runs. */
-
 void node_stalls_write(const struct node_job_rows *jobs, struct jsonw *j)
 {
 	jsonw_object(j, "stalls");

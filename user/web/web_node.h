@@ -18,7 +18,6 @@ bool job_ref_is_valid(const char *ref);
  * The caller calls node_jobs_done() in any case. Returns 0, or a negative errno that was logged.
  */
 int node_look(const char *socket, const char *uuid, struct node_job_rows *rows, FILE *kept);
-/* Returns true if the run @uuid is in @rows. */
 bool node_has_job(const struct node_job_rows *rows, const char *uuid);
 /*
  * Opens a job from the history, else its latest sample. Returns 0, -ENOENT if there is no such job

@@ -50,7 +50,9 @@ extern const struct chart_spec chart_specs[NR_CHARTS];
 
 /* Returns the index of the chart @name, or NR_CHARTS if there is none. */
 size_t chart_find(const char *name);
-/* Return names used in the data of the page, such as "cores", "byte_rate"; "line", "stacked". */
+/*
+ * Return the names that the data of a page uses, such as "cores", "byte_rate"; "line", "stacked".
+ */
 const char *chart_unit_name(enum chart_unit unit);
 const char *curve_style_name(enum curve_style style);
 
@@ -80,7 +82,6 @@ struct report_charts {
 /* Returns 0 or -ENOMEM. */
 int charts_init(struct report_charts *c);
 void charts_done(struct report_charts *c);
-/* Adds the metrics of all charts to @set. */
 void charts_add_metrics(struct metric_set *set);
 /*
  * Adds a sample. Ignores it if it is not later than the previous one. The charts of cores get no

@@ -54,7 +54,6 @@ static bool is_held(const struct downsampler_row *held, unsigned c)
 	return !isnan(held->value[c]);
 }
 
-/* Copies only existing columns. */
 static void row_copy(const struct downsampler *t, struct downsampler_row *to,
 		     const struct downsampler_row *row)
 {

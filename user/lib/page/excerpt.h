@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#define EXCERPT_NOTE "\xe2\x80\xa6" /* an ellipsis */
+#define EXCERPT_NOTE "\xe2\x80\xa6"
 
 enum excerpt_cut { CUT_START, CUT_END }; /* which part is removed */
 

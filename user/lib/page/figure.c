@@ -28,7 +28,6 @@
 #define LINE_CHARACTER 6.3
 #define DESCRIPTION_MAX 2000
 
-/* Position of panels and heading. */
 struct grid {
 	unsigned columns;
 	double margin, header, footer;
@@ -120,7 +119,6 @@ static char *figure_make_subtitle(const struct report_run *r)
 	return text;
 }
 
-/* Writes the heading, cut to the width of the figure. */
 static void figure_put_heading(FILE *f, const struct grid *g, const char *command,
 			       const char *about)
 {
@@ -190,7 +188,6 @@ static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *
 	return marks;
 }
 
-/* Storage for labels of a panel. */
 struct panel_labels {
 	char peak[160];
 };
@@ -216,7 +213,6 @@ static void panel_set_peak(struct panel *p, struct panel_labels *t, const struct
 	p->point_text = t->peak;
 }
 
-/* Sets the dot of chart @i: the peak of memory. */
 static void panel_set_extremes(struct panel *p, struct panel_labels *t, const struct report_run *r,
 			       size_t i)
 {

@@ -116,7 +116,6 @@ static void many_draw_histogram(FILE *f, const struct distribution *d)
 		box.y + 6, format_count(most, bins_fullest(&d->bins)));
 }
 
-/* Returns the number of shades that the fullest cell needs. */
 static unsigned plane_shades(const struct plane *p)
 {
 	uint32_t most = 0;

@@ -9,9 +9,8 @@
 
 /*
  * Writes a page with a histogram of each metric, and the first metric plotted against the second.
- * It has no script and the style of a report. @what describes the selection of runs and may be any
- * text. The size of the page depends on the number of bins, not of runs. Returns 0 or -ENOMEM. The
- * caller checks ferror(@f).
+ * It has no script. @what describes the selection of runs and may be any text. The size of the page
+ * does not depend on the number of runs. Returns 0 or -ENOMEM. The caller checks ferror(@f).
  */
 int many_page_write(FILE *f, const char *what, const struct many_values *v,
 		    const struct stored_runs *all);

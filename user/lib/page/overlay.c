@@ -57,7 +57,6 @@ void overlay_done(struct overlay *o)
 #define BAND_POINTS 300 /* maximum number of points of a median */
 #define TEXT_SHOWN 200
 
-/* Metrics that are drawn over time. */
 static const struct {
 	enum metric_id id;
 	const char *title, *what;

@@ -130,7 +130,7 @@ static void page_put_data(FILE *f, const struct jsonw *data)
 	fputs("</script>\n", f);
 }
 
-/* What does not depend on the data. */
+/* The parts of a page that do not depend on its data. */
 struct page {
 	const char *title;
 	const struct asset *body, *scripts;

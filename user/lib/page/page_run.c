@@ -22,7 +22,6 @@
 static const enum metric_id shown[] = { M_cpu, M_user, M_system, M_rss, M_read, M_write, M_forks };
 #define NR_SHOWN (sizeof(shown) / sizeof(*shown))
 
-/* Adds the metrics shown for a phase to @set. */
 static void phases_add_metrics(struct metric_set *set)
 {
 	for (size_t i = 0; i < NR_SHOWN; i++)
@@ -335,7 +334,6 @@ static void report_write_meta(const struct report_run *r, struct jsonw *j)
 	json_decref(meta);
 }
 
-/* Members of a program in the table. */
 static const char *const program_fields[] = {
 	"exe",          "processes",      "cpu_seconds",
 	"user_seconds", "system_seconds", "rss_peak_bytes",

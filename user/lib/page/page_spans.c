@@ -352,7 +352,6 @@ static void spans_put_names(struct report_spans *all, struct jsonw *j, uint64_t 
 	jsonw_array_end(j);
 }
 
-/* Returns the bytes of the page per text. */
 static size_t spans_limit_texts(const struct report_spans *all)
 {
 	size_t limit = TEXTS_BYTES / (2 * all->nr);

@@ -15,7 +15,6 @@
 #define SPAN_NAMES                                                                                 \
 	10000 /* names that are distinguished; spans with further names are only counted */
 
-/* The counters shown for each span. */
 #define SPAN_METRICS 3
 extern const enum metric_id span_metrics[SPAN_METRICS];
 

@@ -167,7 +167,6 @@ static unsigned legend_lines(const struct report_charts *c, const struct chart_s
 	return legend_place(c, spec, width, x, line);
 }
 
-/* Draws the legend below the title. */
 static void legend_draw(FILE *f, const struct plot *b, const struct report_charts *c,
 			const struct chart_spec *spec)
 {

@@ -95,7 +95,6 @@ struct bands {
 	bool has_phases; /* in lane 0 */
 };
 
-/* Where bands are drawn. */
 struct band_place {
 	double left, width, wall; /* of the time axis; @wall in seconds */
 	double lanes_top;         /* of the uppermost lane */

@@ -152,7 +152,7 @@ bool processes_have_timeline(const struct report_processes *all)
 	return all->nr > 1;
 }
 
-/* Drops the processes that are not shown, after all have been added. Returns 0 or -ENOMEM. */
+/* Drops the processes that are not shown. Returns 0 or -ENOMEM. */
 static int processes_finish(struct report_processes *all)
 {
 	return all->nr > PROCESSES_SHOWN ? processes_prune(all) : 0;
@@ -172,7 +172,6 @@ const struct report_process *processes_find_largest(const struct report_processe
 
 #define TEXT_SHOWN 200 /* maximum cost of each text */
 
-/* Counters shown for each process. */
 static const enum metric_id shown[] = { M_cpu,    M_user, M_system, M_runqueue_wait,
 					M_majflt, M_read, M_write };
 

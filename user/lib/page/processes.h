@@ -29,7 +29,6 @@ struct report_processes {
  * beginning. Returns 0 or -ENOMEM.
  */
 int processes_add(struct report_processes *all, const struct process *p);
-/* Adds the metrics shown for each process to @set. */
 void processes_add_metrics(struct metric_set *set);
 void processes_done(struct report_processes *all);
 /* Returns the process with the largest high-water mark of its own, or NULL if none has one. */

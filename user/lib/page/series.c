@@ -294,7 +294,7 @@ static int point_compare_time(const void *a, const void *b)
 	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* Lines may not be in the order of their times. uPlot needs distinct times. */
+/* Sorts, as lines may not be in the order of their times, and makes the times distinct. */
 static void series_write_times(struct jsonw *j, struct downsampler_row *rows, size_t nr)
 {
 	uint64_t us, last = 0;

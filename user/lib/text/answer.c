@@ -33,7 +33,6 @@ static uint64_t request_add_margin(uint64_t bytes)
 		bytes > UINT64_MAX / 4 ? bytes : bytes + bytes * ANSWER_MARGIN_PERCENT / 100);
 }
 
-/* Returns why the next run may need more than this one, or NULL. */
 static const char *answer_find_doubt(const struct summary *s)
 {
 	if (s->oom_kills)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answer of a run: how much memory to request for the next run, how many of its cores it used,
- * and in which phase it spent most of its time.
+ * The answer of a run: how much memory to request for the next one, how many cores it used, and its
+ * longest phase.
  */
 #ifndef TEXT_ANSWER_H
 #define TEXT_ANSWER_H
@@ -38,9 +38,8 @@ struct answer {
 };
 
 /*
- * Fills @a. @meta (the meta line of the run) and @times (of its phases) may be NULL; @a keeps
- * pointers into @times. Only processors that the affinity and the quota of the cgroup allow are
- * counted as available.
+ * Fills @a, which keeps pointers into @times. @meta (the meta line of the run) and @times (of its
+ * phases) may be NULL. Available cores are limited by the affinity and the quota of the cgroup.
  */
 void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta,
 		   struct phase_times *times);

@@ -23,7 +23,6 @@ struct curves {
 
 /* Initializes @c for a run of @wall_ns and a terminal of @width columns. */
 void curves_init(struct curves *c, uint64_t wall_ns, size_t width);
-/* Sets @set to the metrics of the curves. */
 void curves_metrics(struct metric_set *set);
 void curves_add(struct curves *c, const struct sample *s);
 /* Draws the curves that have a value above 0, with Unicode block characters if @is_utf8. */

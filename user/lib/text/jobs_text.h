@@ -11,7 +11,7 @@ enum job_order { JOBS_BY_CPU, JOBS_BY_CORES, JOBS_BY_MEMORY, JOBS_BY_START, JOBS
 
 /* Sorts the rows. The row of the node comes first in any order. */
 void node_jobs_sort(struct node_job_rows *rows, enum job_order order);
-/* Writes one line per job. @now_epoch_ns is the reference for the column SINCE. */
+/* Writes one line per job, with its age at @now_epoch_ns. */
 void node_jobs_table(FILE *f, const struct node_job_rows *rows, uint64_t now_epoch_ns);
 
 #endif

@@ -112,7 +112,7 @@ void markdown_head(FILE *f, const char *const *titles, size_t nr)
 	fputc('\n', f);
 }
 
-/* Returns the length of the title of a summary line, or 0 if it has none. */
+/* Returns the length of the title of a summary line, or 0. */
 static size_t line_title(const char *line)
 {
 	size_t n;
@@ -128,7 +128,6 @@ static size_t line_title(const char *line)
 	return n;
 }
 
-/* Writes a line as a new row, or as a continuation of the last cell. */
 static void fact_put(FILE *f, char *line, bool *is_in_table)
 {
 	size_t n = line_title(line);

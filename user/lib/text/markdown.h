@@ -12,10 +12,7 @@
  * interpret.
  */
 void markdown_text(FILE *f, const char *text);
-/*
- * Writes @text as inline code, for commands and paths, cut after @width columns. @is_cell is true
- * in a table.
- */
+/* Writes @text as inline code, for commands and paths, cut after @width columns. */
 void markdown_code(FILE *f, const char *text, size_t width, bool is_cell);
 /* Writes the head of a table: the first column is for text, the others are for numbers. */
 void markdown_head(FILE *f, const char *const *titles, size_t nr);

@@ -100,7 +100,7 @@ static void meta_write_time(FILE *f, const json_t *meta)
 	uint64_t at_ns = number_clamp(floor(started) * 1e9);
 	char when[MOMENT_BYTES];
 
-	if (at_ns && at_ns < INT64_MAX) /* beyond any valid time */
+	if (at_ns && at_ns < INT64_MAX) /* larger values are no valid time */
 		fputs(format_moment(when, at_ns, true), f);
 }
 

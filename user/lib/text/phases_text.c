@@ -180,7 +180,6 @@ static void cell_format(char out[FORMAT_BYTES], const struct phase_row *r, const
 		strncat(out, "+", FORMAT_BYTES - strlen(out) - 1);
 }
 
-/* Sets the bits of the columns to show, and the width of the names. */
 static void phase_columns_choose(struct phase_table *t, size_t width)
 {
 	size_t used = 0, longest = strlen("phase"), room, n;

@@ -129,11 +129,11 @@ int run_columns_parse(struct run_columns *c, const char *text, const char **bad,
 
 	for (const char *p = text;; p++) {
 		size_t n = strcspn(p, ",");
-		bool is_there = run_column_find(p, n, &col) != 0;
+		bool is_bad = run_column_find(p, n, &col) != 0;
 
-		for (size_t i = 0; !is_there && i < parsed.nr; i++)
-			is_there = parsed.list[i] == col;
-		if (is_there) { /* unknown or listed twice */
+		for (size_t i = 0; !is_bad && i < parsed.nr; i++)
+			is_bad = parsed.list[i] == col;
+		if (is_bad) { /* unknown or listed twice */
 			*bad = p;
 			*length = n;
 			return -EINVAL;
@@ -196,7 +196,7 @@ static void run_format_cell(char out[RUN_CELL_BYTES], enum run_column col,
 		run_format_tags(out, RUN_CELL_BYTES, r->tags);
 }
 
-/* Returns true for text columns, which are left-aligned and cut if needed. */
+/* Text columns are left-aligned, and cut if needed. */
 static bool run_column_is_text(enum run_column col)
 {
 	return col == RUN_NAME || col == RUN_JOB || col == RUN_TAGS || col == RUN_NOTE ||
@@ -289,7 +289,6 @@ static bool runs_have(const struct stored_runs *all, size_t shown, enum run_colu
 	return have;
 }
 
-/* Makes each column as wide as its widest cell. */
 static void runs_table_measure(struct table *t, const struct stored_runs *all, size_t shown)
 {
 	char text[RUN_CELL_BYTES];

@@ -19,7 +19,7 @@ enum run_column {
 	RUN_CPU,
 	RUN_NEEDED,  /* memory needed, with the sign of its bound */
 	RUN_WITNESS, /* source of the memory needed */
-	RUN_BOUND,   /* whether it is exact, or a lower or upper bound */
+	RUN_BOUND,   /* "equal", "at_most" or "at_least" */
 	RUN_PEAK,
 	RUN_PROCESSES,
 	RUN_NAME,

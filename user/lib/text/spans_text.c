@@ -234,7 +234,6 @@ static void path_put(const struct table *t, size_t width, size_t at)
 	spans_put_notes(t, width, path, sum);
 }
 
-/* Returns false for a column without any value. */
 static bool column_is_needed(const struct table *t, int col)
 {
 	uint64_t v;

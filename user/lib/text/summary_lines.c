@@ -31,7 +31,6 @@ static void memory_put_exact_peak(FILE *f, const struct summary *s, bool has_bou
 	fputc('\n', f);
 }
 
-/* Writes a peak whose bounds are close. */
 static void memory_put_close_peak(FILE *f, const struct summary *s)
 {
 	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
@@ -332,7 +331,6 @@ static const char *limit_format(char *out, const struct limit_hit *hit)
 	}
 }
 
-/* Returns true for a limit on each process. */
 static bool limit_is_of_process(const struct limit_hit *hit)
 {
 	const char *word = limit_of_words[LIMIT_OF_PROCESS];

@@ -16,7 +16,7 @@ struct columns {
 	size_t name;
 };
 
-/* Returns the width of a row. The number of processes is always shown. */
+/* The number of processes is always shown. */
 static size_t programs_width(const struct columns *show)
 {
 	return 2 + show->name + 10 + (show->cpu ? 12 : 0) + (show->peak ? 11 : 0) +
@@ -84,8 +84,8 @@ static void program_add(struct program *all, const struct program *p)
 }
 
 /*
- * Without BPF, resources that a process used between its last sample and its end are in the totals
- * but in no record. Writes the difference.
+ * Without BPF, processes that started and ended between two samples have no record. Writes the part
+ * of the totals that no record has.
  */
 static void programs_put_rest(FILE *f, const struct summary *s, const struct columns *show)
 {

@@ -21,7 +21,6 @@
 #define LEAST_WHAT 16
 #define MOST_WHAT 200
 
-/* Writes how and when the command ended. */
 static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 {
 	char wall[FORMAT_BYTES];
@@ -46,7 +45,6 @@ static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 			format_seconds(wall, s->wall_ns));
 }
 
-/* Returns the style mark of the first line, or "". */
 static const char *summary_head_style(const struct summary *s, bool is_running)
 {
 	if (is_running)
@@ -187,7 +185,6 @@ static void summary_put_processes(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-/* Writes counters of pushed marks and metrics, unless all are 0. */
 static void summary_put_pushed(FILE *f, const struct summary *s)
 {
 	const struct pushed_counts *c = &s->pushed;
@@ -211,7 +208,6 @@ static const char *summary_format_cost(char *buffer, const struct role_cost *cos
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
 }
 
-/* Writes which values are lower bounds. */
 static void summary_put_bounds(FILE *f, const struct summary *s)
 {
 	fputs("  from /proc, without BPF (bpfmon check says why): ", f);
@@ -267,7 +263,7 @@ static void summary_put_cost(FILE *f, const struct summary *s)
 		format_bytes(d, s->map_bytes));
 }
 
-/* Writes what makes the values doubtful, before them. */
+/* Writes OOM kills and losses, above the values they affect. */
 static void summary_put_trouble(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
@@ -307,7 +303,6 @@ static void summary_put_foot(FILE *f, const struct summary *s, const struct summ
 	}
 }
 
-/* Writes the lines above the table of programs. */
 static void summary_put_facts(FILE *f, const struct summary *s, const struct summary_view *v,
 			      size_t width)
 {

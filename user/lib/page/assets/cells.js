@@ -79,10 +79,9 @@ function watchWidth(table) {
 }
 
 /*
- * A column is [title, get, format, kind, more]. The kind is "", "text", "text wide", or "roomy" for
- * a column that phones hide. Members of more:
+ * A column is [title, get, format, kind, more]. The kind is "", "text", "text wide", or "roomy" for a column that
+ * phones hide. Members of more:
  *   bar    draw a bar in the cell, relative to the largest value of all columns with the same bar
- *   name
  *   tip    full text of a name
  *   extra  shown only on demand
  *   kind   class of a cell
