@@ -152,7 +152,7 @@ static void row_name_draw(const struct view *v, struct screen *s, int x, int y,
 }
 
 /* Removes the words that the column title already has. */
-static const char *without_begin(const char *waits)
+static const char *waits_without_prefix(const char *waits)
 {
 	static const char begin[] = "waits for ";
 
@@ -173,7 +173,7 @@ static void row_draw(struct view *v, struct screen *s, int y, const struct table
 	if (values.task && v->is_here && v->is_following &&
 	    waiting_text(&v->waiting, values.task->pid, values.task->start_epoch_ns, &values.state,
 			 waits, sizeof(waits)))
-		values.waits = without_begin(waits);
+		values.waits = waits_without_prefix(waits);
 	for (int i = 0; i < COLUMN_COMMAND; i++) {
 		const struct column *c = &columns[i];
 
@@ -190,7 +190,7 @@ static void row_draw(struct view *v, struct screen *s, int y, const struct table
 }
 
 /* Announces all rows of the screen, so that they are read at once. */
-static void rows_ask(struct view *v, size_t page)
+static void rows_add_waiting(struct view *v, size_t page)
 {
 	if (!v->is_here || !v->is_following)
 		return;
@@ -219,7 +219,7 @@ void draw_table(struct view *v, struct screen *s, int y, int height)
 	if (v->top + page > v->rows.nr)
 		v->top = v->rows.nr > page ? v->rows.nr - page : 0;
 	titles_draw(v, s, y);
-	rows_ask(v, page);
+	rows_add_waiting(v, page);
 	for (size_t i = 0; i < page && v->top + i < v->rows.nr; i++) {
 		row_draw(v, s, y + 1 + (int)i, &v->rows.list[v->top + i]);
 		if (v->top + i == v->at)

@@ -233,7 +233,7 @@ static void session_describe(struct session *s)
 	v->is_here = s->model.has_meta && !is_over && model_is_of_this_host(&s->model);
 	v->state[0] = '\0';
 	v->is_alarm = false;
-	if (in->is_asked) {
+	if (in->is_connecting) {
 		snprintf(v->state, sizeof(v->state), "waiting for the agent");
 	} else if (!s->was_read && !in->has_ended) {
 		snprintf(v->state, sizeof(v->state), "reading");
@@ -299,7 +299,7 @@ static int session_read_stream(struct session *s)
 		snprintf(s->why, sizeof(s->why), "%s", s->stream.why);
 		return more;
 	}
-	if (!more && !s->was_read && !s->stream.is_asked) {
+	if (!more && !s->was_read && !s->stream.is_connecting) {
 		s->was_read = s->needs_drawing = true;
 		if (s->model.has_summary)
 			view_go_to_life(&s->view);
@@ -312,7 +312,7 @@ static int session_read_stream(struct session *s)
 }
 
 /* Returns the timeout of the next poll(), in ms. */
-static int session_patience(const struct session *s, int more)
+static int session_timeout_ms(const struct session *s, int more)
 {
 	uint64_t settle_ns = s->was_read ? SETTLE_NS : SETTLE_LOADING_NS, passed_ns;
 
@@ -333,7 +333,7 @@ static bool session_has_settled(const struct session *s)
 	return s->dirty_since_ns && clock_ns(CLOCK_MONOTONIC) - s->dirty_since_ns >= settle_ns;
 }
 
-static int session_turn(struct session *s)
+static int session_step(struct session *s)
 {
 	bool waits_for_stream = !s->stream.is_file && !s->stream.has_ended;
 	struct pollfd fds[] = {
@@ -351,7 +351,7 @@ static int session_turn(struct session *s)
 		if (err)
 			return err;
 	}
-	n = poll(fds, 3, session_patience(s, more));
+	n = poll(fds, 3, session_timeout_ms(s, more));
 	if (n < 0 && errno != EINTR)
 		return -errno;
 	if (!n && !more && !s->dirty_since_ns)
@@ -369,7 +369,7 @@ static int session_loop(struct session *s)
 
 	s->needs_drawing = s->has_resized = true;
 	while (!err && !s->is_over && !s->goes_back)
-		err = session_turn(s);
+		err = session_step(s);
 	return err;
 }
 

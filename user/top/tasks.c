@@ -190,7 +190,7 @@ static void task_fold(struct model *m, struct task *t, uint32_t into)
 }
 
 /* Drops the older half of the ended tasks, adding what they used to kept ancestors. */
-static int tasks_forget(struct model *m)
+static int tasks_drop_old(struct model *m)
 {
 	int64_t before_ns = tasks_median_end(m);
 	uint32_t *moved = memory_malloc(m->nr_tasks * sizeof(*moved));
@@ -225,7 +225,7 @@ static int tasks_forget(struct model *m)
 /* Raises the bounds if most tasks are alive, so that too few could be dropped. */
 static int tasks_bound(struct model *m)
 {
-	int err = m->nr_tasks >= m->most_tasks ? tasks_forget(m) : 0;
+	int err = m->nr_tasks >= m->most_tasks ? tasks_drop_old(m) : 0;
 
 	if (!err && m->nr_tasks > m->most_tasks / 4 * 3) {
 		m->most_tasks *= 2;

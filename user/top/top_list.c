@@ -18,11 +18,11 @@
 #define AGAIN_NS (2 * NSEC_PER_SEC)  /* interval of attempts to connect */
 #define TURN_NS (20 * NSEC_PER_MSEC) /* longest delay of a key */
 
-static void node_watch_forget(struct node_watch *w)
+static void node_watch_disconnect(struct node_watch *w)
 {
-	if (w->is_asked)
+	if (w->is_connecting)
 		agent_call_done(&w->call);
-	w->is_asked = w->has_answered = false;
+	w->is_connecting = w->has_answered = false;
 	line_stream_reset(&w->lines);
 	node_jobs_done(&w->rows);
 }
@@ -30,17 +30,17 @@ static void node_watch_forget(struct node_watch *w)
 /* The message that the agent has ended is kept: it is more useful than errors of its socket. */
 static void node_watch_fail(struct node_watch *w, const char *why)
 {
-	w->is_asked = false;
+	w->is_connecting = false;
 	if (!w->has_ended)
 		snprintf(w->why, sizeof(w->why), "%s", why);
 }
 
-static void node_watch_ask(struct node_watch *w)
+static void node_watch_connect(struct node_watch *w)
 {
 	char why[NODE_WATCH_WHY_BYTES];
 
 	w->asked_ns = clock_ns(CLOCK_MONOTONIC);
-	w->is_asked = true;
+	w->is_connecting = true;
 	if (agent_call_begin_node(&w->call, w->agent, why, sizeof(why)))
 		node_watch_fail(w, why);
 }
@@ -49,12 +49,12 @@ void node_watch_begin(struct node_watch *w, const char *agent)
 {
 	*w = (struct node_watch){ .agent = agent, .lines.most = LINE_BYTES };
 	if (agent)
-		node_watch_ask(w);
+		node_watch_connect(w);
 }
 
 int node_watch_fd(const struct node_watch *w)
 {
-	return !w->is_asked ? -1 : w->has_answered ? w->call.stream_fd : w->call.control_fd;
+	return !w->is_connecting ? -1 : w->has_answered ? w->call.stream_fd : w->call.control_fd;
 }
 
 static bool node_watch_has_input(const struct node_watch *w)
@@ -91,15 +91,15 @@ static void node_watch_read(struct node_watch *w)
 	if (!err)
 		return;
 	snprintf(w->why, sizeof(w->why), "the agent at %s has ended", w->agent);
-	node_watch_forget(w);
+	node_watch_disconnect(w);
 }
 
 int node_watch_step(struct node_watch *w)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), until_ns = now_ns + TURN_NS;
 
-	if (w->agent && !w->is_asked && now_ns - w->asked_ns >= AGAIN_NS)
-		node_watch_ask(w);
+	if (w->agent && !w->is_connecting && now_ns - w->asked_ns >= AGAIN_NS)
+		node_watch_connect(w);
 	while (!w->err && node_watch_has_input(w) && clock_ns(CLOCK_MONOTONIC) < until_ns)
 		node_watch_read(w);
 	return w->err;
@@ -107,7 +107,7 @@ int node_watch_step(struct node_watch *w)
 
 static void node_watch_done(struct node_watch *w)
 {
-	node_watch_forget(w);
+	node_watch_disconnect(w);
 	line_stream_done(&w->lines);
 }
 

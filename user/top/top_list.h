@@ -18,7 +18,7 @@
 struct node_watch {
 	const char *agent; /* its socket, not owned; NULL without an agent */
 	struct agent_call call;
-	bool is_asked, has_answered;
+	bool is_connecting, has_answered;
 	bool has_ended; /* the agent has ended, and none has answered since */
 	struct line_stream lines;
 	struct node_job_rows rows;

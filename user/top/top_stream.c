@@ -91,13 +91,13 @@ int stream_open_job(struct stream *s, struct model *m, const char *agent, const 
 		return err;
 	s->fd = call.stream_fd;
 	s->control_fd = call.control_fd;
-	s->is_asked = true;
+	s->is_connecting = true;
 	return 0;
 }
 
 int stream_fd(const struct stream *s)
 {
-	return s->is_asked ? s->control_fd : s->fd;
+	return s->is_connecting ? s->control_fd : s->fd;
 }
 
 /* Returns 0, or a negative errno with the reason in @s->why. */
@@ -106,7 +106,7 @@ static int stream_take_answer(struct stream *s)
 	struct agent_call call = { s->control_fd, s->fd };
 	int err = agent_call_answer(&call, s->why, sizeof(s->why));
 
-	s->is_asked = false;
+	s->is_connecting = false;
 	if (err)
 		s->fd = s->control_fd = -1;
 	return err;
@@ -168,7 +168,7 @@ int stream_read(struct stream *s)
 	       clock_ns(CLOCK_MONOTONIC) - start_ns < TURN_NS) {
 		if (!stream_has_input(s))
 			return 0;
-		if (s->is_asked) {
+		if (s->is_connecting) {
 			s->err = stream_take_answer(s);
 			continue;
 		}

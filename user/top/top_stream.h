@@ -15,13 +15,13 @@
 #define STREAM_WHY_BYTES 512
 
 struct stream {
-	int fd;         /* owned; -1 after the end */
-	int control_fd; /* owned; closing it ends the stream of an agent; -1 for none */
-	bool is_asked;  /* the agent has not answered at @control_fd yet */
-	bool is_file;   /* may grow */
-	bool has_ended; /* nothing more will come */
-	bool is_stale;  /* a file that has not grown for some time */
-	off_t size, at; /* of a file */
+	int fd;             /* owned; -1 after the end */
+	int control_fd;     /* owned; closing it ends the stream of an agent; -1 for none */
+	bool is_connecting; /* the agent has not answered at @control_fd yet */
+	bool is_file;       /* may grow */
+	bool has_ended;     /* nothing more will come */
+	bool is_stale;      /* a file that has not grown for some time */
+	off_t size, at;     /* of a file */
 	struct line_stream lines;
 	struct line line;
 	struct model *model;

@@ -104,7 +104,7 @@ static int view_build(struct view *v)
 }
 
 /* Moves by @by moments. Beyond the last one, follows the run again. */
-static void view_travel(struct view *v, long by)
+static void view_shift_time(struct view *v, long by)
 {
 	const struct model *m = v->model;
 	size_t at = model_moment_at(m, v->at_ns);
@@ -212,13 +212,13 @@ static void view_key_of_time(struct view *v, int key)
 	long tenth = (long)v->model->nr_moments / 10;
 
 	if (key == KEY_OF_LEFT)
-		view_travel(v, -1);
+		view_shift_time(v, -1);
 	else if (key == KEY_OF_RIGHT)
-		view_travel(v, 1);
+		view_shift_time(v, 1);
 	else if (key == '[')
-		view_travel(v, tenth ? -tenth : -1);
+		view_shift_time(v, tenth ? -tenth : -1);
 	else if (key == ']')
-		view_travel(v, tenth ? tenth : 1);
+		view_shift_time(v, tenth ? tenth : 1);
 	else if (key == 'p')
 		view_pause(v);
 }

@@ -134,7 +134,7 @@ int child_end(struct child *c)
 #define PIECE_BYTES (64 << 10)
 #define FLOWS 16
 #define COMPARED 100 /* the number of curves that can be drawn */
-#define SAID_BYTES 4000
+#define MESSAGE_BYTES 4000
 
 /* A child whose output is being sent. */
 struct flow {
@@ -363,7 +363,7 @@ struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *wor
 				unsigned *status)
 {
 	char *all[CHILD_WORDS] = { (char *)"bpfmon", (char *)"edit", (char *)ref },
-	     said[SAID_BYTES];
+	     messages[MESSAGE_BYTES];
 	size_t nr = 3, used = 0;
 	struct child child = { .fd = -1 };
 	ssize_t n;
@@ -373,17 +373,17 @@ struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *wor
 		all[nr++] = *words;
 	if (child_start(&child, w->program, all, false, true))
 		return NULL;
-	while ((n = child_read(&child, said + used, sizeof(said) - 1 - used)) > 0)
+	while ((n = child_read(&child, messages + used, sizeof(messages) - 1 - used)) > 0)
 		used += (size_t)n;
-	said[used] = '\0';
-	return reply_text(said, child_end(&child) ? MHD_HTTP_CONFLICT : MHD_HTTP_OK, status);
+	messages[used] = '\0';
+	return reply_text(messages, child_end(&child) ? MHD_HTTP_CONFLICT : MHD_HTTP_OK, status);
 }
 
 /* Replies with a part of the list of runs, from `bpfmon list --json` with the same filters. */
 
 #define PAGE_RUNS 500
 #define LIST_BYTES (4UL << 20) /* limit of a reply */
-#define LIST_SAID_BYTES 2000
+#define LIST_MESSAGE_BYTES 2000
 
 /* Parameters of a request that are passed as options of `bpfmon list`. */
 static const char *const filters[] = { "search", "name", "span",  "job",   "tag", "command",
@@ -436,7 +436,7 @@ static enum MHD_Result words_add_filter(void *context, enum MHD_ValueKind kind, 
 /* The lines of the child that belong to the requested part. */
 struct window {
 	size_t skip, most, total;
-	struct buffer line, runs, said;
+	struct buffer line, runs, messages;
 	bool has_agent,
 		is_now; /* there is an agent; it has no history, so its running jobs are listed */
 	const struct node_job_rows *jobs; /* NULL unless the list is of the node */
@@ -446,9 +446,9 @@ static void window_add_line(struct window *w)
 {
 	bool is_run = w->line.used && *w->line.text == '{';
 
-	if (!is_run && w->said.used < LIST_SAID_BYTES) {
-		buffer_put(&w->said, w->line.text, w->line.used);
-		buffer_puts(&w->said, " ");
+	if (!is_run && w->messages.used < LIST_MESSAGE_BYTES) {
+		buffer_put(&w->messages, w->line.text, w->line.used);
+		buffer_puts(&w->messages, " ");
 	} else if (is_run && w->total++ >= w->skip && w->total <= w->skip + w->most &&
 		   w->runs.used < LIST_BYTES) {
 		if (w->runs.used)
@@ -474,7 +474,7 @@ static void window_done(struct window *w)
 {
 	buffer_done(&w->line);
 	buffer_done(&w->runs);
-	buffer_done(&w->said);
+	buffer_done(&w->messages);
 }
 
 static void window_write(struct window *w, bool is_good, struct jsonw *j)
@@ -486,8 +486,8 @@ static void window_write(struct window *w, bool is_good, struct jsonw *j)
 		jsonw_bool(j, "now", w->is_now);
 		node_stalls_write(w->jobs, j);
 	}
-	if (!is_good || w->said.used)
-		jsonw_bytes(j, "said", w->said.text ? w->said.text : "", w->said.used);
+	if (!is_good || w->messages.used)
+		jsonw_bytes(j, "said", w->messages.text ? w->messages.text : "", w->messages.used);
 	jsonw_array(j, "runs");
 	if (w->is_now)
 		node_jobs_write(w->jobs, j);

@@ -166,7 +166,7 @@ static void node_take_line(void *context, const char *text, size_t length)
 }
 
 /* Reads new lines of a job of the node. Returns 0 or -ENOMEM. */
-static int pulse_node_look(struct pulse *p, struct pulse_run *r, bool *has_ended)
+static int pulse_node_read(struct pulse *p, struct pulse_run *r, bool *has_ended)
 {
 	struct node_reader in = { p, r, r->charts.last ? 0 : charts_init(&r->charts) };
 	struct pollfd ready = { .fd = r->fd, .events = POLLIN };
@@ -239,7 +239,7 @@ static int pulse_run_open(struct pulse_run *r)
 	return err;
 }
 
-static int run_look(struct pulse *p, struct pulse_run *r, bool *has_ended)
+static int pulse_run_read(struct pulse *p, struct pulse_run *r, bool *has_ended)
 {
 	int64_t version = 0;
 	bool is_first = !r->is_filled, is_none;
@@ -268,7 +268,7 @@ static void pulse_run_poll(struct pulse *p, struct pulse_run *r)
 {
 	uint64_t before = r->made;
 	bool has_ended = false, is_news;
-	int err = *r->uuid ? pulse_node_look(p, r, &has_ended) : run_look(p, r, &has_ended);
+	int err = *r->uuid ? pulse_node_read(p, r, &has_ended) : pulse_run_read(p, r, &has_ended);
 
 	if (err && r->is_open) { /* the store may have been replaced */
 		log_info("cannot follow run %lld: %s", (long long)r->id, r->d.why);

@@ -217,8 +217,8 @@ static enum MHD_Result reply_post(struct web *w, struct MHD_Connection *c, const
  * Returns true if the request comes from a page of this server or from the address line. Otherwise
  * it was refused or redirected.
  */
-static bool request_is_ours(struct web *w, struct MHD_Connection *c, const char *url, bool is_post,
-			    enum MHD_Result *result)
+static bool request_authorize(struct web *w, struct MHD_Connection *c, const char *url,
+			      bool is_post, enum MHD_Result *result)
 {
 	const char *host = request_header(c, MHD_HTTP_HEADER_HOST);
 	const char *origin = request_header(c, MHD_HTTP_HEADER_ORIGIN), *cookie, *token;
@@ -282,7 +282,7 @@ static enum MHD_Result request_handle(void *context, struct MHD_Connection *c, c
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return reply_refusal(c, MHD_HTTP_METHOD_NOT_ALLOWED, "There is GET, and POST.\n");
 	if (!*state) {
-		if (!request_is_ours(w, c, url, is_post, &result))
+		if (!request_authorize(w, c, url, is_post, &result))
 			return result;
 		return request_begin(c, is_post, state);
 	}

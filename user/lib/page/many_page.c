@@ -49,8 +49,9 @@ static void bin_put_title(FILE *f, const struct bin *bin, const struct edge_styl
 		bin->count == 1 ? "" : "s");
 }
 
-/* Draws bars in @box: upwards or, if @lies, to the right, the first at the bottom. */
-static void bars_put(FILE *f, const struct distribution *d, const struct box *box, bool lies)
+/* Draws bars in @box: upwards or, if @is_horizontal, to the right, the first at the bottom. */
+static void bars_put(FILE *f, const struct distribution *d, const struct box *box,
+		     bool is_horizontal)
 {
 	double most = (double)bins_fullest(&d->bins), nr = (double)d->bins.nr;
 	const struct edge_style style = edge_style_make(&d->bins, d->unit);
@@ -58,13 +59,13 @@ static void bars_put(FILE *f, const struct distribution *d, const struct box *bo
 	for (size_t i = 0; i < d->bins.nr; i++) {
 		const struct bin *bin = &d->bins.list[i];
 		double share = (double)bin->count / most,
-		       thick = (lies ? box->height : box->width) / nr;
-		double length = fmax(share * (lies ? box->width : box->height), 1),
+		       thick = (is_horizontal ? box->height : box->width) / nr;
+		double length = fmax(share * (is_horizontal ? box->width : box->height), 1),
 		       at = (double)i * thick;
 
 		if (!bin->count)
 			continue;
-		if (lies)
+		if (is_horizontal)
 			fprintf(f,
 				"<rect class=\"bin\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 				"height=\"%.1f\">",

@@ -300,7 +300,7 @@ static int report_read_parts(struct report_run *r, struct source *s)
 int report_read(struct report_run *r, struct source *s)
 {
 	int err = report_read_parts(r, s);
-	void *made_up;
+	void *computed;
 	bool is_folded;
 
 	r->unreadable = s->unreadable;
@@ -309,8 +309,8 @@ int report_read(struct report_run *r, struct source *s)
 	if (!err && !r->samples)
 		err = -ENODATA;
 	if (!err && !r->summary) {
-		err = source_summary_tree(s, &made_up, &is_folded);
-		r->summary = made_up;
+		err = source_summary_tree(s, &computed, &is_folded);
+		r->summary = computed;
 	}
 	phases_finish(&r->phases, member_read_number(r->summary, "wall_seconds", 9));
 	return err;
@@ -385,7 +385,7 @@ static void report_write_summary(struct report_run *r, struct jsonw *j)
 }
 
 /* Sets @part if the data has grown beyond @before bytes. */
-static void part_note(struct page_data *d, size_t before, enum page_part part)
+static void page_set_part(struct page_data *d, size_t before, enum page_part part)
 {
 	if (d->json.used > before)
 		d->parts |= part;
@@ -399,19 +399,19 @@ static int report_write_parts(struct report_run *r, struct page_data *d)
 	int err;
 
 	phases_write(&r->phases, j);
-	part_note(d, before, PAGE_PHASES);
+	page_set_part(d, before, PAGE_PHASES);
 	before = j->used;
 	spans_write(&r->spans, r->start_epoch_ns, j);
-	part_note(d, before, PAGE_SPANS);
+	page_set_part(d, before, PAGE_SPANS);
 	err = charts_write(&r->charts, j);
 	before = j->used;
 	if (!err)
 		err = held_write(&r->held, j);
-	part_note(d, before, PAGE_HELD);
+	page_set_part(d, before, PAGE_HELD);
 	before = j->used;
 	if (!err)
 		err = series_write(&r->pushed, j);
-	part_note(d, before, PAGE_PUSHED);
+	page_set_part(d, before, PAGE_PUSHED);
 	return err;
 }
 

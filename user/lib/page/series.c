@@ -221,7 +221,7 @@ static bool chart_comes_before(const struct series_chart *a, const struct series
 }
 
 /* Inserts @chart if it is among those with the most points. */
-static void series_offer_chart(struct report_series *p, const struct series_chart *chart)
+static void series_insert_chart(struct report_series *p, const struct series_chart *chart)
 {
 	size_t at = p->nr_charts;
 
@@ -249,7 +249,7 @@ static void series_make_charts(struct report_series *p, struct series **order)
 				chart.curve[chart.nr++] = order[next];
 		}
 		if (chart.nr)
-			series_offer_chart(p, &chart);
+			series_insert_chart(p, &chart);
 	}
 }
 
