@@ -111,7 +111,7 @@ static void keys_press(struct shown *s, const char *keys)
 /* To the second sample, at which a process has a hostile name. */
 static void view_go_to_start(struct shown *s)
 {
-	view_go_to_life(&s->view);
+	view_show_last_live(&s->view);
 	for (int i = 0; i < 20; i++)
 		view_key(&s->view, KEY_OF_LEFT);
 	view_key(&s->view, KEY_OF_RIGHT);

@@ -15,7 +15,7 @@ static bool picture(struct waiting *w, bool is_for_key, pid_t pid)
 {
 	char state = 0, text[WAITING_BYTES];
 
-	w->is_put_off = is_for_key;
+	w->is_deferred = is_for_key;
 	waiting_begin(w);
 	waiting_add(w, pid, 0);
 	return waiting_text(w, pid, 0, &state, text, sizeof(text)) && state == 'R';
@@ -27,12 +27,12 @@ static void a_key_is_answered_with_what_was_read_before(void **state)
 
 	(void)state;
 	assert_false(picture(&w, true, getpid()));
-	assert_true(w.is_owed);
+	assert_true(w.is_incomplete);
 	assert_int_equal(w.nr_read, 0);
 	assert_true(picture(&w, false, getpid()));
-	assert_false(w.is_owed);
+	assert_false(w.is_incomplete);
 	assert_true(picture(&w, true, getpid()));
-	assert_false(w.is_owed);
+	assert_false(w.is_incomplete);
 	waiting_done(&w);
 }
 

@@ -16,8 +16,8 @@ static void tokens_differ_and_only_the_whole_one_is_taken(void **state)
 	char other[TOKEN_BYTES];
 
 	(void)state;
-	assert_int_equal(guard_draw_token(&a), 0);
-	assert_int_equal(guard_draw_token(&b), 0);
+	assert_int_equal(guard_make_token(&a), 0);
+	assert_int_equal(guard_make_token(&b), 0);
 	assert_int_equal(strlen(a.token), TOKEN_BYTES - 1);
 	assert_string_not_equal(a.token, b.token);
 	assert_true(guard_is_token(&a, a.token));

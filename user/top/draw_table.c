@@ -211,7 +211,7 @@ void draw_table(struct view *v, struct screen *s, int y, int height)
 
 	if (!v->is_here) /* unknown for other hosts */
 		chosen &= ~(1U << COLUMN_STATE | 1U << COLUMN_WAITS);
-	v->shown = columns_within(chosen, s->width, COMMAND_COLUMNS) | 1U << COLUMN_COMMAND;
+	v->shown = columns_limit_width(chosen, s->width, COMMAND_COLUMNS) | 1U << COLUMN_COMMAND;
 	if (v->at < v->top)
 		v->top = v->at;
 	if (v->at >= v->top + page)

@@ -227,7 +227,7 @@ static int model_take_sample(struct model *m, const struct sample *s)
 	if (!to)
 		return -ENOMEM;
 	*to = (struct moment){ .at_ns = at_ns };
-	usage_take(&to->total, s->value, &s->have);
+	usage_from_metrics(&to->total, s->value, &s->have);
 	to->processes = s->value[M_processes];
 	to->cores = s->value[M_cores];
 	model_advance(m, at_ns);
@@ -263,7 +263,7 @@ static int model_take_process_sample(struct model *m, const struct process_sampl
 	if (err)
 		return err;
 	t = &m->tasks[index];
-	usage_take(&used, p->value, &p->have);
+	usage_from_metrics(&used, p->value, &p->have);
 	if (t->has_record) /* a store has the records first */
 		return elapsed_clamp(p->elapsed_ns) < t->end_ns
 			       ? task_add_point(m, t, elapsed_clamp(p->elapsed_ns), &used)
@@ -323,7 +323,7 @@ static int model_take_process(struct model *m, const struct process *p)
 	if (err)
 		return err;
 	t = &m->tasks[index];
-	usage_take(&used, p->value, &p->have);
+	usage_from_metrics(&used, p->value, &p->have);
 	if (t->has_record) { /* a process that left the run and returned has a record for each stay
 			      */
 		int64_t end_ns = t->end_ns;
@@ -384,7 +384,7 @@ static int model_take_span(struct model *m, const struct span *s)
 		return -ENOMEM;
 	if (s->end_epoch_ns)
 		to->end_ns = model_elapsed(m, s->end_epoch_ns);
-	usage_take(&to->used, s->used.total.value, &s->used.total.have);
+	usage_from_metrics(&to->used, s->used.total.value, &s->used.total.have);
 	m->nr_spans++;
 	return 0;
 }

@@ -49,7 +49,7 @@ static inline bool usage_has(const struct usage *u, enum measure m)
 
 enum metric_id measure_metric(enum measure m);
 /* Sets @u to the measures that @have contains. */
-void usage_take(struct usage *u, const uint64_t *value, const struct metric_set *have);
+void usage_from_metrics(struct usage *u, const uint64_t *value, const struct metric_set *have);
 /* Add counters and gauges, or counters only. */
 void usage_add(struct usage *to, const struct usage *u);
 void usage_add_counters(struct usage *to, const struct usage *u);

@@ -179,14 +179,15 @@ void waiting_begin(struct waiting *w)
 {
 	if (!w->set)
 		w->set = waits_new();
-	if (w->is_put_off)
+	if (w->is_deferred)
 		return;
 	/* results for a key may be of an earlier screen */
-	if (w->set && (w->is_owed || clock_ns(CLOCK_MONOTONIC) - w->read_ns >= NSEC_PER_SEC)) {
+	if (w->set &&
+	    (w->is_incomplete || clock_ns(CLOCK_MONOTONIC) - w->read_ns >= NSEC_PER_SEC)) {
 		waits_clear(w->set);
 		w->nr_read = 0;
 	}
-	w->is_owed = false;
+	w->is_incomplete = false;
 }
 
 void waiting_add(struct waiting *w, int32_t pid, uint64_t start_epoch_ns)
@@ -213,11 +214,11 @@ bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char 
 
 	if (at < 0)
 		return false;
-	if (w->is_put_off && (size_t)at >= w->nr_read) {
-		w->is_owed = true;
+	if (w->is_deferred && (size_t)at >= w->nr_read) {
+		w->is_incomplete = true;
 		return false;
 	}
-	if (!w->is_put_off)
+	if (!w->is_deferred)
 		waiting_read(w);
 	one = waits_get(w->set, (size_t)at);
 	if (one->kind == WAIT_ENDED || one->kind == WAIT_HIDDEN)

@@ -36,9 +36,9 @@ struct waiting {
 	struct waits *set; /* owned; NULL before the first request */
 	uint64_t read_ns;  /* CLOCK_MONOTONIC */
 	size_t nr_read;    /* processes of @set that were read */
-	bool is_put_off;   /* set by the caller: use only what was read already, because a key waits
-			      for the screen */
-	bool is_owed;      /* something was then not read yet */
+	bool is_deferred;  /* set by the caller: use only what was read already, because a key waits
+			     for the screen */
+	bool is_incomplete; /* something was then not read yet */
 };
 
 /* Begins a new screen. Earlier results are valid for a second. */

@@ -254,14 +254,14 @@ static int session_draw(struct session *s)
 	int err = session_fit_screen(s);
 
 	session_describe(s);
-	s->view.waiting.is_put_off = s->is_for_key;
+	s->view.waiting.is_deferred = s->is_for_key;
 	if (!err)
 		err = view_draw(&s->view, &s->screen);
 	if (err)
 		return err;
 	curses_show(&s->screen, s->has_resized);
 	/* keys are answered with known data; another draw adds what processes wait for */
-	s->needs_drawing = s->is_for_key && s->view.waiting.is_owed;
+	s->needs_drawing = s->is_for_key && s->view.waiting.is_incomplete;
 	s->has_resized = s->is_for_key = false;
 	s->dirty_since_ns = 0;
 	s->version = s->model.version;
@@ -270,7 +270,7 @@ static int session_draw(struct session *s)
 
 static void session_read_keys(struct session *s)
 {
-	enum view_wish wish;
+	enum view_result result;
 	int key;
 
 	while (!s->is_over && !s->goes_back && (key = curses_key())) {
@@ -279,9 +279,9 @@ static void session_read_keys(struct session *s)
 			s->has_resized = true;
 			continue;
 		}
-		wish = view_key(&s->view, key);
-		s->is_over = wish == VIEW_QUITS;
-		if (wish == VIEW_GOES_BACK)
+		result = view_key(&s->view, key);
+		s->is_over = result == VIEW_QUITS;
+		if (result == VIEW_GOES_BACK)
 			s->goes_back = true;
 	}
 }
@@ -302,7 +302,7 @@ static int session_read_stream(struct session *s)
 	if (!more && !s->was_read && !s->stream.is_connecting) {
 		s->was_read = s->needs_drawing = true;
 		if (s->model.has_summary)
-			view_go_to_life(&s->view);
+			view_show_last_live(&s->view);
 	}
 	if (was_over != (s->stream.has_ended || s->stream.is_stale))
 		s->needs_drawing = true;
@@ -384,7 +384,7 @@ static int session_open_source(struct session *s, const struct top_options *o)
 	s->why[0] = '\0';
 	snprintf(s->view.source, sizeof(s->view.source), "%s", label);
 	s->view.can_go_back = s->is_of_list;
-	s->view.wanted_pid = o->pid;
+	s->view.pid_to_select = o->pid;
 	if (o->file)
 		return stream_open_file(&s->stream, &s->model, o->file);
 	if (s->job[0])
@@ -393,7 +393,7 @@ static int session_open_source(struct session *s, const struct top_options *o)
 		return stream_open_live(&s->stream, &s->model, s->live_socket);
 	err = stream_open_stored(&s->stream, &s->model, s->store, s->run, s->is_running);
 	if (!err && s->stream.has_ended && s->model.has_summary)
-		view_go_to_life(&s->view);
+		view_show_last_live(&s->view);
 	return err;
 }
 

@@ -23,7 +23,7 @@ enum metric_id measure_metric(enum measure m)
 	return metrics[m];
 }
 
-void usage_take(struct usage *u, const uint64_t *value, const struct metric_set *have)
+void usage_from_metrics(struct usage *u, const uint64_t *value, const struct metric_set *have)
 {
 	*u = (struct usage){ 0 };
 	for (int m = 0; m < NR_MEASURES; m++) {

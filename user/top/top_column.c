@@ -194,7 +194,7 @@ static int columns_width(uint32_t chosen)
 	return width;
 }
 
-uint32_t columns_within(uint32_t chosen, int width, int command)
+uint32_t columns_limit_width(uint32_t chosen, int width, int command)
 {
 	while (columns_width(chosen) + command > width) {
 		int worst = -1;

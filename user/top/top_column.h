@@ -60,7 +60,7 @@ double column_number(enum column_id id, const struct row_values *v);
  * Returns the columns of @chosen (bits) that fit into @width, if the command takes @command
  * columns.
  */
-uint32_t columns_within(uint32_t chosen, int width, int command);
+uint32_t columns_limit_width(uint32_t chosen, int width, int command);
 
 /* Format short values of up to 7 columns, such as "158M", "12.34s", "1h02m". */
 void bytes_short(char *out, size_t size, double bytes);

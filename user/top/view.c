@@ -32,7 +32,7 @@ static int64_t view_last_ns(const struct view *v)
 	return m->has_summary || !m->nr_moments ? m->now_ns : m->moments[m->nr_moments - 1].at_ns;
 }
 
-void view_go_to_life(struct view *v)
+void view_show_last_live(struct view *v)
 {
 	const struct model *m = v->model;
 
@@ -53,15 +53,15 @@ static void view_select(struct view *v, size_t at)
 	v->selected = v->rows.list[v->at].key;
 }
 
-/* Selects the process @wanted_pid. Returns false if it is not there. */
-static bool view_find_wanted(struct view *v)
+/* Selects the process @pid_to_select. Returns false if it is not there. */
+static bool view_select_pid(struct view *v)
 {
-	for (size_t i = 0; v->wanted_pid && i < v->rows.nr; i++) {
+	for (size_t i = 0; v->pid_to_select && i < v->rows.nr; i++) {
 		const struct row_key *key = &v->rows.list[i].key;
 
-		if (key->kind != ROW_TASK || key->pid != v->wanted_pid)
+		if (key->kind != ROW_TASK || key->pid != v->pid_to_select)
 			continue;
-		v->wanted_pid = 0;
+		v->pid_to_select = 0;
 		view_select(v, i);
 		return true;
 	}
@@ -71,7 +71,7 @@ static bool view_find_wanted(struct view *v)
 /* Keeps the selection on the same row after a rebuild. */
 static void view_find_selected(struct view *v)
 {
-	if (view_find_wanted(v))
+	if (view_select_pid(v))
 		return;
 	for (size_t i = 0; i < v->rows.nr; i++)
 		if (row_key_is(&v->rows.list[i].key, &v->selected)) {
@@ -174,7 +174,7 @@ static void view_move(struct view *v, int key)
 {
 	size_t page = v->page ? v->page : 1;
 
-	v->wanted_pid = 0; /* the user selected another one */
+	v->pid_to_select = 0; /* the user selected another one */
 	if (key == KEY_OF_UP || key == 'k')
 		view_select(v, v->at ? v->at - 1 : 0);
 	else if (key == KEY_OF_DOWN || key == 'j')
@@ -240,7 +240,7 @@ static void view_key_of_rows(struct view *v, int key)
 	v->is_built = false;
 }
 
-static enum view_wish view_key_of_table(struct view *v, int key)
+static enum view_result view_key_of_table(struct view *v, int key)
 {
 	/* a key acts on the rows as changed by the previous one; without memory on the old rows */
 	if (!v->is_built)
@@ -298,7 +298,7 @@ static void view_key_of_page(struct view *v, int key)
 		v->mode = VIEW_TABLE;
 }
 
-enum view_wish view_key(struct view *v, int key)
+enum view_result view_key(struct view *v, int key)
 {
 	if (v->is_typing) {
 		view_type(v, key);

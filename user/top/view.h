@@ -26,7 +26,7 @@ enum view_key {
 	KEY_OF_RESIZE
 };
 
-enum view_wish { VIEW_GOES_ON, VIEW_QUITS, VIEW_GOES_BACK };
+enum view_result { VIEW_GOES_ON, VIEW_QUITS, VIEW_GOES_BACK };
 
 struct view {
 	struct model *model; /* not owned */
@@ -40,7 +40,7 @@ struct view {
 	uint64_t version; /* of the model when @scene was built */
 	bool is_built;
 	struct row_key selected;
-	int32_t wanted_pid;    /* process to select once it appears; 0 for none */
+	int32_t pid_to_select; /* process to select once it appears; 0 for none */
 	size_t at, top;        /* selected row, and first row on the screen */
 	size_t page;           /* rows on the screen */
 	size_t cursor, scroll; /* in other modes */
@@ -59,8 +59,8 @@ struct view {
 void view_init(struct view *v, struct model *m);
 void view_done(struct view *v);
 /* Goes to the last moment with a live process, for a run that has ended. */
-void view_go_to_life(struct view *v);
-enum view_wish view_key(struct view *v, int key);
+void view_show_last_live(struct view *v);
+enum view_result view_key(struct view *v, int key);
 /* Draws the whole screen. Returns 0 or -ENOMEM. */
 int view_draw(struct view *v, struct screen *s);
 

@@ -13,7 +13,7 @@
 
 #define REF_BYTES 300
 
-int guard_draw_token(struct guard *g)
+int guard_make_token(struct guard *g)
 {
 	unsigned char random[TOKEN_BYTES / 2];
 

@@ -23,7 +23,7 @@ struct guard {
 };
 
 /* Draws the token. Returns 0, or -EIO without randomness. */
-int guard_draw_token(struct guard *g);
+int guard_make_token(struct guard *g);
 /* Compares @text, which may be NULL, with the token in constant time. */
 bool guard_is_token(const struct guard *g, const char *text);
 /*

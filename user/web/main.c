@@ -123,7 +123,7 @@ static int web_run(const char *address, unsigned port)
 	struct http_ports ports;
 	int signals = signals_take(false), err;
 
-	err = signals < 0 ? signals : guard_draw_token(&web.guard);
+	err = signals < 0 ? signals : guard_make_token(&web.guard);
 	if (!err)
 		err = web_listen(address, port, &ports);
 	if (err)

@@ -547,7 +547,7 @@ struct MHD_Response *reply_list(struct web *w, struct MHD_Connection *c, unsigne
 	if (request_is_of_node(c)) {
 		window.jobs = &jobs;
 		/* if the agent does not answer, `bpfmon list` reports why */
-		window.is_now = !node_look(w->agent, NULL, &jobs, NULL) && !jobs.has_history;
+		window.is_now = !node_read_jobs(w->agent, NULL, &jobs, NULL) && !jobs.has_history;
 	}
 	if (!words.failed && !window.is_now)
 		err = window_read(&window, w->program, &words);

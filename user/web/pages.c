@@ -233,7 +233,7 @@ static struct pulse_client *node_job_follow(struct web *w, const struct run_ref 
 	struct pulse_subject s = { w->agent, 0, ref->text, node_subscribe(w->agent) };
 	struct node_job_rows rows = { 0 };
 
-	*err = s.fd < 0 ? s.fd : node_look(w->agent, NULL, &rows, NULL);
+	*err = s.fd < 0 ? s.fd : node_read_jobs(w->agent, NULL, &rows, NULL);
 	if (!*err && !node_has_job(&rows, ref->text))
 		*err = -ENOENT;
 	node_jobs_done(&rows);

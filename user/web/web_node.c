@@ -47,7 +47,7 @@ static FILE *node_call(const char *socket, bool once, int *err)
 	return f;
 }
 
-int node_look(const char *socket, const char *uuid, struct node_job_rows *rows, FILE *kept)
+int node_read_jobs(const char *socket, const char *uuid, struct node_job_rows *rows, FILE *kept)
 {
 	__cleanup(freep) char *line = NULL;
 	__cleanup(fclosep) FILE *f = NULL;
@@ -97,7 +97,7 @@ int node_open_job(const char *socket, const char *uuid, struct source *s)
 	__cleanup(fclosep) FILE *now = memory_tmpfile();
 	struct node_job_rows rows = { 0 };
 	char path[40];
-	int err = now ? node_look(socket, uuid, &rows, now) : -errno;
+	int err = now ? node_read_jobs(socket, uuid, &rows, now) : -errno;
 	bool is_running = !err && node_has_job(&rows, uuid);
 
 	if (!err)

@@ -17,7 +17,7 @@ bool job_ref_is_valid(const char *ref);
  * Reads the running jobs into @rows. If @uuid is not NULL, copies the lines of that run to @kept.
  * The caller calls node_jobs_done() in any case. Returns 0, or a negative errno that was logged.
  */
-int node_look(const char *socket, const char *uuid, struct node_job_rows *rows, FILE *kept);
+int node_read_jobs(const char *socket, const char *uuid, struct node_job_rows *rows, FILE *kept);
 bool node_has_job(const struct node_job_rows *rows, const char *uuid);
 /*
  * Opens a job from the history, else its latest sample. Returns 0, -ENOENT if there is no such job

@@ -46,7 +46,7 @@ static int text_line(struct observer *o, const struct line *l, const char *text,
 /* @f is the terminal, or NULL for a file: with all bounds. */
 static int text_put_summary(struct text *t, const struct summary *total, FILE *f)
 {
-	char *what = t->meta ? meta_made(t->meta, meta_what) : NULL, *text;
+	char *what = t->meta ? meta_format(t->meta, meta_write_subject) : NULL, *text;
 	struct answer answer;
 
 	answer_of_run(&answer, total, t->meta, &t->times);

@@ -92,7 +92,7 @@ static double step_round_up(double least, enum metric_unit unit, bool is_log)
 static double edge_at(const struct axis_values *a, double number, double step)
 {
 	double exact = a->is_log ? exp2(number * step) : number * step;
-	double edge = number_as_measured(a->unit, exact);
+	double edge = number_drop_noise(a->unit, exact);
 
 	return fabs(edge - exact) <= 1e-9 * fabs(exact) ? edge : exact;
 }

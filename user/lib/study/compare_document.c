@@ -57,14 +57,14 @@ static void group_write(struct jsonw *j, const struct comparison *c, size_t grou
 	jsonw_object(j, NULL);
 	jsonw_uint(j, "n", s->nr);
 	if (s->nr) {
-		jsonw_double(j, "median", number_as_measured(unit, s->median));
-		jsonw_double(j, "q1", number_as_measured(unit, s->q1));
-		jsonw_double(j, "q3", number_as_measured(unit, s->q3));
-		jsonw_double(j, "min", number_as_measured(unit, s->least));
-		jsonw_double(j, "max", number_as_measured(unit, s->most));
+		jsonw_double(j, "median", number_drop_noise(unit, s->median));
+		jsonw_double(j, "q1", number_drop_noise(unit, s->q1));
+		jsonw_double(j, "q3", number_drop_noise(unit, s->q3));
+		jsonw_double(j, "min", number_drop_noise(unit, s->least));
+		jsonw_double(j, "max", number_drop_noise(unit, s->most));
 	}
 	if (group && x->has_both) {
-		jsonw_double(j, "difference", number_as_measured(unit, x->difference));
+		jsonw_double(j, "difference", number_drop_noise(unit, x->difference));
 		jsonw_double(j, "relative", x->relative);
 		if (x->verdict != VERDICT_NONE)
 			test_write(j, x);
@@ -266,14 +266,14 @@ static void spread_cells(struct buffer *t, const struct spread *s, enum metric_u
 	const double values[] = { s->median, s->q1, s->q3, s->least, s->most };
 
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
-		number_cell(t, s->nr ? number_as_measured(unit, values[i]) : NAN);
+		number_cell(t, s->nr ? number_drop_noise(unit, values[i]) : NAN);
 }
 
 static void against_cells(struct buffer *t, const struct against *x, enum metric_unit unit)
 {
 	bool is_tested = x->has_both && x->verdict != VERDICT_NONE;
 
-	number_cell(t, x->has_both ? number_as_measured(unit, x->difference) : NAN);
+	number_cell(t, x->has_both ? number_drop_noise(unit, x->difference) : NAN);
 	number_cell(t, x->has_both ? x->relative : NAN);
 	number_cell(t, is_tested ? x->p_corrected : NAN);
 	buffer_puts(t, is_tested ? verdict_name(x->verdict) : "");

@@ -39,7 +39,7 @@ static void distribution_put(struct jsonw *j, const struct distribution *d, cons
 			     double v)
 {
 	if (d->nr)
-		jsonw_double(j, key, number_as_measured(d->unit, v));
+		jsonw_double(j, key, number_drop_noise(d->unit, v));
 	else
 		jsonw_null(j, key);
 }

@@ -346,7 +346,7 @@ static void revision_json(struct jsonw *j, const struct trend *t, size_t i)
 	jsonw_string(j, "revision", r->id);
 	jsonw_decimal(j, "first_time", r->first_ns / 1000, 6);
 	jsonw_uint(j, "count", r->nr);
-	jsonw_double(j, "median", number_as_measured(t->unit, r->median));
+	jsonw_double(j, "median", number_drop_noise(t->unit, r->median));
 	if (i)
 		trend_put_relative(j, t->list[i - 1].median, r->median);
 	jsonw_object_end(j);
@@ -357,8 +357,8 @@ static void change_json(struct jsonw *j, const struct trend *t, const struct tre
 	jsonw_object(j, NULL);
 	jsonw_string(j, "since", t->list[c->revision].id);
 	jsonw_double(j, "p", c->p);
-	jsonw_double(j, "before", number_as_measured(t->unit, c->before));
-	jsonw_double(j, "after", number_as_measured(t->unit, c->after));
+	jsonw_double(j, "before", number_drop_noise(t->unit, c->before));
+	jsonw_double(j, "after", number_drop_noise(t->unit, c->after));
 	trend_put_relative(j, c->before, c->after);
 	jsonw_uint(j, "count_before", c->nr_before);
 	jsonw_uint(j, "count_after", c->nr_after);

@@ -396,7 +396,7 @@ static void off_json(struct jsonw *j, const struct unusual *u, const struct off_
 	jsonw_object(j, NULL);
 	jsonw_string(j, "metric", key.name);
 	jsonw_double(j, "value", off->value);
-	jsonw_double(j, "median", number_as_measured(key.unit, off->usual.median));
+	jsonw_double(j, "median", number_drop_noise(key.unit, off->usual.median));
 	jsonw_uint(j, "of", off->usual.nr);
 	jsonw_string(j, "scale", off->usual.is_log ? "log" : "linear");
 	jsonw_double(j, "z", off->z); /* null if all others are the same */

@@ -200,7 +200,7 @@ int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent)
 #define LARGEST_EXACT 9007199254740992.0 /* 2^53, the largest exact integer of a double */
 #define LARGEST 1e18                     /* limit of the integer formats; of seconds in ns */
 
-double number_as_measured(enum metric_unit unit, double value)
+double number_drop_noise(enum metric_unit unit, double value)
 {
 	double scale = pow(10, metric_unit_decimals(unit) + 2);
 

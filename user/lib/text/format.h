@@ -66,7 +66,7 @@ int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent)
  * Rounds @value to two digits more than its unit has. Quartiles need them; further digits are
  * floating-point noise.
  */
-double number_as_measured(enum metric_unit unit, double value);
+double number_drop_noise(enum metric_unit unit, double value);
 /* Formats a value into @out (NUMBER_BYTES). Returns @out. */
 char *number_format(char *out, enum metric_unit unit, double value);
 /* Formats a difference with its sign. */

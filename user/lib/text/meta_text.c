@@ -27,7 +27,7 @@ static void meta_put_row(FILE *f, const char *title, const char *text, size_t wi
 	fputc('\n', f);
 }
 
-char *meta_made(const json_t *meta, void (*write)(FILE *f, const json_t *meta))
+char *meta_format(const json_t *meta, void (*write)(FILE *f, const json_t *meta))
 {
 	char *text = NULL;
 	size_t length;
@@ -46,7 +46,7 @@ char *meta_made(const json_t *meta, void (*write)(FILE *f, const json_t *meta))
 static void meta_put_made(FILE *f, const char *title, void (*write)(FILE *f, const json_t *meta),
 			  const json_t *meta, size_t width)
 {
-	__cleanup(freep) char *text = meta_made(meta, write);
+	__cleanup(freep) char *text = meta_format(meta, write);
 
 	if (text && *text)
 		meta_put_row(f, title, text, width);
@@ -70,7 +70,7 @@ static void meta_write_target(FILE *f, const json_t *meta)
 		tree_print_words(f, json_object_get(to, "pids"));
 }
 
-void meta_what(FILE *f, const json_t *meta)
+void meta_write_subject(FILE *f, const json_t *meta)
 {
 	const char *name = meta_string(meta, "name");
 	bool has_command = json_array_size(json_object_get(meta, "command"));
@@ -111,7 +111,7 @@ static void meta_write_time(FILE *f, const json_t *meta)
 static void meta_put_part(FILE *f, const char *before, const json_t *meta,
 			  void (*write)(FILE *f, const json_t *meta))
 {
-	__cleanup(freep) char *text = meta_made(meta, write);
+	__cleanup(freep) char *text = meta_format(meta, write);
 
 	if (!text || !*text)
 		return;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Writes the name, if any, then the command or what was attached to. May write nothing. */
-void meta_what(FILE *f, const json_t *meta);
+void meta_write_subject(FILE *f, const json_t *meta);
 /*
  * Returns the title of a run in one line: its name, else its command or what was attached to; its
  * tags; its start. The caller frees it. NULL if @meta has none of these, or without memory.
@@ -16,6 +16,6 @@ char *meta_title(const json_t *meta);
 /* Writes a line for each value of @meta that is present, cut at @width columns. */
 void meta_text(FILE *f, const json_t *meta, size_t width);
 /* Returns what @write wrote. The caller frees it. NULL without memory. */
-char *meta_made(const json_t *meta, void (*write)(FILE *f, const json_t *meta));
+char *meta_format(const json_t *meta, void (*write)(FILE *f, const json_t *meta));
 
 #endif

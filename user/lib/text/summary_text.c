@@ -407,8 +407,8 @@ static void meta_write_facts(FILE *f, const json_t *meta)
 
 void meta_markdown(FILE *f, const json_t *meta)
 {
-	__cleanup(freep) char *heading = meta_made(meta, meta_write_heading);
-	__cleanup(freep) char *facts = meta_made(meta, meta_write_facts);
+	__cleanup(freep) char *heading = meta_format(meta, meta_write_heading);
+	__cleanup(freep) char *facts = meta_format(meta, meta_write_facts);
 
 	if (!heading || !facts)
 		return;
