@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The children that a task waits for in wait4(), waitid() or vfork(), or by their signal. */
+/*
+ * Finds the children that a task waits for in wait4(), waitid(), vfork() or by SIGCHLD, and the
+ * command of a launcher.
+ */
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "waits/look.h"
@@ -12,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Which of them it waits for. */
+/* Selects the children that a call waits for. */
 struct child_choice {
 	pid_t pid, group; /* 0: any */
-	bool is_last;     /* the one that the thread made last */
+	bool is_last;     /* only the child created last by the thread */
 };
 
 static void choice_of_waitid(struct child_choice *c, pid_t pid, const uint64_t *argument)
@@ -108,7 +111,7 @@ static bool status_has_child_signal(const char *status, const char *word)
 	       signals & 1ull << (SIGCHLD - 1);
 }
 
-/* Whether the process has a handler for SIGCHLD, or keeps it for a descriptor. */
+/* Returns whether the process catches SIGCHLD, or blocks it for a signalfd. */
 static bool process_handles_children(pid_t pid)
 {
 	char path[64], text[4096];
@@ -119,7 +122,9 @@ static bool process_handles_children(pid_t pid)
 		status_has_child_signal(text, "\nSigBlk:"));
 }
 
-/* pselect() with signals that it lets in, and no more than one descriptor: make for a job to end.
+/*
+ * Returns whether the call is a pselect() with a signal mask and at most one descriptor, as make
+ * waits for a job.
  */
 static bool select_is_for_signals(const struct wait *wait, const struct task_view *task)
 {
@@ -159,9 +164,7 @@ void children_follow(struct wait *wait)
 		wait_follow(wait, found.follow[i]);
 }
 
-/* bpfmon's own process that has started a command: it waits for that. */
-
-/* As far as it fits: how one was started. Its length; 0: it is not readable. */
+/* Reads the command line as far as it fits. Returns its length; 0 if unreadable. */
 static ssize_t command_line_read(pid_t pid, char *text, size_t size)
 {
 	char path[64];
@@ -183,7 +186,7 @@ static bool process_is_bpfmon(pid_t pid)
 		return false;
 	exe[n] = '\0';
 	name = strrchr(exe, '/');
-	/* an installation replaces it below a run */
+	/* an update may replace the file during a run */
 	return name && (!strcmp(name, "/bpfmon") || !strcmp(name, "/bpfmon (deleted)"));
 }
 
@@ -196,7 +199,7 @@ pid_t launcher_command(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
 	if (!n || !process_is_bpfmon(pid) || proc_read(path, children, sizeof(children)) <= 0)
 		return 0;
-	/* its roles are copies of it; what it has started has executed something */
+	/* roles have the launcher's command line; the command has executed another */
 	for (; (child = (pid_t)strtol(at, &end, 10)) > 0; at = end) {
 		ssize_t m = command_line_read(child, its, sizeof(its));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finds what a thread waits for by its system call and wait channel. */
+/* Finds what a thread waits for, by its system call and wait channel. */
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "waits/task.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Descriptors of other processes: what they are, and the other end that is to be searched. */
+/* Descriptors: their types, and the other end to be searched. */
 
 static enum wait_kind pipe_look(struct wait *wait, struct other_end *end, const char *link,
 				bool writes)
@@ -55,8 +55,7 @@ static enum wait_kind socket_look(struct look *look, struct wait *wait, struct o
 	return writes ? WAIT_SEND : WAIT_RECEIVE;
 }
 
-/* Sets what a connect() waits for: the address, and the process that listens there on this machine.
- */
+/* Sets the address that a connect() waits for, and the local process that listens there. */
 static void connect_look(struct look *look, struct wait *wait, struct other_end *end,
 			 const struct task_view *task)
 {
@@ -76,7 +75,7 @@ static void connect_look(struct look *look, struct wait *wait, struct other_end 
 		 address.ss_family == AF_UNIX) {
 		view.listener = unix_find_listener(wait->pid, &address, length, wait->object,
 						   sizeof(wait->object));
-		view.queued = 1; /* else it would not wait */
+		view.queued = 1; /* else it would not block */
 	}
 	if (!view.listener)
 		return;
@@ -84,7 +83,7 @@ static void connect_look(struct look *look, struct wait *wait, struct other_end 
 	socket_end(wait, end, view.listener);
 }
 
-/* Sets the time until the timer expires, which fdinfo has. */
+/* Sets the object to the remaining time of the timer, from fdinfo. */
 static enum wait_kind timer_look(struct wait *wait, const char *info)
 {
 	const char *at = strstr(info, "it_value: (");
@@ -107,7 +106,7 @@ static enum wait_kind eventfd_look(struct wait *wait, struct other_end *end, con
 				   const char *info)
 {
 	snprintf(wait->object, sizeof(wait->object), "an eventfd");
-	/* of several descriptors one that is a pipe or a socket says more */
+	/* among several descriptors a pipe or a socket says more */
 	if (wait->watched > 1 || !fdinfo_number(info, "eventfd-id", &end->value))
 		return WAIT_FILE;
 	wait->has_other_end = true;
@@ -131,7 +130,7 @@ static enum wait_kind pidfd_look(struct wait *wait, const char *info)
 	return WAIT_FILE;
 }
 
-/* Looks at a descriptor without a name in a file system. */
+/* Examines a descriptor without a name in a file system. */
 static enum wait_kind nameless_look(struct wait *wait, struct other_end *end, int fd,
 				    const char *link)
 {
@@ -165,7 +164,7 @@ static enum wait_kind nameless_look(struct wait *wait, struct other_end *end, in
 	return WAIT_FILE;
 }
 
-/* Looks at a POSIX queue: its link is the name, its inode is of the file system of queues. */
+/* Examines a POSIX queue: its link is the name, its inode is of the mqueue file system. */
 static enum wait_kind queue_look(struct wait *wait, struct other_end *end, int fd, const char *link,
 				 bool writes)
 {
@@ -179,7 +178,7 @@ static enum wait_kind queue_look(struct wait *wait, struct other_end *end, int f
 	wait->has_other_end = true;
 	end->is_wanted = true;
 	end->use = writes ? END_READS : END_WRITES;
-	end->may_be_own = true; /* any process may open it by its name */
+	end->may_be_own = true; /* any process may open it by name */
 	end->key = "ino";
 	snprintf(end->link, sizeof(end->link), "%s", link);
 	return WAIT_IPC;
@@ -206,7 +205,7 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
 	path_copy_inert(wait->object, sizeof(wait->object), link);
 	if (link_is_terminal(link))
 		return WAIT_TERMINAL;
-	/* a file server that hangs is not asked: what is known of the file will do */
+	/* AT_STATX_DONT_SYNC: cached attributes suffice, as a file server may hang */
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", wait->pid, fd);
 	if (link[0] == '/' && wait->state == 'S' &&
 	    !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st) && S_ISFIFO(st.stx_mode))
@@ -215,9 +214,8 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
 }
 
 /*
- * What a task in io_uring_enter() waits for: fdinfo of a ring lists its requests that wait until a
- * file is ready, by their operation. It has not which file, and none of what the threads of the
- * ring do.
+ * Requests of a task in io_uring_enter(): fdinfo of a ring lists the operations that wait until a
+ * file is ready, but not the files, and nothing of what the threads of the ring do.
  */
 
 static const char *const operations[] = {
@@ -240,8 +238,7 @@ static const char *const operations[] = {
 
 #define NR_OPERATIONS (sizeof(operations) / sizeof(*operations))
 
-/* Sets the object of @wait to the requests of the io_uring at its descriptor that wait for a file.
- */
+/* Sets the object to the pending requests of the io_uring at the descriptor. */
 static void uring_look(struct wait *wait)
 {
 	unsigned counts[NR_OPERATIONS] = { 0 };
@@ -287,7 +284,7 @@ static void locks_read(struct look *look)
 	look->locks = all.text;
 }
 
-/* Sets the bytes that fcntl() is to lock; leaves them as they are if they cannot be read. */
+/* Sets the bytes that fcntl() requests; unchanged if they cannot be read. */
 static void request_of_bytes(struct file_lock *asked, pid_t pid, uint64_t address, uint64_t at)
 {
 	struct flock f;
@@ -303,7 +300,7 @@ static void request_of_bytes(struct file_lock *asked, pid_t pid, uint64_t addres
 		f.l_len ? (uint64_t)(first + (f.l_len < 0 ? -f.l_len : f.l_len) - 1) : UINT64_MAX;
 }
 
-/* Sets @asked to the lock that the call requests. @info: the fdinfo of the descriptor. */
+/* Sets @asked to the lock that the call requests. @info is the fdinfo of the descriptor. */
 static void request_of_call(struct file_lock *asked, const struct wait *wait,
 			    const struct task_view *task, const char *info)
 {
@@ -327,8 +324,9 @@ static void request_of_call(struct file_lock *asked, const struct wait *wait,
 }
 
 /*
- * POSIX locks and leases are of a process, which the kernel names. The others are of an open file:
- * the process that took one may have ended, and its descriptor may be in others.
+ * Finds the holders. POSIX locks and leases belong to a process, which the kernel names. Other
+ * locks belong to an open file: the process that took one may have exited, and others may share the
+ * descriptor.
  */
 static void holders_look(const char *locks, struct wait *wait, struct other_end *end,
 			 const char *file)
@@ -349,9 +347,9 @@ static void holders_look(const char *locks, struct wait *wait, struct other_end 
 }
 
 /*
- * Sets the lock or lease that the process waits for, and the processes that hold it. @task: the
- * thread, in its call; NULL if the call is not readable: /proc/locks shows any user whether the
- * process waits for a lock.
+ * Sets the lock or lease that the process waits for, and its holders. @task is the thread in its
+ * call; NULL if the call is unreadable: /proc/locks shows to any user whether a process waits for a
+ * lock.
  */
 static void lock_look(struct look *look, struct wait *wait, struct other_end *end,
 		      const struct task_view *task)
@@ -373,7 +371,7 @@ static void lock_look(struct look *look, struct wait *wait, struct other_end *en
 	snprintf(wait->lock, sizeof(wait->lock), "%s", asked->kind);
 	wait->lock_first = asked->first;
 	wait->lock_last = asked->last;
-	if (fdinfo_has_conflict(info, asked)) { /* it asks for more than it has */
+	if (fdinfo_has_conflict(info, asked)) { /* it upgrades its own lock */
 		end->own_pid = wait->pid;
 		end->own_fd = wait->fd;
 	}
@@ -383,7 +381,7 @@ static void lock_look(struct look *look, struct wait *wait, struct other_end *en
 			 asked->inode, asked->major, asked->minor);
 }
 
-/* The kind of a wait by call and channel, then its detail. */
+/* Determines the kind of wait from call and channel, then its details. */
 
 static const enum wait_kind call_waits[] = {
 	[CALL_READ] = WAIT_FILE,       [CALL_WRITE] = WAIT_FILE,  [CALL_ACCEPT] = WAIT_ACCEPT,
@@ -401,7 +399,7 @@ static bool call_is_vfork(const struct task_view *task, const struct call *call)
 	       (!strcmp(call->name, "vfork") || (task->argument[0] & CLONE_VFORK));
 }
 
-/* Returns the kind of wait of a task that sleeps: S, D, or K of newer kernels. */
+/* Returns the kind of wait of a task in state S, D, or K of newer kernels. */
 static enum wait_kind sleeper_kind(const struct task_view *task)
 {
 	const struct call *call = call_of_task(task);
@@ -467,7 +465,7 @@ const char *other_end_word(const struct wait *wait, const struct other_end *end)
 	return strncmp(end->link, "socket:", 7) ? "a pipe" : "a socket";
 }
 
-/* Looks at a poll. The object and the other end are those of the first descriptor that has one. */
+/* Examines a poll. Object and other end are those of the first descriptor with an other end. */
 static void poll_look(struct look *look, struct wait *wait, struct other_end *end,
 		      const struct task_view *task)
 {
@@ -493,7 +491,7 @@ static void poll_look(struct look *look, struct wait *wait, struct other_end *en
 	snprintf(wait->object, sizeof(wait->object), "%s", first);
 }
 
-/* Returns whether a splice(), tee() or sendfile() waits for the descriptor that it writes to. */
+/* Returns whether splice(), tee() or sendfile() is blocked on its output. */
 static bool splice_writes(struct look *look, struct wait *wait, const struct task_view *task,
 			  const struct call *call)
 {
@@ -503,8 +501,7 @@ static bool splice_writes(struct look *look, struct wait *wait, const struct tas
 	struct other_end end;
 	int to = (int)task->argument[is_sendfile ? 0 : strcmp(call->name, "tee") ? 2 : 1];
 
-	/* sendfile() reads a file; one of the others' ends is a pipe, to which its channel belongs
-	 */
+	/* sendfile() reads a file; for the others the channel belongs to an end that is a pipe */
 	if (wait->kind != WAIT_FILE || kind == WAIT_PIPE_READ ||
 	    (!is_sendfile && kind != WAIT_PIPE_WRITE &&
 	     descriptor_look(look, &from, &end, wait->fd, false) != WAIT_PIPE_READ))
@@ -538,7 +535,7 @@ static void descriptor_detail(struct look *look, struct wait *wait, struct other
 	enum wait_kind kind = descriptor_look(look, &seen, end, wait->fd, writes);
 
 	if (disk || kind == WAIT_OTHER || call->kind == CALL_FILE || call->kind == CALL_ACCEPT) {
-		/* what holds it up is not what others have of the descriptor */
+		/* what blocks the call is not the other end of its descriptor */
 		memcpy(wait->object, seen.object, sizeof(wait->object));
 		wait->unread = seen.unread;
 		if (!disk && kind == WAIT_OTHER)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Parses one line of /proc/locks, or of a fdinfo after "lock:". False: it is none. */
+/* Parses a line of /proc/locks, or of fdinfo after "lock:". Returns false if it is malformed. */
 static bool lock_parse(const char *line, struct file_lock *lock, bool *waits)
 {
 	const char *at = strchr(line, ':');
@@ -20,12 +20,12 @@ static bool lock_parse(const char *line, struct file_lock *lock, bool *waits)
 	if (*waits)
 		at += 2;
 	lock->last = UINT64_MAX;
-	/* what breaks a lease has no file: "<none>:0" */
+	/* a lease breaker has no file: "<none>:0" */
 	if (sscanf(at, " %7s BREAKER %7s %d", lock->kind, type, &lock->pid) != 3 &&
 	    sscanf(at, " %7s %*s %7s %d %x:%x:%" SCNu64 " %" SCNu64 " %23s", lock->kind, type,
 		   &lock->pid, &lock->major, &lock->minor, &lock->inode, &lock->first, last) < 6)
 		return false;
-	if (sscanf(last, "%" SCNu64, &lock->last) != 1) /* EOF */
+	if (sscanf(last, "%" SCNu64, &lock->last) != 1) /* "EOF" */
 		lock->last = UINT64_MAX;
 	lock->writes = !strcmp(type, "WRITE");
 	return true;
@@ -46,7 +46,7 @@ bool lock_conflicts(const struct file_lock *held, const struct file_lock *reques
 		return false;
 	if (!strcmp(held->kind, "LEASE"))
 		return true;
-	/* a process has its own POSIX locks replaced */
+	/* a process never conflicts with its own POSIX locks */
 	if (!strcmp(held->kind, "POSIX") && !strcmp(request->kind, "POSIX") &&
 	    held->pid == request->pid)
 		return false;
@@ -65,7 +65,7 @@ bool fdinfo_has_conflict(const char *text, const struct file_lock *request)
 	return false;
 }
 
-/* Parses the first line of @text. The text after it. */
+/* Parses the first line of @text. Returns the text after it. */
 static const char *locks_next(const char *text, struct file_lock *lock, bool *is_lock, bool *waits)
 {
 	size_t n = strcspn(text, "\n");

@@ -18,17 +18,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_THREADS 128 /* that are looked at */
+#define MAX_THREADS 128 /* examined threads */
 
 struct thread_view {
 	struct task_view task;
 	enum wait_kind kind;
-	struct futex_view futex; /* WAIT_FUTEX: what is found about it */
+	struct futex_view futex; /* details if WAIT_FUTEX */
 };
 
 /*
- * The thread that is reported for a process: one that is blocked by something unusual, or else the
- * main thread, unless it waits for other threads; threads of libraries come last.
+ * Chooses the thread to report for a process: one with an unusual wait, or else the main thread,
+ * unless that waits for other threads. Threads of libraries come last.
  */
 
 /* The thread with the highest rank is reported. */
@@ -42,7 +42,7 @@ static const unsigned char kind_rank[NR_WAIT_KINDS] = {
 	[WAIT_SIGNAL] = 25,     [WAIT_JOIN] = 20,      [WAIT_FUTEX] = 15,  [WAIT_IDLE] = 5,
 };
 
-/* Beginnings of the names of threads that libraries and runtimes start for themselves. */
+/* Prefixes of the names of threads that libraries and runtimes start. */
 static const char *const helper_names[] = {
 	"V8Worker",
 	"libuv-worker",
@@ -72,8 +72,8 @@ static const char *const helper_names[] = {
 };
 
 /*
- * Reads up to MAX_THREADS threads, the main thread first if it lives. Returns their number. Sets
- * WAIT_NO_THREADS of @wait if there are more.
+ * Reads up to MAX_THREADS threads, the main thread first if it is alive. Returns their number. Sets
+ * WAIT_NO_THREADS if there are more.
  */
 static size_t threads_read(struct wait *wait, struct thread_view *threads)
 {
@@ -114,7 +114,7 @@ static struct thread_view *thread_of(struct thread_view *threads, size_t nr, pid
 	return NULL;
 }
 
-/* Returns whether the chain of mutex holders that the thread waits for leads back to it. */
+/* Returns whether the chain of mutex holders from the thread leads back to it. */
 static bool thread_is_deadlocked(struct thread_view *threads, size_t nr,
 				 const struct thread_view *from)
 {
@@ -136,7 +136,7 @@ static bool thread_is_helper(const struct thread_view *t)
 	return false;
 }
 
-/* Returns the kind of wait, with what is known about the futex. */
+/* Returns the kind of wait, refined by the futex. */
 static enum wait_kind thread_kind(const struct thread_view *t)
 {
 	return t->kind == WAIT_FUTEX ? t->futex.kind : t->kind;
@@ -160,7 +160,7 @@ static struct thread_view *thread_telling(struct thread_view *threads, size_t nr
 	return best;
 }
 
-/* Returns the main thread, or the one that it joins. NULL if it has ended before the others. */
+/* Returns the main thread, or the thread that it joins; NULL if it has exited before the others. */
 static struct thread_view *thread_main(struct thread_view *threads, size_t nr, pid_t pid)
 {
 	struct thread_view *t = thread_of(threads, nr, pid);
@@ -200,7 +200,7 @@ static struct thread_view *thread_find(struct wait *wait, struct thread_view *th
 		return rank > kind_rank[WAIT_JOIN] ? best : leader;
 	if (kind_rank[thread_kind(leader)] >= kind_rank[WAIT_MUTEX])
 		return leader;
-	/* a mutex whose holder is known says more than what only waits for events */
+	/* a mutex with a known holder says more than a wait for events */
 	for (size_t i = 0; i < nr; i++)
 		if (thread_kind(&threads[i]) == WAIT_MUTEX)
 			return &threads[i];
@@ -208,8 +208,8 @@ static struct thread_view *thread_find(struct wait *wait, struct thread_view *th
 }
 
 /*
- * Chooses the thread that is reported for the process. Sets the members of @wait that depend on the
- * other threads: alike, is_deadlock, holder_kind.
+ * Chooses the thread to report. Sets the members of @wait that depend on the other threads: alike,
+ * is_deadlock, holder_kind.
  */
 static struct thread_view *thread_choose(struct wait *wait, struct thread_view *threads, size_t nr)
 {
@@ -224,7 +224,7 @@ static struct thread_view *thread_choose(struct wait *wait, struct thread_view *
 	return chosen;
 }
 
-#define START_TOLERANCE_NS (2 * NSEC_PER_SEC) /* of a clock that was set meanwhile */
+#define START_TOLERANCE_NS (2 * NSEC_PER_SEC) /* the clock may have been set meanwhile */
 
 void look_done(struct look *look)
 {
@@ -299,7 +299,7 @@ static void look_at_thread(struct look *look, struct wait *wait, struct other_en
 	launcher_look(wait, end);
 }
 
-#define MAX_WAYS 64 /* of one process; one that has more is taken for one that goes on */
+#define MAX_WAYS 64 /* of a process; one with more counts as able to continue */
 
 void way_list_done(struct way_list *list)
 {
@@ -335,9 +335,11 @@ static int way_add(struct wait *wait, struct way_list *list, const struct way *w
 	return 0;
 }
 
-/* Returns what ends a wait for a file that is no pipe and no connection: changes of files and
+/*
+ * Returns what ends a wait for a file that is neither pipe nor connection: changes of files and
  * devices come from outside; timers, signals, wake-ups of an event loop and output of a child do
- * not. */
+ * not.
+ */
 static enum way_out file_out(const struct wait *wait)
 {
 	bool is_device = !strncmp(wait->object, "/dev/", 5) && !strstr(wait->object, "ptmx");
@@ -345,7 +347,7 @@ static enum way_out file_out(const struct wait *wait)
 	return is_device || strstr(wait->object, "notify") ? WAY_OUTSIDE : WAY_ITSELF;
 }
 
-/* Returns what ends a wait of a known kind. WAY_NONE: only other processes. */
+/* Returns what ends a wait of a known kind; WAY_NONE if only other processes can. */
 static enum way_out kind_out(const struct wait *wait, const struct other_end *end)
 {
 	switch (wait->kind) {
@@ -376,7 +378,7 @@ static enum way_out kind_out(const struct wait *wait, const struct other_end *en
 	}
 }
 
-/* Returns whether a poll waits to write: an end of a pipe is open for reading or for writing. */
+/* Returns whether a poll waits to write: an end of a pipe is open for either reading or writing. */
 static bool descriptor_is_written(pid_t pid, int fd)
 {
 	char path[64];
@@ -389,7 +391,7 @@ static bool descriptor_is_written(pid_t pid, int fd)
 static int poll_ways(struct look *look, struct wait *wait, struct way_list *list,
 		     const struct thread_view *t, bool is_chosen)
 {
-	/* a poll by which a shell or bpfmon waits for a child is named as that */
+	/* the poll of a shell or of bpfmon for a child was renamed to WAIT_CHILD */
 	bool is_named = is_chosen && wait->kind == WAIT_POLL;
 	int fds[MAX_WAYS], err = 0;
 	unsigned nr = poll_descriptors(wait->pid, &t->task, fds, MAX_WAYS);
@@ -397,7 +399,7 @@ static int poll_ways(struct look *look, struct wait *wait, struct way_list *list
 
 	if (!nr || nr > MAX_WAYS || fds[0] < 0)
 		out_note(wait, WAY_UNKNOWN, &way.wait);
-	if (is_named && nr > MAX_WAYS) /* a server: no one of its clients holds it up */
+	if (is_named && nr > MAX_WAYS) /* a server: no single client blocks it */
 		wait->is_fed = true;
 	for (unsigned i = 0; i < nr && i < MAX_WAYS && fds[i] >= 0 && !err; i++) {
 		enum way_out out;
@@ -463,8 +465,8 @@ static int thread_ways(struct look *look, struct wait *wait, struct way_list *li
 }
 
 /*
- * Looks at all threads of @wait, of which @chosen is reported. Sets out and is_fed of @wait;
- * appends to @list the waits that only other processes end. Returns 0 or -ENOMEM.
+ * Examines all threads of @wait; @chosen is the reported one. Sets out and is_fed, and appends to
+ * @list the waits that only other processes can end. Returns 0 or -ENOMEM.
  */
 static int ways_look(struct look *look, struct wait *wait, struct way_list *list,
 		     const struct thread_view *threads, size_t nr, const struct thread_view *chosen)
@@ -494,8 +496,10 @@ static bool only_itself_has(const struct wait *wait)
 	return wait->follows == 1 && wait->follow[0] == wait->pid;
 }
 
-/* Finishes a poll, which waits for all of its descriptors. One that another process has is reported
- * rather than a pipe of its own. */
+/*
+ * Finishes a poll, which waits for any of its descriptors. One shared with another process is
+ * reported rather than a pipe of its own.
+ */
 static void poll_finish(struct wait *wait, const struct way *way)
 {
 	if (way->wait.follows && only_itself_has(wait) && !only_itself_has(&way->wait)) {
@@ -518,7 +522,7 @@ void ways_finish(struct wait *wait, const struct way_list *list)
 
 		if (way->is_poll && of->tid == wait->tid && wait->kind == WAIT_POLL)
 			poll_finish(wait, way);
-		/* any process may open a FIFO by its name */
+		/* any process may open a FIFO by name */
 		if (only_itself_has(of) && way->end.link[0] == '/' && !*way->end.request.kind)
 			out_note(wait, WAY_OUTSIDE, of);
 		else if (!of->peers || of->peers > WAIT_FOLLOWED || of->unread & WAIT_NO_OTHERS)

@@ -28,7 +28,7 @@ enum mount_server mount_server_of(const char *type)
 		{ "lustre", SERVER_OTHER },   { "beegfs", SERVER_OTHER },
 		{ "gpfs", SERVER_OTHER },
 	};
-	size_t n = strcspn(type, "."); /* of "fuse.sshfs" the kind is "fuse" */
+	size_t n = strcspn(type, "."); /* the type of "fuse.sshfs" is "fuse" */
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
 		if (text_is(type, n, types[i].type))
@@ -88,7 +88,7 @@ bool mount_find_path(FILE *mountinfo, const char *path, struct mount_view *m)
 	while (mount_next(mountinfo, &next)) {
 		size_t n = strlen(next.point);
 
-		/* of those at one place the last is on top */
+		/* the last mount at a point is on top */
 		if (n >= longest && path_is_below(path, next.point)) {
 			*m = next;
 			longest = n;
@@ -116,8 +116,8 @@ bool mount_find_only(FILE *mountinfo, enum mount_server server, struct mount_vie
 }
 
 /*
- * Files that another program or machine serves: FUSE, NFS, SMB. Nothing is asked of the file
- * system itself, as it would hang like the process that is looked at.
+ * Files served by another program or machine: FUSE, NFS, SMB. Nothing may access the file system
+ * itself, which would block like the examined process.
  */
 
 static FILE *mounts_open(pid_t pid)
@@ -128,7 +128,7 @@ static FILE *mounts_open(pid_t pid)
 	return cgroup_mounts_open(proc);
 }
 
-/* The mount of the file that the call is about. */
+/* Finds the mount of the file in the call. */
 static bool mount_of_call(const struct wait *wait, const struct task_view *task,
 			  struct mount_view *m)
 {
@@ -143,7 +143,10 @@ static bool mount_of_call(const struct wait *wait, const struct task_view *task,
 	       fdinfo_number(info, "mnt_id", &id) && mount_find_id(f, id, m);
 }
 
-/* A symbolic link leads elsewhere, or it is no call: there may be but one that is meant. */
+/*
+ * Finds the mount by the channel alone, as for a symbolic link or outside of a call: possible if
+ * there is only one.
+ */
 static bool mount_of_channel(pid_t pid, enum mount_server server, struct mount_view *m)
 {
 	__cleanup(fclosep) FILE *f = mounts_open(pid);
@@ -158,7 +161,7 @@ void server_look(struct wait *wait, struct other_end *end, const struct task_vie
 	bool is_found = mount_of_call(wait, task, &m);
 	enum mount_server of_mount = is_found ? mount_server_of(m.type) : SERVER_NONE;
 
-	/* virtiofs waits where FUSE does */
+	/* virtiofs waits in the channels of FUSE */
 	if (of_mount != SERVER_OTHER && server && of_mount != server)
 		of_mount = SERVER_NONE;
 	is_found = of_mount != SERVER_NONE;

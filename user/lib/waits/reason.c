@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The one reason for many processes: follows the waits from process to process, to the end. A
- * process goes on by any of its threads, and a wait for one of several (children, writers of a
- * pipe) by any of them, so that only a set with no way out is a deadlock; of several ends the one
- * counts that will not go on by itself, or that differs from its siblings.
+ * Finds the one reason why many processes wait, by following the waits from process to process. A
+ * process can continue by any of its threads, and a wait for one of several processes (children,
+ * writers of a pipe) can be ended by any of them: only a set with no way out is a deadlock. Of
+ * several ends, the one is chosen that cannot continue by itself, or that differs from its
+ * siblings.
  */
 #include "base/memory.h"
 #include "waits/waits.h"
@@ -15,12 +16,12 @@
 
 #define NOT_FOUND ((size_t)-1)
 #define WEIGHT_OF_CYCLE 9
-#define WEIGHT_OF_ASKER 0    /* it waits for this answer only */
-#define WEIGHT_OF_POLL 1     /* that has others to wait for */
-#define WEIGHT_OF_WAY_OUT 2  /* where all that is named leads back */
-#define WEIGHT_OF_GOING_ON 8 /* from here on it runs, or something stops it from outside */
-#define WEIGHT_OF_OWN_WAY 12 /* more, for one that differs from its siblings */
-#define FEWEST_ALIKE 2       /* to differ from */
+#define WEIGHT_OF_ASKER 0    /* waits for this answer only */
+#define WEIGHT_OF_POLL 1     /* which also waits for others */
+#define WEIGHT_OF_WAY_OUT 2  /* all named waits lead back, but there is a way out */
+#define WEIGHT_OF_GOING_ON 8 /* from this weight on it runs, or is stopped from outside */
+#define WEIGHT_OF_OWN_WAY 12 /* bonus if it differs from its siblings */
+#define FEWEST_ALIKE 2       /* siblings that must be alike to differ from */
 
 static size_t wait_index(const struct waits *w, pid_t pid)
 {
@@ -30,7 +31,7 @@ static size_t wait_index(const struct waits *w, pid_t pid)
 	return NOT_FOUND;
 }
 
-/* Whether it waits for a time, an event, input or a client, so that no process holds it up. */
+/* Returns whether it waits for a time, event, input or client, so that no process blocks it. */
 static bool wait_is_event(const struct wait *wait)
 {
 	switch (wait->kind) {
@@ -52,26 +53,26 @@ static bool wait_is_event(const struct wait *wait)
 		       !strncmp(wait->object, "/dev/", 5);
 	case WAIT_IPC:
 		return !strcmp(wait->call, "msgrcv") || !strcmp(wait->call, "mq_timedreceive");
-	case WAIT_PIPE_READ: /* a FIFO that it keeps open for those that will write */
+	case WAIT_PIPE_READ: /* a FIFO that it holds open itself for later writers */
 		return *wait->object && wait->peers == 1 && wait->follow[0] == wait->pid;
 	default:
 		return false;
 	}
 }
 
-/* How many of those it waits for explain it. */
+/* Returns how many of the processes in @follow explain the wait. */
 static unsigned follows_of(const struct wait *wait)
 {
-	/* a tracer or a parent that does not reap is no wait of the process */
+	/* the process does not wait for its tracer, or for the parent that should reap it */
 	if (wait->kind == WAIT_TRACED || wait->kind == WAIT_ZOMBIE || wait->kind == WAIT_ENDED)
 		return 0;
-	/* nor does a server wait for a client that it has, since it waits for new ones as well */
+	/* a server does not wait for one client, as it waits for new ones as well */
 	if (wait->is_fed || (wait->kind != WAIT_POLL && wait_is_event(wait)))
 		return 0;
 	return wait->follows;
 }
 
-/* How much a process explains at the end of a chain. */
+/* Returns how much a process explains at the end of a chain. */
 static unsigned end_weight(const struct wait *wait)
 {
 	switch (wait->kind) {
@@ -88,7 +89,7 @@ static unsigned end_weight(const struct wait *wait)
 	case WAIT_FUTEX:
 		if (wait->has_timeout)
 			return WEIGHT_OF_WAY_OUT;
-		/* of shared memory: of a queue, as a rule, that another one reads */
+		/* shared futex: usually a queue that another process reads */
 		return wait->futex ? 1 : 7;
 	case WAIT_LOCK:
 	case WAIT_MUTEX:
@@ -122,14 +123,14 @@ static unsigned end_weight(const struct wait *wait)
 	}
 }
 
-/* What is known about all of them before ways are followed. */
+/* Facts about all processes, determined before the walks. */
 struct view {
 	const struct waits *w;
-	bool *are_free;    /* owned: which are in no deadlock */
-	bool *are_differs; /* owned: which wait for something else than most of their siblings */
+	bool *are_free;    /* owned; not in a deadlock */
+	bool *are_differs; /* owned; wait differently from most siblings */
 };
 
-/* A way from a process to what it waits for, as far as it goes. */
+/* The path of a depth-first walk along the waits. */
 struct walk {
 	const struct view *view;
 	size_t at[8], nr;
@@ -149,7 +150,7 @@ static bool siblings_are(const struct wait *a, const struct wait *b)
 	return a->parent == b->parent && a->parent > 1 && !strcmp(a->comm, b->comm);
 }
 
-/* The process that it waits for: its parent, or else the first. 0: none. */
+/* Returns the process that it waits for: the parent if among them, else the first; 0 if none. */
 static pid_t wait_first(const struct wait *wait)
 {
 	for (unsigned i = 0; i < wait->follows; i++)
@@ -158,7 +159,7 @@ static pid_t wait_first(const struct wait *wait)
 	return wait->follows ? wait->follow[0] : 0;
 }
 
-/* A process among its siblings, and among those of them that wait as it does. */
+/* A process with the keys that sort it by family, then by wait. */
 struct sibling {
 	const struct wait *wait;
 	size_t at;
@@ -189,7 +190,9 @@ static int sibling_compare(const void *one, const void *other)
 	return order ? order : number_compare((uint64_t)a->first, (uint64_t)b->first);
 }
 
-/* How many from @from on wait as that does; 1 where these go on, so that none can differ. */
+/*
+ * Returns how many from @from on wait alike; 1 if these can continue, as nothing differs from them.
+ */
 static size_t alike_count(const struct sibling *family, size_t nr, size_t from, size_t *end)
 {
 	for (*end = from + 1; *end < nr && !sibling_compare(&family[from], &family[*end]); ++*end)
@@ -197,7 +200,7 @@ static size_t alike_count(const struct sibling *family, size_t nr, size_t from, 
 	return end_weight(family[from].wait) < WEIGHT_OF_GOING_ON ? *end - from : 1;
 }
 
-/* Finds those of a family that wait otherwise than the largest group of it. */
+/* Marks the members of a family that wait differently from its largest group. */
 static void family_differs(const struct sibling *family, size_t nr, bool *are_differs)
 {
 	size_t most = FEWEST_ALIKE - 1, end;
@@ -215,7 +218,7 @@ static void family_differs(const struct sibling *family, size_t nr, bool *are_di
 	}
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 static bool differs_find(struct view *v)
 {
 	size_t nr = waits_number(v->w), end;
@@ -239,7 +242,7 @@ static bool differs_find(struct view *v)
 	return true;
 }
 
-/* The better of two: more weight at the end, then the longer. */
+/* Keeps the better reason: more weight at the end, then the longer chain. */
 static void reason_offer(struct wait_reason *r, struct walk *walk, unsigned weight)
 {
 	const struct wait *last = waits_get(walk->view->w, walk->at[walk->nr - 1]);
@@ -268,7 +271,10 @@ static void end_offer(struct wait_reason *r, struct walk *walk, bool asks)
 	reason_offer(r, walk, asks ? WEIGHT_OF_ASKER : weight);
 }
 
-/* All that its last process waits for leads back: it has no way out, or one of them has. */
+/*
+ * Offers a cycle: everything that the last process waits for leads back. It is a deadlock unless
+ * some process has a way out.
+ */
 static void cycle_offer(struct wait_reason *r, struct walk *walk)
 {
 	size_t nr = walk->nr;
@@ -293,8 +299,8 @@ static void cycle_offer(struct wait_reason *r, struct walk *walk)
 }
 
 /*
- * Whether it goes on by itself, or waits for processes of which one is in the set: what it does
- * then is not known.
+ * Returns whether a process continues by itself, or waits for one that is unknown, has exited, or
+ * is free.
  */
 static bool wait_goes_on(const struct waits *w, size_t at, const bool *are_free)
 {
@@ -311,7 +317,10 @@ static bool wait_goes_on(const struct waits *w, size_t at, const bool *are_free)
 	return !here->ways;
 }
 
-/* Finds which are in no deadlock: those that go on, those that wait for one of these, and so on. */
+/*
+ * Finds the processes in no deadlock: those that continue, those that wait for one of these, and so
+ * on.
+ */
 static void free_find(struct view *v)
 {
 	bool has_changed = true;
@@ -324,7 +333,9 @@ static void free_find(struct view *v)
 	}
 }
 
-/* Whether it is in no deadlock, and waits for a lock, which is never a wait for work. */
+/*
+ * Returns whether a process is in no deadlock and waits for a lock, which is never a wait for work.
+ */
 static bool differs_by_lock(const struct view *v, size_t at)
 {
 	const struct wait *wait = waits_get(v->w, at);
@@ -333,7 +344,7 @@ static bool differs_by_lock(const struct view *v, size_t at)
 	       (wait->kind == WAIT_LOCK || wait->kind == WAIT_MUTEX);
 }
 
-/* Whether the other has only inherited what both have from their parent. */
+/* Returns whether @heir only inherited what both have from their parent. */
 static bool sibling_is_heir(const struct wait *wait, const struct wait *heir)
 {
 	return siblings_are(wait, heir) && wait_first(wait) == wait->parent;
@@ -341,7 +352,7 @@ static bool sibling_is_heir(const struct wait *wait, const struct wait *heir)
 
 static void walk_on(struct walk *walk, struct wait_reason *r);
 
-/* What has come of following several processes. */
+/* The result of following several processes. */
 struct walked {
 	bool went, cycle, asks;
 };
@@ -355,10 +366,9 @@ static void walk_each(struct walk *walk, struct wait_reason *r, const pid_t *pid
 	for (unsigned i = 0; i < nr; i++) {
 		size_t next = wait_index(w, pids[i]);
 
-		/* bpfmon may be the child or the reader of a process: it holds up no other one */
+		/* bpfmon itself may be a child or reader of the process, and never blocks others */
 		done->asks = done->asks || pids[i] == getpid();
-		/* a poll of its own pipe is for its other threads, or for its handlers of signals
-		 */
+		/* a poll of its own pipe is for its other threads or its signal handlers */
 		if (pids[i] == here->pid && here->kind == WAIT_POLL)
 			continue;
 		if (next == NOT_FOUND || pids[i] == getpid() ||
@@ -378,21 +388,21 @@ static void walk_each(struct walk *walk, struct wait_reason *r, const pid_t *pid
 	}
 }
 
-/* Depth first, within the few processes that a chain can have. */
+/* The depth is limited by the length of a chain. */
 static void walk_on(struct walk *walk, struct wait_reason *r)
 {
 	const struct wait *here = waits_get(walk->view->w, walk->at[walk->nr - 1]);
 	struct walked done = { 0 };
 
 	walk_each(walk, r, here->follow, follows_of(here), &done);
-	/* what the thread that is named waits for leads back: then the others count, too */
+	/* the waits of the reported thread lead back: the other threads count as well */
 	if (done.cycle && !done.went)
 		walk_each(walk, r, here->way, here->ways, &done);
 	if (done.cycle && !differs_by_lock(walk->view, walk->at[walk->nr - 1]))
 		cycle_offer(r, walk);
 	else if (!done.went)
 		end_offer(r, walk, done.asks);
-	/* where nothing that it has to do with explains more */
+	/* fallback where no other end explains more */
 	if (here->kind == WAIT_POLL && wait_is_event(here))
 		reason_offer(r, walk, WEIGHT_OF_POLL);
 }

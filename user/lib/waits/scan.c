@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MEMORY_NS (10 * NSEC_PER_SEC) /* a look at all processes costs tens of milliseconds */
+#define MEMORY_NS (10 * NSEC_PER_SEC) /* a search of all processes costs tens of milliseconds */
 
 static bool wait_follows(const struct wait *wait, pid_t pid)
 {
@@ -59,7 +59,7 @@ void wait_take_peers(struct wait *wait, const struct wait *from)
 
 enum fit { FIT_NOT, FIT_PERHAPS, FIT_IS };
 
-/* Checks fdinfo, which lists a lock even if the process that took it has ended. */
+/* Checks fdinfo, which lists a lock even if the process that took it has exited. */
 static enum fit fdinfo_fits(pid_t pid, int fd, const struct other_end *end)
 {
 	char text[8192];
@@ -120,7 +120,7 @@ static void scan_descriptor(int folder, pid_t pid, const char *fd, struct found_
 	}
 }
 
-/* Searches the descriptors of a process. Returns false if they may not be read. */
+/* Searches the descriptors of a process. Returns false if they are unreadable. */
 static bool scan_descriptors(pid_t pid, struct found_end *ends, size_t nr)
 {
 	__cleanup(closedirp) DIR *folder = NULL;
@@ -169,7 +169,7 @@ static struct found_end *found_of(struct found_end *ends, size_t nr, const struc
 	return NULL;
 }
 
-/* Returns whether each process that waits for the end has found another process with it. */
+/* Returns whether each waiting process has found another process with the end. */
 static bool found_is_solved(const struct found_end *f, const struct scan_item *items, size_t nr)
 {
 	for (size_t i = 0; i < nr && f->nr == 1; i++)
@@ -188,8 +188,10 @@ static void scan_ancestors(pid_t pid, struct found_end *ends, size_t nr)
 	}
 }
 
-/* Adds the processes that had the end at the last search and still have it. Returns whether no new
- * search is needed. */
+/*
+ * Adds the processes that had the end at the last search and still have it. Returns whether no new
+ * search is needed.
+ */
 static bool found_recall(struct found_end *f, const struct scan_memory *memory)
 {
 	const struct found_end *old = found_of(memory->found, memory->nr, &f->end);
@@ -217,14 +219,14 @@ static void ends_search(struct found_end *ends, size_t nr, const struct scan_ite
 
 	for (size_t i = 0; i < nr_asked; i++)
 		scan_descriptors(asked[i], ends, nr);
-	/* a pipe or a socket pair is inherited: the parents come next */
+	/* pipes and socket pairs are inherited: search the ancestors */
 	for (size_t i = 0; i < nr_items; i++) {
 		struct found_end *f = found_of(ends, nr, items[i].end);
 
 		if (!found_is_solved(f, items, nr_items))
 			scan_ancestors(items[i].wait->pid, ends, nr);
 	}
-	/* those that are not found come first */
+	/* move the unsolved ones to the front */
 	for (size_t i = 0; i < nr; i++) {
 		struct found_end f = ends[i];
 
@@ -284,7 +286,7 @@ int scan_ends(struct scan_item *items, size_t nr, const pid_t *asked, size_t nr_
 			continue;
 		ends[nr_ends].end = *end;
 		ends[nr_ends].all_readable = true;
-		/* of a process of another user the kernel's word has to do */
+		/* descriptors of another user's process are unreadable: trust the kernel's pid */
 		if (end->first && !scan_descriptors(end->first, &ends[nr_ends], 1))
 			found_add(&ends[nr_ends], end->first);
 		nr_ends++;

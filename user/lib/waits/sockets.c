@@ -21,17 +21,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Sockets of Unix: their names and other ends, and what listens at an address, by sock_diag. */
+/* Unix sockets by sock_diag: their names, other ends, and listeners at an address. */
 
-#define UNIX_LISTEN (1u << 10) /* the bit of TCP_LISTEN */
+#define UNIX_LISTEN (1u << 10) /* as a state bit: 1 << TCP_LISTEN */
 
 struct unix_row {
 	uint64_t inode, peer;
-	struct unix_diag_vfs file;             /* of its path */
-	char name[sizeof(struct sockaddr_un)]; /* "@..." of one without a file */
+	struct unix_diag_vfs file;             /* inode of its path */
+	char name[sizeof(struct sockaddr_un)]; /* "@..." without a file */
 };
 
-/* @inode 0: all of these @states. */
+/* Requests one socket, or if @inode is 0 all in these @states. Returns the netlink socket or -1. */
 static int unix_ask(uint64_t inode, uint32_t states, uint32_t show)
 {
 	struct {
@@ -99,7 +99,7 @@ static bool unix_row_find(uint64_t inode, struct unix_row *row)
 }
 
 /*
- * Finds a Unix socket by its inode, without a list of all sockets. The kernel shows any caller the
+ * Finds a Unix socket by inode, without a list of all sockets. The kernel shows any caller the
  * sockets of its own network namespace.
  */
 static bool unix_find(uint64_t inode, struct socket_view *view)
@@ -111,15 +111,15 @@ static bool unix_find(uint64_t inode, struct socket_view *view)
 	view->is_unix = true;
 	view->peer = row.peer;
 	text_copy_inert(view->local, sizeof(view->local), row.name);
-	/* of the two ends of a connection mostly that of the server has a name */
+	/* usually only the server's end of a connection has a name */
 	if (row.peer && unix_row_find(row.peer, &peer))
 		text_copy_inert(view->remote, sizeof(view->remote), peer.name);
 	return true;
 }
 
-/* What a listener is known by. */
+/* The address of a listener. */
 struct unix_wanted {
-	const char *name; /* of one without a file, as in struct unix_row */
+	const char *name; /* as in struct unix_row */
 	struct statx file;
 };
 
@@ -134,7 +134,7 @@ static bool unix_row_is(const struct unix_row *row, const struct unix_wanted *wa
 
 	if (*wanted->name == '@')
 		return !strcmp(row->name, wanted->name);
-	/* some file systems show another device than they have */
+	/* some file systems report a device other than their own */
 	return wanted->file.stx_ino && row->file.udiag_vfs_ino == (uint32_t)wanted->file.stx_ino &&
 	       (row->file.udiag_vfs_dev == device ||
 		!strcmp(name_of_file(row->name), name_of_file(wanted->name)));
@@ -181,9 +181,9 @@ uint64_t unix_find_listener(pid_t pid, const void *address, size_t length, char 
 	return unix_listener(&wanted);
 }
 
-/* Sockets of TCP and UDP, from the tables of /proc/PID/net. */
+/* TCP and UDP sockets, from the tables of /proc/PID/net. */
 
-#define TABLE_BYTES (16u << 20) /* what is longer is not looked at: a hundred thousand sockets */
+#define TABLE_BYTES (16u << 20) /* longer tables are cut: a hundred thousand sockets */
 #define ADDRESS_BYTES 48        /* 32 digits, a colon, a port */
 
 void net_tables_done(struct net_tables *t)
@@ -193,7 +193,7 @@ void net_tables_done(struct net_tables *t)
 	memset(t, 0, sizeof(*t));
 }
 
-/* "0100007F:1F90" as the kernel writes it: words of the machine's order, the port in digits. */
+/* Formats an address such as "0100007F:1F90": words in host byte order, port in hexadecimal. */
 static void address_format(char *out, size_t size, const char *hex, const char *protocol)
 {
 	const char *colon = strchr(hex, ':');
@@ -218,7 +218,7 @@ static void address_format(char *out, size_t size, const char *hex, const char *
 struct net_row {
 	char local[ADDRESS_BYTES], remote[ADDRESS_BYTES];
 	uint64_t inode;
-	unsigned state, queued; /* @queued: of a listener, connections that are not accepted */
+	unsigned state, queued; /* @queued: connections that a listener has not accepted */
 };
 
 static bool net_row_parse(const char *line, struct net_row *row)
@@ -227,7 +227,7 @@ static bool net_row_parse(const char *line, struct net_row *row)
 		      row->remote, &row->state, &row->queued, &row->inode) == 5;
 }
 
-/* The beginning of the line with @at in it. */
+/* Returns the beginning of the line that contains @at. */
 static const char *line_begin(const char *text, const char *at)
 {
 	while (at > text && at[-1] != '\n')
@@ -251,13 +251,16 @@ static uint64_t net_row_opposite(const char *text, const char *local, const char
 
 static const char mapped[] = "0000000000000000FFFF0000";
 
-/* "0100007F:1F90" of an address of version 4, in whichever table; else @address. */
+/* Returns the IPv4 part of a mapped address, as "0100007F:1F90"; else @address. */
 static const char *address_unmap(const char *address)
 {
 	return strncmp(address, mapped, strlen(mapped)) ? address : address + strlen(mapped);
 }
 
-/* Whether a row listens for @remote: at that address, or at the port of any (zeros). */
+/*
+ * Returns whether a row listens for @remote: at that address, or at its port of any address
+ * (zeros).
+ */
 static bool row_listens(const struct net_row *row, const char *remote)
 {
 	const char *local = address_unmap(row->local), *port = strchr(local, ':');
@@ -265,11 +268,11 @@ static bool row_listens(const struct net_row *row, const char *remote)
 	if (row->state != STATE_LISTEN || !port || !strchr(remote, ':') ||
 	    strcmp(port, strchr(remote, ':')) != 0)
 		return false;
-	/* what listens at any address of version 6 mostly does so for version 4, too */
+	/* a listener at any IPv6 address usually accepts IPv4, too */
 	return !strcmp(local, remote) || strspn(local, "0") == (size_t)(port - local);
 }
 
-/* Loopback, or what an address of this machine is connected with. */
+/* Returns whether @remote is loopback, or the same address as @local. */
 static bool address_is_here(const char *local, const char *remote)
 {
 	const char *port = strchr(remote, ':');

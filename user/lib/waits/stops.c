@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Why a process does not run: a frozen cgroup, a stop signal, or a used-up CPU quota. */
+/* Why a process does not run: a frozen cgroup, a stop signal, or an exhausted CPU quota. */
 #include "base/cgroup.h"
 #include "base/memory.h"
 #include "waits/look.h"
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 struct freezer {
-	const char *controller;     /* NULL: of version 2 */
-	const char *state, *frozen; /* a file, and what is in it of a frozen cgroup */
-	const char *own; /* a file that begins with 1 if it was frozen, not one above it */
+	const char *controller;     /* NULL for version 2 */
+	const char *state, *frozen; /* file, and its content in a frozen cgroup */
+	const char *own;            /* file with 1 if frozen itself, not by an ancestor */
 };
 
 static const struct freezer freezers[] = {
@@ -58,7 +58,7 @@ static bool freezer_holds(const struct freezer *f, struct wait *wait)
 			;
 		folder[length] = '\0';
 	}
-	if (length > mount) /* or it was one above the root of this namespace */
+	if (length > mount) /* else the frozen one is above the root of this namespace */
 		path_copy_inert(wait->object, sizeof(wait->object), folder + mount);
 	wait->cgroup_is_v2 = is_v2;
 	wait->kind = WAIT_FROZEN;
@@ -90,7 +90,7 @@ void stop_look(struct wait *wait, const struct task_view *task)
 	struct task_stat stat;
 	char link[64];
 
-	/* of a thread the kernel does not say it */
+	/* the kernel shows the signal for the process only, not for a thread */
 	if (task_stat_read(wait->pid, 0, &stat))
 		return;
 	wait->stop_signal = stat.stop_signal;
@@ -104,22 +104,22 @@ void stop_look(struct wait *wait, const struct task_view *task)
 }
 
 /*
- * Processes that are ready to run, and that the CPU quota of a cgroup holds up. The kernel shows
- * them as running; they are recognized by a cgroup that is throttled within the next two periods.
+ * Processes that are ready to run, but held up by the CPU quota of a cgroup. The kernel shows them
+ * as running; a cgroup that is throttled within the next two periods identifies them.
  */
 
-#define MAX_LEVELS 16         /* cgroups from that of a process upwards */
-#define MAX_PERIOD_US 1000000 /* the kernel's */
+#define MAX_LEVELS 16         /* cgroups from that of the process upwards */
+#define MAX_PERIOD_US 1000000 /* the kernel's limit */
 
 struct quota {
-	uint64_t quota_us, period_us; /* 0: there is none */
-	uint64_t periods, throttled;  /* so far */
+	uint64_t quota_us, period_us; /* 0: no quota */
+	uint64_t periods, throttled;  /* counts so far */
 };
 
 struct quotas {
 	struct wait *wait;
-	char folder[4096]; /* of the process's cgroup */
-	size_t mount;      /* the length of the mount point */
+	char folder[4096]; /* of the cgroup */
+	size_t mount;      /* length of the mount point */
 	bool is_v2;
 	struct quota level[MAX_LEVELS];
 };
@@ -130,11 +130,11 @@ static void quota_read(const char *folder, bool is_v2, struct quota *q)
 	const char *at;
 
 	*q = (struct quota){ 0 };
-	if (is_v2) { /* "max 100000" has none */
+	if (is_v2) { /* "max 100000": no quota */
 		if (!file_read(folder, "cpu.max", text, sizeof(text)) ||
 		    sscanf(text, "%" SCNu64 " %" SCNu64, &q->quota_us, &q->period_us) != 2)
 			return;
-	} else { /* -1: none */
+	} else { /* -1: no quota */
 		if (!file_read(folder, "cpu.cfs_quota_us", text, sizeof(text)) || *text == '-' ||
 		    sscanf(text, "%" SCNu64, &q->quota_us) != 1 ||
 		    !file_read(folder, "cpu.cfs_period_us", text, sizeof(text)) ||
@@ -148,7 +148,7 @@ static void quota_read(const char *folder, bool is_v2, struct quota *q)
 		q->period_us = 0;
 }
 
-/* Reads the quotas of the process's cgroup and of those above it; false: there is none. */
+/* Reads the quotas of the process's cgroup and its ancestors. Returns false if there are none. */
 static bool quotas_read(struct quotas *all)
 {
 	size_t length = strlen(all->folder);
@@ -190,7 +190,7 @@ static uint64_t longest_period(const struct quotas *all)
 	return longest < MAX_PERIOD_US ? longest : MAX_PERIOD_US;
 }
 
-/* The path of the cgroup @levels above that of the process. */
+/* Sets the object to the cgroup @levels above that of the process. */
 static void object_put(const struct quotas *all, size_t levels)
 {
 	size_t length = strlen(all->folder);
@@ -205,7 +205,7 @@ static void object_put(const struct quotas *all, size_t levels)
 			length > all->mount ? path + all->mount : "/");
 }
 
-/* The nearest cgroup that has been throttled since quotas_begin(). */
+/* Reports the nearest cgroup that was throttled since quotas_begin(). */
 static void quotas_end(struct quotas *all)
 {
 	struct quota before[MAX_LEVELS];

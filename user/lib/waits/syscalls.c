@@ -60,7 +60,7 @@ static const struct call calls[] = {
 #ifdef SYS_futex_waitv
 	{ NR(futex_waitv), CALL_OTHER, -1 },
 #endif
-#ifdef SYS_open /* and others that newer machines have not */
+#ifdef SYS_open /* and others that newer architectures lack */
 	{ NR(open), CALL_OPEN, -1 }, { NR(vfork), CALL_FORK, -1 }, { NR(poll), CALL_POLL, -1 },
 	{ NR(select), CALL_SELECT, -1 }, { NR(epoll_wait), CALL_EPOLL, 0 }, { NR(pause), CALL_SIGNAL, -1 },
 	{ NR(stat), CALL_PATH, -1 }, { NR(lstat), CALL_PATH, -1 }, { NR(access), CALL_PATH, -1 },
@@ -71,8 +71,8 @@ static const struct call calls[] = {
 };
 
 /*
- * Beginnings of the names, since compilers and releases change the ends. get_signal() sleeps interruptibly only in
- * do_freezer_trap(), which compilers put into it.
+ * Prefixes, as compilers and releases change the ends. get_signal() sleeps interruptibly only in
+ * do_freezer_trap(), which compilers inline into it.
  */
 static const struct {
 	const char *begin;
@@ -133,7 +133,7 @@ const struct call *call_of_task(const struct task_view *task)
 	return NULL;
 }
 
-/* The argument of a call that is a time in memory, or NULL. */
+/* Arguments that point to a timeout, or are NULL. */
 static const struct {
 	const char *name;
 	unsigned at;
@@ -154,7 +154,7 @@ bool call_has_timeout(const struct task_view *task)
 	for (size_t i = 0; i < sizeof(timeouts) / sizeof(*timeouts); i++)
 		if (!strcmp(call->name, timeouts[i].name))
 			return task->argument[timeouts[i].at] != 0;
-	/* milliseconds, or less than 0 */
+	/* milliseconds; negative for none */
 	if (call->kind == CALL_POLL)
 		return (int)task->argument[2] >= 0;
 	return call->kind == CALL_EPOLL && (int)task->argument[3] >= 0;
@@ -192,7 +192,10 @@ bool memory_peek(pid_t pid, uint64_t address, void *out, size_t bytes)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
-/* A path, which ends in the same page or the next; false: not readable, or longer than @size. */
+/*
+ * Reads a path that ends in the same page or the next. Returns false if it is unreadable, or longer
+ * than @size.
+ */
 static bool memory_peek_path(pid_t pid, uint64_t address, char *out, size_t size)
 {
 	size_t page = 4096 - address % 4096, first = page < size ? page : size;
@@ -205,7 +208,7 @@ static bool memory_peek_path(pid_t pid, uint64_t address, char *out, size_t size
 	       memchr(out, '\0', size);
 }
 
-/* Leaves out "." and what ".." leads out of. */
+/* Removes "." and "..". */
 static void path_straighten(char *path)
 {
 	char *to = path;
@@ -278,7 +281,7 @@ static FILE *mappings_open(pid_t pid)
 	return memory_fopen(path, "re");
 }
 
-/* The shared mapping that has @address. */
+/* Finds the mapping with @address. Returns false if it is not shared. */
 static bool mapping_find(pid_t pid, uint64_t address, struct mapping *m)
 {
 	__cleanup(fclosep) FILE *f = mappings_open(pid);
@@ -289,7 +292,7 @@ static bool mapping_find(pid_t pid, uint64_t address, struct mapping *m)
 	return false;
 }
 
-/* Whether the process maps the same file. */
+/* Returns whether the process maps the same file. */
 static bool mapping_is_shared(pid_t pid, const struct mapping *file)
 {
 	__cleanup(fclosep) FILE *f = mappings_open(pid);
@@ -301,7 +304,7 @@ static bool mapping_is_shared(pid_t pid, const struct mapping *file)
 	return false;
 }
 
-/* Whether the thread lives in a process that has the memory at @address, too. */
+/* Returns whether the thread is alive and its process shares the memory at @address. */
 static bool thread_shares(pid_t pid, pid_t tid, uint64_t address, pid_t *leader)
 {
 	struct mapping m;
@@ -311,7 +314,7 @@ static bool thread_shares(pid_t pid, pid_t tid, uint64_t address, pid_t *leader)
 		(mapping_find(pid, address, &m) && mapping_is_shared(*leader, &m)));
 }
 
-/* The beginning of a mutex of glibc, the same on all machines of 64 bits. */
+/* The beginning of a glibc mutex, identical on all 64-bit architectures. */
 struct glibc_mutex {
 	int32_t word;
 	uint32_t count;
@@ -333,8 +336,7 @@ void futex_look(pid_t pid, const struct task_view *task, struct futex_view *view
 	    (!memory_peek(pid, address, &m, sizeof(m)) && !memory_peek(pid, address, &m, 4)))
 		return;
 	in_word = m.word & FUTEX_TID_MASK;
-	/* of PI and robust mutexes, and of musl's, the word is the thread with a bit that says it
-	 * is waited for */
+	/* PI, robust and musl mutexes: the word is the tid, with a bit if there are waiters */
 	if ((m.word & (int32_t)FUTEX_WAITERS) && in_word &&
 	    thread_shares(pid, in_word, address, &view->pid)) {
 		view->kind = WAIT_MUTEX;
@@ -343,7 +345,9 @@ void futex_look(pid_t pid, const struct task_view *task, struct futex_view *view
 	}
 	if (op != FUTEX_WAIT && op != FUTEX_WAIT_BITSET)
 		return;
-	/* 2: locked, and waited for; users and kind tell a mutex from a lock that has only the word
+	/*
+	 * 2: locked with waiters; users and kind distinguish a mutex from a lock that is only a
+	 * word
 	 */
 	if (expected == 2 && m.word == 2 && m.owner > 0 && m.users >= 1 && m.users < 1u << 20 &&
 	    m.kind >= 0 && m.kind < 1024 && thread_shares(pid, m.owner, address, &view->pid)) {
@@ -352,7 +356,7 @@ void futex_look(pid_t pid, const struct task_view *task, struct futex_view *view
 	} else if (expected > 2 && m.word > 0 && (uint32_t)m.word == expected &&
 		   m.word != task->tid && !procstat_read_leader(m.word, &view->pid) &&
 		   view->pid == pid) {
-		/* the kernel clears the number at the thread's end, and wakes those that join it */
+		/* the kernel clears the tid when the thread exits, and wakes those that join it */
 		view->kind = WAIT_JOIN;
 		view->tid = m.word;
 	}

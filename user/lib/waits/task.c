@@ -61,7 +61,7 @@ void path_copy_inert(char *out, size_t size, const char *path)
 
 #define FIELD_EXIT_CODE (52 - 3) /* counted from the state */
 
-/* 0: there are less. */
+/* Returns 0 if there are fewer fields. */
 static int stat_field(const char *text, unsigned field)
 {
 	while (text && field--)
@@ -102,8 +102,7 @@ bool task_call_parse(const char *text, struct task_view *task)
 
 	if (nr >= 3 && task->call == -1)
 		return true;
-	/* the stack of a program of 32 bits is there; one of 64 bits that has it there loses its
-	 * detail */
+	/* 32-bit programs have their stack below; a 64-bit one that does loses its details */
 	return nr == 8 && stack > UINT32_MAX;
 }
 
@@ -136,7 +135,7 @@ int task_read(pid_t pid, pid_t tid, struct task_view *task)
 	task->has_call = false;
 	if (!strchr("SDTtK", task->stat.state))
 		return 0;
-	/* "0" is also what the kernel gives to a caller without the right */
+	/* callers without the right get "0", too */
 	if (proc_read(task_path(path, pid, tid, "wchan"), text, sizeof(text)) > 0 &&
 	    strcmp(text, "0") != 0)
 		text_copy_inert(task->channel, sizeof(task->channel), text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A set of processes whose waits are read together, and whether processes are idle. */
+/* A set of processes whose waits are read together; and whether processes are idle. */
 #include "waits/waits.h"
 
 #include "base/cleanup.h"
@@ -16,19 +16,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_FOLLOWED 64 /* processes that were not asked about */
+#define MAX_FOLLOWED 64 /* processes that were not given */
 
 struct asked {
 	struct wait wait;
 	struct other_end end;
-	struct way_list ways; /* while they are searched for */
+	struct way_list ways; /* until they have been searched */
 	uint64_t start_epoch_ns;
 };
 
 struct waits {
 	struct asked *all; /* owned */
 	size_t nr, room;
-	size_t given; /* by the caller; those after them were followed */
+	size_t given; /* added by the caller; the rest was followed */
 	struct scan_memory memory;
 };
 
@@ -93,8 +93,7 @@ static int asked_look(struct asked *a, struct look *look, bool with_ways)
 	return look_at(look, &a->wait, &a->end, with_ways ? &a->ways : NULL);
 }
 
-/* Searches for the other ends of the waits of the processes from @from on, which have @ways ways.
- */
+/* Searches the other ends of the processes from @from on, which have @ways ways. */
 static int waits_scan(struct waits *w, size_t from, size_t ways, bool all)
 {
 	struct scan_item *items = memory_calloc(w->nr - from + ways + 1, sizeof(*items));
@@ -121,8 +120,10 @@ static int waits_scan(struct waits *w, size_t from, size_t ways, bool all)
 	return err;
 }
 
-/* Reads the processes from @from on. @all: also the waits of all of their threads, in all
- * processes. */
+/*
+ * Reads the processes from @from on; if @all, also the waits of all their threads, searched in all
+ * processes.
+ */
 static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
 {
 	size_t ways = 0;
@@ -146,7 +147,7 @@ static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
 	return err;
 }
 
-/* Adds the processes. The array that @pids is in may move. */
+/* Adds the processes. Copies @pids first, as adding may move the array that contains it. */
 static int waits_put_all(struct waits *w, const pid_t *pids, unsigned nr)
 {
 	pid_t copy[WAIT_FOLLOWED];
@@ -173,7 +174,7 @@ static int waits_follow(struct waits *w, size_t from)
 	return err;
 }
 
-/* Finds the throttled processes among those that are ready to run. Returns false without memory. */
+/* Finds throttled processes among those ready to run. Returns false if out of memory. */
 static bool waits_look_throttled(struct waits *w)
 {
 	struct wait **ready = memory_calloc(w->nr + 1, sizeof(*ready));
@@ -223,26 +224,26 @@ const struct wait *waits_get(const struct waits *w, size_t at)
 	return at < w->nr ? &w->all[at].wait : NULL;
 }
 
-#define MAX_DESCRIPTORS 1024 /* of a process that are looked at */
+#define MAX_DESCRIPTORS 1024 /* examined per process */
 #define MAX_LISTENERS 1024
-#define MAX_ROWS 65536 /* of a table of sockets; in those of TCP listeners come first */
+#define MAX_ROWS 65536 /* of a socket table; the TCP tables begin with the listeners */
 
 struct member {
 	pid_t pid, parent;
-	enum wait_kind kind; /* of its first thread */
-	bool listens;        /* it has a socket for requests */
-	bool is_server;      /* and waits for them; or for a user at a terminal */
+	enum wait_kind kind; /* of its main thread */
+	bool listens;        /* has a socket for requests */
+	bool is_server;      /* and waits for them; or is part of such a server */
 	bool is_idle;
 };
 
-/* The sockets of a network namespace that accept connections, or datagrams from any sender. */
+/* Sockets of a network namespace that accept connections, or datagrams from any sender. */
 struct listeners {
-	char space[64]; /* as its link says; "": none was read */
+	char space[64]; /* link text of the namespace; "" before the first read */
 	uint64_t inodes[MAX_LISTENERS];
 	size_t nr;
 };
 
-/* Returns whether a thread with this kind of wait is blocked by another one or by a device. */
+/* Returns whether this kind of wait is a block by another process or a device. */
 static bool kind_is_blocked(enum wait_kind kind)
 {
 	switch (kind) {
@@ -280,8 +281,10 @@ static bool threads_are_blocked(pid_t pid)
 	return !folder;
 }
 
-/* Returns the inode of a socket that accepts connections, or datagrams from any sender; 0 for
- * others. */
+/*
+ * Returns the inode of a socket that accepts connections, or datagrams from any sender; 0 for
+ * others.
+ */
 static uint64_t inet_row_listens(const char *line)
 {
 	unsigned remote_port, state;
@@ -303,7 +306,7 @@ static uint64_t unix_row_listens(const char *line)
 
 	if (got < 4)
 		return 0;
-	/* SO_ACCEPTCON; or a datagram socket with a name, and not connected */
+	/* SO_ACCEPTCON, or a named and unconnected datagram socket */
 	return flags & 0x10000 || (got == 5 && type == 2 && state == 1) ? inode : 0;
 }
 
@@ -313,7 +316,7 @@ static void listeners_add(struct listeners *l, uint64_t inode)
 		l->inodes[l->nr++] = inode;
 }
 
-/* Reads the listeners of the network namespace of the process, unless they were read. */
+/* Reads the listeners of the process's network namespace, unless it is the last one read. */
 static void listeners_read(struct listeners *l, pid_t pid)
 {
 	static const char *const tables[] = { "tcp", "tcp6", "udp", "udp6", "unix" };
@@ -367,7 +370,7 @@ static bool process_listens(struct listeners *l, pid_t pid)
 	return false;
 }
 
-/* Sets @link to the file that the thread reads; "" if it does not read, or that is not known. */
+/* Sets @link to the file that the thread reads; "" if it reads none, or that is unknown. */
 static void source_of(pid_t pid, const struct task_view *task, char *link, size_t size)
 {
 	const struct call *call = call_of_task(task);
@@ -424,7 +427,9 @@ static bool member_is_master(const struct member *m)
 			      m->kind == WAIT_CHILD || m->kind == WAIT_POLL);
 }
 
-/* Makes the children of servers, and their masters, parts of them. Returns whether any changed. */
+/*
+ * Merges the children of servers, and their masters, into the servers. Returns whether any changed.
+ */
 static bool members_join_servers(struct member *all, size_t nr)
 {
 	bool has_changed = false;
@@ -441,7 +446,7 @@ static bool members_join_servers(struct member *all, size_t nr)
 	return has_changed;
 }
 
-/* Returns whether the process is a shell or a supervisor whose children are all idle. */
+/* Returns whether the process is a shell or supervisor whose children are all idle. */
 static bool member_waits_for_idle(const struct member *all, size_t nr, const struct member *m)
 {
 	size_t children = 0;

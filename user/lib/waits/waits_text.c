@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a process waits for, as a line. */
+/* Describes in one line what a process waits for. */
 #include "waits/syscalls.h"
 #include "waits/waits.h"
 
@@ -33,7 +33,7 @@ const char *wait_kind_name(enum wait_kind kind)
 	return kind_names[kind];
 }
 
-/* What is being made, in a buffer that cuts it. */
+/* A text being written; cut at @size. */
 struct sentence {
 	char *out;
 	size_t size, used;
@@ -268,7 +268,7 @@ static void stop_say(struct sentence *s, const struct wait *w)
 		break;
 	default:
 		text_say(s, "stopped by a signal");
-		/* Ctrl-Z and SIGTTIN look alike then */
+		/* an unknown signal: Ctrl-Z and SIGTTIN look alike */
 		if (!w->stop_signal && *w->object)
 			text_say(s, ", while it uses %s in the background", w->object);
 		break;
@@ -408,7 +408,7 @@ static void kind_say(struct sentence *s, const struct wait *w)
 		text_say(s, ", or until a time");
 }
 
-/* What was not readable of one whose reason is known in part only. */
+/* Names what was unreadable, if the reason is known only in part. */
 static void rights_say(struct sentence *s, const struct wait *w)
 {
 	bool known = w->kind == WAIT_LOCK || w->kind == WAIT_UNREAD || w->kind == WAIT_STOPPED ||
