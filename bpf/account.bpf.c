@@ -119,7 +119,7 @@ static __always_inline void account_add_counters(struct account *a, const struct
 }
 
 /* Returns 1 if the flag @now is set for the first time, and remembers it in @last. */
-static __always_inline u32 fact_advance(u32 *last, u32 now)
+static __always_inline u32 flag_advance(u32 *last, u32 now)
 {
 	u32 is_new = now & ~*last;
 
@@ -157,10 +157,10 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 #include "bpfmon/metrics.def"
 	p->event.rec.counters.utime += counter_advance(&t->last.utime, now->utime);
 	p->event.rec.counters.stime += counter_advance(&t->last.stime, now->stime);
-	now->without_delays = fact_advance(&t->last.without_delays, now->without_delays);
+	now->without_delays = flag_advance(&t->last.without_delays, now->without_delays);
 	if (now->without_delays)
 		p->event.rec.flags |= PROCESS_WITHOUT_DELAYS;
-	now->blkio_wrong = fact_advance(&t->last.blkio_wrong, now->blkio_wrong);
+	now->blkio_wrong = flag_advance(&t->last.blkio_wrong, now->blkio_wrong);
 	p->event.rec.flags |= now->blkio_wrong * PROCESS_BLKIO_WRONG;
 	split_cpu(&p->event.rec, &user, &system);
 	if (p->event.rec.account.tree != key.tree || p->event.rec.account.cgroup != key.cgroup)

@@ -39,7 +39,7 @@ __u64 block_target; /* id of the tracked cgroup in the hierarchy of the io contr
 __u32 block_level;  /* depth of that cgroup, 1 for the root; 0: not known yet */
 __u64 block_lost;   /* requests that did not fit into the map */
 
-static __always_inline void level_find(struct cgroup *cg, u32 level)
+static __always_inline void block_level_find(struct cgroup *cg, u32 level)
 {
 	for (u32 i = 0; i < MAX_LEVELS && i < level; i++)
 		if (cgroup_ancestor_id((u64)cg, i) == block_target)
@@ -47,7 +47,7 @@ static __always_inline void level_find(struct cgroup *cg, u32 level)
 }
 
 /* Returns true if I/O of @cg counts. With whole_node sets key->cgroup. */
-static __always_inline bool cgroup_counts(struct cgroup *cg, struct block_key *key)
+static __always_inline bool cgroup_is_counted(struct cgroup *cg, struct block_key *key)
 {
 	u32 level = BPF_CORE_READ(cg, level) + 1;
 
@@ -58,7 +58,7 @@ static __always_inline bool cgroup_counts(struct cgroup *cg, struct block_key *k
 	if (!block_target)
 		return false;
 	if (!block_level)
-		level_find(cg, level);
+		block_level_find(cg, level);
 	return block_level && level >= block_level &&
 	       cgroup_ancestor_id((u64)cg, block_level - 1) == block_target;
 }
@@ -73,8 +73,8 @@ static __always_inline u32 direction_of(u32 op, bool has_data)
 	return op & OP_WRITE_BIT ? BLOCK_WRITE : BLOCK_READ;
 }
 
-static __always_inline struct block_count *count_get(const struct block_key *key,
-						     struct gendisk *disk)
+static __always_inline struct block_count *block_count_get(const struct block_key *key,
+							   struct gendisk *disk)
 {
 	struct block_count *c = bpf_map_lookup_elem(&blocks, key);
 
@@ -93,16 +93,16 @@ static __always_inline struct block_count *count_get(const struct block_key *key
  * Returns the counters for @disk, @direction and the cgroup of @bio; NULL if the cgroup does not
  * count or there is no room.
  */
-static __always_inline struct block_count *count_of(struct bio *bio, struct gendisk *disk,
-						    u32 direction)
+static __always_inline struct block_count *block_count_find(struct bio *bio, struct gendisk *disk,
+							    u32 direction)
 {
 	struct block_key key = { .direction = direction };
 
-	if (!cgroup_counts(BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup), &key))
+	if (!cgroup_is_counted(BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup), &key))
 		return NULL;
 	key.device = (u32)BPF_CORE_READ(disk, major) << BLOCK_MINOR_BITS |
 		     (u32)BPF_CORE_READ(disk, first_minor);
-	return count_get(&key, disk);
+	return block_count_get(&key, disk);
 }
 
 static __always_inline u32 latency_bucket(u64 ns)
@@ -146,7 +146,7 @@ int BPF_PROG(block__rq_complete, struct request *rq, int error, u32 bytes)
 
 	if (!bio || op >= OP_FIRST_OF_DRIVERS)
 		return 0;
-	c = count_of(bio, BPF_CORE_READ(rq, q, disk), direction_of(op, bytes));
+	c = block_count_find(bio, BPF_CORE_READ(rq, q, disk), direction_of(op, bytes));
 	if (!c)
 		return 0;
 	add(c->bytes, bytes);
@@ -191,7 +191,7 @@ int BPF_PROG(block__bio_complete, struct request_queue *q, struct bio *bio)
 	if (BPF_CORE_READ(q, mq_ops) || op >= OP_FIRST_OF_DRIVERS ||
 	    BPF_CORE_READ(bio, bi_status) == STATUS_AGAIN || disk_is_above_others(disk))
 		return 0;
-	c = count_of(bio, disk, direction_of(op, has_data));
+	c = block_count_find(bio, disk, direction_of(op, has_data));
 	if (!c)
 		return 0;
 	add(c->bytes, bytes);

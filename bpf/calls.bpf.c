@@ -38,8 +38,8 @@ static __always_inline u64 connects_failed(u64 task, const struct task_entry *t,
 		add(a->calls.base, more);                                                          \
 	}
 
-static __always_inline void calls_move(struct call_entry *n, struct process_entry *p,
-				       struct account *a, u64 failed)
+static __always_inline void calls_advance(struct call_entry *n, struct process_entry *p,
+					  struct account *a, u64 failed)
 {
 	u64 more;
 
@@ -69,7 +69,7 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
 	if (err)
 		return;
 	if (t->task == task && t->serial == p->event.rec.serial)
-		calls_move(n, p, a, failed);
+		calls_advance(n, p, a, failed);
 	process_unlock(p);
 }
 
@@ -94,15 +94,15 @@ int net_add(u64 signal, u64 serial, u32 which, u32 more)
 	struct process_entry *p = process_find(signal, serial);
 	struct account_key key;
 	struct account *a;
-	bool is_it;
+	bool is_same;
 
 	if (!p || process_lock_account(p, &key, &a))
 		return -ESRCH;
-	is_it = p->event.rec.serial == serial;
-	if (is_it)
+	is_same = p->event.rec.serial == serial;
+	if (is_same)
 		net_add_to(&p->event.rec.calls, a, which, more);
 	process_unlock(p);
-	return is_it ? 0 : -ESRCH;
+	return is_same ? 0 : -ESRCH;
 }
 
 int net_add_late(u64 tree, u64 cgroup, u32 which, u32 more)

@@ -23,7 +23,7 @@ struct {
 
 const volatile __u32 nr_drain_rows; /* entries of drain_rows */
 
-static __always_inline bool is_kernels(struct task_struct *task)
+static __always_inline bool task_is_kernel_thread(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
@@ -32,10 +32,10 @@ static __always_inline bool is_kernels(struct task_struct *task)
 static __always_inline u32 row_flags(struct task_struct *task, const struct process_entry *p)
 {
 	u32 flags = p->event.rec.flags, live = BPF_CORE_READ(task, signal, live.counter);
-	u32 is_kernels_own = BPF_CORE_READ(task, flags) / PF_KTHREAD;
+	u32 is_kernel_thread = BPF_CORE_READ(task, flags) / PF_KTHREAD;
 	/* threads without an entry may be in a cgroup that is not tracked */
 	u32 known = p->alive_tasks;
-	u32 is_alive = ~(flags / PROCESS_ENDED) & ~is_kernels_own & (live | -live) >> 31 &
+	u32 is_alive = ~(flags / PROCESS_ENDED) & ~is_kernel_thread & (live | -live) >> 31 &
 		       (known | -known) >> 31;
 
 	return (is_alive & 1) * ROW_ALIVE | (flags / PROCESS_SHARES & 1) * ROW_SHARES |
@@ -59,8 +59,8 @@ static __always_inline bool memory_is_possible(const struct drain_row *row)
  * different one after each read (it is in exec or exit), or if its memory has been reused by
  * another process. The collector counts a live process as lost if no task of it could be read.
  */
-static __always_inline bool memory_report(struct task_struct *task, struct process_entry *p,
-					  struct drain_row *row)
+static __always_inline bool row_read_memory(struct task_struct *task, struct process_entry *p,
+					    struct drain_row *row)
 {
 	const struct seen_marks before = p->seen;
 	struct seen_marks now;
@@ -69,7 +69,8 @@ static __always_inline bool memory_report(struct task_struct *task, struct proce
 	barrier();
 	for (int i = 0; i < 2; i++) {
 		mm = BPF_CORE_READ(task, mm);
-		if (!mm || is_kernels(task)) /* a kernel thread may borrow an address space */
+		if (!mm ||
+		    task_is_kernel_thread(task)) /* a kernel thread may borrow an address space */
 			break;
 		memory_read(mm, row, &now);
 		/* what was read may be reused memory */
@@ -92,8 +93,8 @@ static __always_inline bool memory_report(struct task_struct *task, struct proce
  * Raises the bound of a process that has given up its memory, possibly not freed yet, while the
  * exit hook has not run.
  */
-static __always_inline void ending_bound(struct task_struct *task, struct process_entry *p,
-					 struct drain_row *row)
+static __always_inline void row_raise_bound(struct task_struct *task, struct process_entry *p,
+					    struct drain_row *row)
 {
 	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
 
@@ -131,12 +132,12 @@ static __noinline int row_write(struct task_struct *task, struct process_entry *
 	row->joined_boot_ns = p->event.rec.joined_boot_ns;
 	row->released_boot_ns = p->event.rec.released_boot_ns;
 	row->bound_pages = p->event.rec.rss_bound_pages;
-	has_memory = want_memory && memory_report(task, p, row);
+	has_memory = want_memory && row_read_memory(task, p, row);
 	if (want_memory && !has_memory && p->blank_epoch == drain_epoch)
 		return 0;
 	row->flags = row_flags(task, p);
 	if (want_memory && !has_memory)
-		ending_bound(task, p, row);
+		row_raise_bound(task, p, row);
 	barrier();
 	/* the entry has been reused for another process */
 	if (p->event.rec.serial != row->serial)

@@ -140,7 +140,7 @@ int task_close(u64 key, u64 start_ns)
 }
 
 /* The iterator may reach a task before its birth hooks run: such a task is not late. */
-static __always_inline void not_late(struct task_entry *t)
+static __always_inline void entry_clear_late(struct task_entry *t)
 {
 	if (!t->late)
 		return;
@@ -154,7 +154,7 @@ __hidden bool task_birth_seen(u64 task)
 
 	if (!t)
 		return false;
-	not_late(t);
+	entry_clear_late(t);
 	return true;
 }
 
@@ -204,7 +204,7 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 	known = task_find(addr);
 	if (known) {
 		if (!(flags & PROCESS_LATE))
-			not_late(known);
+			entry_clear_late(known);
 		return err;
 	}
 	task_close_stale(addr);
@@ -274,8 +274,8 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	return 0;
 }
 
-static __always_inline bool account_of(struct task_entry *t, struct account_key *account,
-				       u64 *image)
+static __always_inline bool entry_read_account(struct task_entry *t, struct account_key *account,
+					       u64 *image)
 {
 	struct process_entry *p = process_of(t);
 
@@ -308,7 +308,8 @@ __hidden enum tracked_by task_should_track(struct task_struct *task, struct acco
 	}
 	parent = BPF_CORE_READ(task, real_parent);
 	t = task_find((u64)parent);
-	if (t && t->start_ns <= BPF_CORE_READ(task, start_time) && account_of(t, account, image)) {
+	if (t && t->start_ns <= BPF_CORE_READ(task, start_time) &&
+	    entry_read_account(t, account, image)) {
 		if (whole_node)
 			account->cgroup = cgroup_of((u64)task);
 		return TRACKED_BY_BIRTH;

@@ -94,7 +94,8 @@ __hidden void counters_read(struct task_struct *task, struct task_counters *now)
  * Returns true if the kernel keeps no delays for @task and no commit has recorded that yet: it ran
  * before it was tracked.
  */
-static __always_inline bool delays_are_due(struct task_struct *task, const struct task_entry *t)
+static __always_inline bool missing_delays_unrecorded(struct task_struct *task,
+						      const struct task_entry *t)
 {
 	return wanted & DELAY_COUNTERS &&
 	       bpf_core_field_exists(((struct task_struct___delays *)0)->delays) &&
@@ -106,7 +107,7 @@ static __always_inline bool delays_are_due(struct task_struct *task, const struc
  * for a CPU: it has nothing to add, like most tasks at most samples. The runtime of running tasks
  * is updated at the next tick.
  */
-static __always_inline bool task_has_slept(struct task_struct *task, const struct task_entry *t)
+static __always_inline bool task_is_unchanged(struct task_struct *task, const struct task_entry *t)
 {
 	const u64 needed = 1ULL << TC_cpu | 1ULL << TC_nvcsw | 1ULL << TC_nivcsw;
 
@@ -114,7 +115,7 @@ static __always_inline bool task_has_slept(struct task_struct *task, const struc
 	       BPF_CORE_READ(task, se.sum_exec_runtime) == t->last.cpu &&
 	       BPF_CORE_READ(task, nvcsw) == t->last.nvcsw &&
 	       BPF_CORE_READ(task, nivcsw) == t->last.nivcsw && !task_waits(task) &&
-	       !delays_are_due(task, t);
+	       !missing_delays_unrecorded(task, t);
 }
 
 /*
@@ -139,7 +140,7 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 	struct task_counters now = {};
 	u64 final;
 
-	if (!t || !p || t->final || (!t->exited && task_has_slept(task, t)))
+	if (!t || !p || t->final || (!t->exited && task_is_unchanged(task, t)))
 		return false;
 	final = task_is_final(task, t);
 	counters_read(task, &now);

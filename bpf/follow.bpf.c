@@ -18,21 +18,21 @@ __u32 root_pids[MAX_TARGETS];
 __u32 nr_root_pids;
 __u64 task_fields; /* mask by enum task_counter of the fields that this kernel has */
 
-static __always_inline bool is_drawn(u32 thousandths)
+static __always_inline bool miss_is_drawn(u32 thousandths)
 {
 	return thousandths && bpf_get_prandom_u32() % 1000 < thousandths;
 }
 
 static __always_inline bool event_is_missed(void)
 {
-	return is_drawn(inject_misses);
+	return miss_is_drawn(inject_misses);
 }
 
 /*
  * Returns the entry of @task. Adopts the task if its birth was missed; returns NULL if it is not
  * tracked.
  */
-static __always_inline struct task_entry *task_followed(u64 task)
+static __always_inline struct task_entry *task_find_or_adopt(u64 task)
 {
 	struct task_entry *t = task_find(task);
 
@@ -70,7 +70,7 @@ static __always_inline void commit_exited(void)
 }
 
 /* Keeps @task, which was preempted or sleeps between its exit and its last switch. */
-static __always_inline void late_put(u32 cpu, u64 task)
+static __always_inline void late_exited_put(u32 cpu, u64 task)
 {
 	u32 free = 0;
 
@@ -110,7 +110,7 @@ static __always_inline void birth_count(u64 child, bool is_second_hook)
 }
 
 /* Makes an entry for @child. Returns false if it is not tracked, or not yet. */
-static __always_inline bool task_born(u64 creator, u64 child)
+static __always_inline bool child_track(u64 creator, u64 child)
 {
 	struct account_key account;
 	struct task_entry *t;
@@ -119,7 +119,7 @@ static __always_inline bool task_born(u64 creator, u64 child)
 	/* the cgroup of a child may differ from its creator's */
 	if (by_cgroup && !cgroup_has(child))
 		return false;
-	t = task_followed(creator);
+	t = task_find_or_adopt(creator);
 	p = process_of(t);
 	if (by_cgroup && !p) {
 		if (task_is_own(child)) /* a thread of the collector */
@@ -145,7 +145,7 @@ static __always_inline bool task_born(u64 creator, u64 child)
  * the new task, even if that is not tracked: its events would be taken for those of the earlier
  * ones.
  */
-static __always_inline void address_born(u64 addr)
+static __always_inline void address_close_stale(u64 addr)
 {
 	struct task_struct *creator = (struct task_struct *)bpf_get_current_task();
 	u64 mm;
@@ -167,8 +167,8 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 	birth_count(addr, false);
 	if (event_is_missed())
 		return 0;
-	address_born(addr);
-	if (task_born(bpf_get_current_task(), addr))
+	address_close_stale(addr);
+	if (child_track(bpf_get_current_task(), addr))
 		commit_exited();
 	return 0;
 }
@@ -184,7 +184,7 @@ int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *chil
 	if (task_birth_seen(addr))
 		return 0;
 	if (!event_is_missed())
-		task_born(bpf_get_current_task(), addr);
+		child_track(bpf_get_current_task(), addr);
 	else if (task_find(of_creator) ||
 		 task_should_track((struct task_struct *)of_creator, &account, &image))
 		add(tracking.births_ignored, 1);
@@ -204,7 +204,7 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 		return 0;
 	if (want_exact_peak)
 		mm_note_born((u64)BPF_CORE_READ(task, mm));
-	t = task_followed(addr);
+	t = task_find_or_adopt(addr);
 	p = process_of(t);
 	if (!p)
 		return 0;
@@ -240,12 +240,12 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 	u64 addr = bpf_get_current_task();
 	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
 
-	if (event_is_missed() || !task_followed(addr))
+	if (event_is_missed() || !task_find_or_adopt(addr))
 		return 0;
 	task_note_exit(addr, true);
 	commit_exited();
 	if (last_exited[cpu])
-		late_put(cpu, last_exited[cpu]);
+		late_exited_put(cpu, last_exited[cpu]);
 	last_exited[cpu] = addr;
 	return 0;
 }
@@ -272,7 +272,7 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 	return task_commit_counters(addr, t, p, &now, COMMIT_CLOSES);
 }
 
-/* There are processes with threads of which none has an entry; see process_end_entries(). */
+/* There are processes with threads of which none has an entry; see process_close_last_entry(). */
 bool entries_lack;
 
 /*
@@ -280,8 +280,8 @@ bool entries_lack;
  * missed or had no room and is not freed yet is adopted later, or closes the process when it is
  * freed.
  */
-static __always_inline void process_end_entries(struct task_struct *task, u64 signal, u64 serial,
-						struct process_entry *p)
+static __always_inline void process_close_last_entry(struct task_struct *task, u64 signal,
+						     u64 serial, struct process_entry *p)
 {
 	if (by_cgroup) /* its other threads may have been moved out */
 		process_close(signal, serial, PROCESS_LEFT);
@@ -294,7 +294,7 @@ static __always_inline void process_end_entries(struct task_struct *task, u64 si
 }
 
 /* Does the same for a freed task without an entry. */
-static __always_inline void process_end_unentered(struct task_struct *task)
+static __always_inline void process_close_unentered(struct task_struct *task)
 {
 	u64 signal = (u64)BPF_CORE_READ(task, signal), serial = process_serial(task);
 	struct process_entry *p = process_find(signal, serial);
@@ -314,12 +314,12 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	u64 signal, serial;
 	int result;
 
-	if (is_drawn(inject_free_misses))
+	if (miss_is_drawn(inject_free_misses))
 		return 0;
 	/* a task that is first met during the attach has used nothing since */
-	t = can_seed && seeding ? task_find(addr) : task_followed(addr);
+	t = can_seed && seeding ? task_find(addr) : task_find_or_adopt(addr);
 	if (!t && entries_lack)
-		process_end_unentered(task);
+		process_close_unentered(task);
 	task_refused_forget(addr, false);
 	if (!t)
 		return 0;
@@ -335,11 +335,11 @@ int BPF_PROG(follow__free, struct task_struct *task)
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
 	task_forget(addr);
 	if (result == COMMIT_LAST && p)
-		process_end_entries(task, signal, serial, p);
+		process_close_last_entry(task, signal, serial, p);
 	return 0;
 }
 
-static __always_inline bool is_root(u64 task)
+static __always_inline bool task_is_root(u64 task)
 {
 	u32 pid = nr_root_pids ? pid_here(task) : 0;
 
@@ -391,7 +391,7 @@ int follow__adopt(struct bpf_iter__task *ctx)
 		cgroup_find_level(addr);
 	if (whole_node && seeding)
 		task_add(addr, 0, cgroup_of(addr), 0, PROCESS_ROOT | PROCESS_SEEDED);
-	else if (by_cgroup ? seeding && cgroup_has(addr) && !task_is_own(addr) : is_root(addr))
+	else if (by_cgroup ? seeding && cgroup_has(addr) && !task_is_own(addr) : task_is_root(addr))
 		root_add(task, addr);
 	else if (!task_adopt(addr))
 		return 0;

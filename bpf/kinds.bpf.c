@@ -87,7 +87,7 @@ struct task_struct___of_call {
 } __attribute__((preserve_access_index));
 
 /* Returns the kind of descriptor @fd of the current task, or 0 if it has been closed meanwhile. */
-static __always_inline u32 kind_of(struct task_struct *task, u32 fd)
+static __always_inline u32 fd_kind(struct task_struct *task, u32 fd)
 {
 	/* direct loads: helper calls would slow each call down measurably */
 	struct fdtable *table = task->files->fdt;
@@ -115,7 +115,7 @@ struct ends {
 	s32 from, to;
 };
 
-static __always_inline struct ends ends_of(struct pt_regs___of_call *regs)
+static __always_inline struct ends call_ends(struct pt_regs___of_call *regs)
 {
 	const s32 first = (s32)FIRST(regs);
 
@@ -151,7 +151,7 @@ int BPF_PROG(kinds__exit, struct pt_regs___of_call *regs, long bytes)
 
 	if (bytes <= 0)
 		return 0;
-	ends = ends_of(regs);
+	ends = call_ends(regs);
 	if (ends.from < 0 && ends.to < 0)
 		return 0;
 	task = bpf_get_current_task_btf();
@@ -161,11 +161,11 @@ int BPF_PROG(kinds__exit, struct pt_regs___of_call *regs, long bytes)
 	if (!n)
 		return 0;
 	if (ends.from >= 0) {
-		kind = kind_of(task, ends.from);
+		kind = fd_kind(task, ends.from);
 		COUNT(n, rchar, kind, bytes);
 	}
 	if (ends.to >= 0) {
-		kind = kind_of(task, ends.to);
+		kind = fd_kind(task, ends.to);
 		COUNT(n, wchar, kind, bytes);
 	}
 	return 0;

@@ -84,7 +84,7 @@ int task_leads_by_exec(u64 addr, u64 serial, u32 tid)
 	       (pid == tid || pid == (u32)BPF_CORE_READ(task, tgid));
 }
 
-static __always_inline bool task_is(u64 addr, const struct task_entry *t)
+static __always_inline bool entry_is_of_task(u64 addr, const struct task_entry *t)
 {
 	return BPF_CORE_READ((struct task_struct *)addr, start_time) == t->start_ns ||
 	       task_leads_by_exec(addr, t->serial, t->tid);
@@ -94,7 +94,7 @@ __hidden struct task_entry *task_find(u64 task)
 {
 	struct task_entry *t = task_entry_at(task);
 
-	return t && task_is(task, t) ? t : NULL;
+	return t && entry_is_of_task(task, t) ? t : NULL;
 }
 
 __hidden struct task_entry *task_find_begun(u64 task, u64 start_ns)
@@ -113,7 +113,7 @@ u64 task_find_stale(u64 task)
 		return 0;
 	start_ns = t->start_ns; /* first: the entry may be reused for another task at any time */
 	barrier();
-	return task_is(task, t) ? 0 : start_ns;
+	return entry_is_of_task(task, t) ? 0 : start_ns;
 }
 
 __hidden long tasks_each(long (*visit)(struct bpf_map *map, u64 *key, struct task_entry *t,
@@ -214,7 +214,7 @@ __hidden void task_forget(u64 task)
  * Returns the serial of the process of @p, or 0 while another CPU fills it in. The serial is read
  * once, as another CPU may replace the entry at this key meanwhile.
  */
-static __always_inline u64 serial_known(const struct process_entry *p)
+static __always_inline u64 process_serial_read(const struct process_entry *p)
 {
 	const volatile struct process_record *r = &p->event.rec;
 
@@ -230,14 +230,14 @@ __hidden struct process_entry *process_find(u64 signal, u64 serial)
 
 	if (!p)
 		return NULL;
-	known = serial_known(p);
+	known = process_serial_read(p);
 	return is_set(known) & is_set(known ^ serial) ? NULL : p;
 }
 
 u64 process_find_stale(u64 signal, u64 serial)
 {
 	struct process_entry *p = process_entry_at(signal);
-	u64 known = p ? serial_known(p) : 0;
+	u64 known = p ? process_serial_read(p) : 0;
 
 	return known == serial ? 0 : known;
 }

@@ -51,7 +51,7 @@ __noinline int task_leave(u64 addr)
  * Counts a move seen by the hook. What a running task has used since the scheduler's last update is
  * known at its next tick.
  */
-static __always_inline void move_seen(u64 addr)
+static __always_inline void move_count_seen(u64 addr)
 {
 	add(tracking.moves_seen, 1);
 	if (BPF_CORE_READ((struct task_struct *)addr, on_rq))
@@ -68,7 +68,7 @@ static __always_inline void move_seen(u64 addr)
  * Handles @task, which may have been moved in or out. Returns false if the collector has to look
  * for it later.
  */
-int task_moved(u64 addr)
+int task_handle_move(u64 addr)
 {
 	struct task_entry *t = task_find(addr);
 	int err;
@@ -80,7 +80,7 @@ int task_moved(u64 addr)
 	if (cgroup_has(addr) == !!t || task_is_own(addr))
 		return true;
 	if (t) {
-		move_seen(addr);
+		move_count_seen(addr);
 		task_leave(addr);
 		return true;
 	}
@@ -88,7 +88,7 @@ int task_moved(u64 addr)
 		       PROCESS_ROOT | PROCESS_SEEDED | PROCESS_MOVED);
 	if (!err) {
 		add(tracking.moved_in, 1);
-		move_seen(addr);
+		move_count_seen(addr);
 	}
 	return !err || err == -EEXIST;
 }
@@ -102,12 +102,13 @@ int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct ta
 	u64 head = (u64)sig + bpf_core_field_offset(struct signal_struct, thread_head);
 	u64 node = (u64)BPF_CORE_READ(sig, thread_head.next);
 
-	if (!is_whole && task_moved(as_number(task)))
+	if (!is_whole && task_handle_move(as_number(task)))
 		return 0;
 	for (int i = 0; is_whole && i < MAX_THREADS; i++) {
 		if (node == head || !node)
 			break;
-		if (!task_moved(node - bpf_core_field_offset(struct task_struct, thread_node)))
+		if (!task_handle_move(node -
+				      bpf_core_field_offset(struct task_struct, thread_node)))
 			break;
 		node = (u64)BPF_CORE_READ((struct list_head *)node, next);
 	}
@@ -126,7 +127,7 @@ int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct ta
 /* one buffer is enough: the kernel runs this hook under a lock */
 __u64 made_path[TARGET_PATH_WORDS];
 
-static __always_inline bool is_target(struct cgroup *cg, const char *path)
+static __always_inline bool cgroup_is_target(struct cgroup *cg, const char *path)
 {
 	if (!target_path[0] || BPF_CORE_READ(cg, root, hierarchy_id) != cgroup_hierarchy)
 		return false;
@@ -144,7 +145,7 @@ int BPF_PROG(cgroup__mkdir, struct cgroup *cg, const char *path)
 {
 	if (whole_node && BPF_CORE_READ(cg, root, hierarchy_id) == cgroup_hierarchy)
 		cgroup_name_emit(BPF_CORE_READ(cg, kn, id), as_number(path));
-	if (!is_target(cg, path))
+	if (!cgroup_is_target(cg, path))
 		return 0;
 	cgroup_target = BPF_CORE_READ(cg, kn, id);
 	target_level = BPF_CORE_READ(cg, level) + 1;

@@ -103,7 +103,7 @@ static __always_inline void mm_read(struct mm_entry *e, u64 mm)
 }
 
 /* Closes @e and adds what it held at the peak to the record of its process. */
-static __always_inline void mm_end(u64 mm, struct mm_entry *e)
+static __always_inline void mm_close(u64 mm, struct mm_entry *e)
 {
 	struct process_entry *p;
 	struct tree_peak *t = tree_peak_get();
@@ -153,7 +153,7 @@ int mm_join(u64 signal, u64 serial, u64 mm)
 		return 0;
 	}
 	if (e)
-		mm_end(mm, e);
+		mm_close(mm, e);
 	/*
 	 * filled in within the map: the stack has no room for an entry this deep in the call chain
 	 */
@@ -189,7 +189,7 @@ int mm_leave(u64 signal, u64 serial, u32 is_torn_down)
 	e->owner = signal;
 	e->serial = p->event.rec.serial;
 	if (is_torn_down)
-		mm_end(p->mm, e);
+		mm_close(p->mm, e);
 	return 0;
 }
 
@@ -199,7 +199,7 @@ int mm_forget(u64 signal, u64 serial)
 	struct mm_entry *e = process_mm(p);
 
 	if (p && e && !e->users && e->serial == serial)
-		mm_end(p->mm, e);
+		mm_close(p->mm, e);
 	return 0;
 }
 
@@ -215,7 +215,7 @@ int mm_note_freed(u64 mm, u64 signal, u64 serial)
 		e->owner = signal;
 		e->serial = p->event.rec.serial;
 	}
-	mm_end(mm, e);
+	mm_close(mm, e);
 	return 0;
 }
 
@@ -224,7 +224,7 @@ int mm_note_born(u64 mm)
 	struct mm_entry *e = mm_find(mm);
 
 	if (e)
-		mm_end(mm, e);
+		mm_close(mm, e);
 	return 0;
 }
 

@@ -85,8 +85,8 @@ static __always_inline bool is_loopback(struct sock *sk)
 struct owner {
 	u64 signal, serial;
 	struct account_key account; /* used if the process is gone */
-	u32 listens;    /* 1 for a listening socket and the connections that it accepts */
-	u32 sent_again; /* retransmitted segments counted so far */
+	u32 listens;     /* 1 for a listening socket and the connections that it accepts */
+	u32 retransmits; /* retransmitted segments counted so far */
 };
 
 struct {
@@ -130,7 +130,7 @@ __u64 sockets_lost; /* live sockets that did not fit into the map */
  * socket that it was copied from, whichever process listens and since when. Where that is 0, the
  * owner in the storage decides.
  */
-static __always_inline bool has_come_in(struct sock *sk)
+static __always_inline bool socket_is_accepted(struct sock *sk)
 {
 	struct sock *first = first_subflow(sk);
 	struct owner *o;
@@ -144,7 +144,7 @@ static __always_inline bool has_come_in(struct sock *sk)
 #define COUNT_PEER(n, way, sk, over, bytes)                                                        \
 	({                                                                                         \
 		const bool is_tcp = (over) == OVER_TCP;                                            \
-		struct peer_count *c = peer_of(sk, is_tcp, is_tcp && has_come_in(sk), n);          \
+		struct peer_count *c = peer_of(sk, is_tcp, is_tcp && socket_is_accepted(sk), n);   \
                                                                                                    \
 		if (c) {                                                                           \
 			add(c->way, bytes);                                                        \
@@ -338,13 +338,13 @@ int BPF_PROG(inet__recvmsg6, struct socket *socket, void *message, size_t size, 
 	return 0;
 }
 
-static __always_inline u32 sent_again(struct sock *sk)
+static __always_inline u32 retransmits_read(struct sock *sk)
 {
 	return BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
 }
 
 /* Sets @o to the process of @t. Returns false if that is not tracked. */
-static __always_inline bool owner_of(struct task_entry *t, bool listens, struct owner *o)
+static __always_inline bool owner_read(struct task_entry *t, bool listens, struct owner *o)
 {
 	struct process_entry *p = process_of(t);
 
@@ -364,7 +364,7 @@ static __always_inline void owner_put(struct sock *sk, const struct owner *owner
 	if (!o)
 		return;
 	*o = *owner;
-	o->sent_again = sent_again(sk);
+	o->retransmits = retransmits_read(sk);
 }
 
 static __always_inline void owner_add(struct owner *o, u32 which, u32 more)
@@ -377,12 +377,12 @@ static __always_inline void owner_add(struct owner *o, u32 which, u32 more)
  * Adds retransmitted segments from the kernel's own counter: one event may have several. An
  * incoming connection starts with the answers that were retransmitted before its socket existed.
  */
-static __always_inline void owner_add_sent_again(struct owner *o, struct sock *sk)
+static __always_inline void owner_add_retransmits(struct owner *o, struct sock *sk)
 {
-	u32 now = sent_again(sk);
+	u32 now = retransmits_read(sk);
 
-	owner_add(o, CC_net_retransmits, now - o->sent_again);
-	o->sent_again = now;
+	owner_add(o, CC_net_retransmits, now - o->retransmits);
+	o->retransmits = now;
 }
 
 static __always_inline void live_put(struct sock *sk, const struct owner *o)
@@ -395,7 +395,7 @@ static __always_inline void live_put(struct sock *sk, const struct owner *o)
 }
 
 /* Updates the map of live sockets after a change to @state. */
-static __always_inline void live_note(struct sock *sk, struct owner *o, int state)
+static __always_inline void live_update(struct sock *sk, struct owner *o, int state)
 {
 	u64 address = as_number(sk);
 	struct live_socket *known;
@@ -429,7 +429,7 @@ static __always_inline u32 counter_of_state(const struct owner *o, int from, int
 }
 
 /* Returns true for a further subflow of an incoming MPTCP connection. */
-static __always_inline bool is_joined(struct sock *sk)
+static __always_inline bool subflow_is_joined(struct sock *sk)
 {
 	struct mptcp_subflow_context *c;
 
@@ -451,7 +451,7 @@ int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 	if (sk->sk_protocol != IPPROTO_TCP && !(is_mptcp && to == TCP_LISTEN))
 		return 0;
 	if ((to == TCP_SYN_SENT || to == TCP_LISTEN) &&
-	    owner_of(task_find(bpf_get_current_task()), to == TCP_LISTEN, &opens))
+	    owner_read(task_find(bpf_get_current_task()), to == TCP_LISTEN, &opens))
 		owner_put(sk, &opens);
 	if (to == TCP_SYN_SENT)
 		connect_opens();
@@ -461,10 +461,10 @@ int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 	if (!o)
 		return 0;
 	which = counter_of_state(o, from, to);
-	if (which < NR_CALL_COUNTERS && (which != CC_net_accepts || !is_joined(sk)))
+	if (which < NR_CALL_COUNTERS && (which != CC_net_accepts || !subflow_is_joined(sk)))
 		owner_add(o, which, 1);
-	owner_add_sent_again(o, sk);
-	live_note(sk, o, to);
+	owner_add_retransmits(o, sk);
+	live_update(sk, o, to);
 	return 0;
 }
 
@@ -474,7 +474,7 @@ int BPF_PROG(sockets__retransmit, struct sock *sk)
 	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, 0);
 
 	if (o)
-		owner_add_sent_again(o, sk);
+		owner_add_retransmits(o, sk);
 	return 0;
 }
 
@@ -553,7 +553,7 @@ static __always_inline bool socket_seed(struct sock *sk, const struct owner *o)
  * Seeds the connections that wait to be accepted, which no file refers to. Each is read without a
  * lock: it may be another socket by now, but its memory stays a socket until this call ends.
  */
-static __always_inline void waiting_seed(struct sock *sk, const struct owner *o)
+static __always_inline void backlog_seed(struct sock *sk, const struct owner *o)
 {
 	struct tcp_sock *listens = bpf_skc_to_tcp_sock(sk);
 	struct request_sock *r =
@@ -582,11 +582,11 @@ int sockets__seed(struct bpf_iter__task_file *ctx)
 	u32 state;
 
 	if (!sk || sk->sk_type != SOCK_STREAM || protocol_of(sk) != OVER_TCP ||
-	    !owner_of(task_find(as_number(task)), true, &o))
+	    !owner_read(task_find(as_number(task)), true, &o))
 		return 0;
 	state = sk->__sk_common.skc_state;
-	o.listens = state == TCP_LISTEN || has_come_in(sk);
+	o.listens = state == TCP_LISTEN || socket_is_accepted(sk);
 	if (state != TCP_CLOSE && socket_seed(sk, &o) && state == TCP_LISTEN)
-		waiting_seed(sk, &o);
+		backlog_seed(sk, &o);
 	return 0;
 }

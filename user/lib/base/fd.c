@@ -49,7 +49,7 @@ size_t fds_read(struct msghdr *h, int fds[FDS_AT_ONCE])
  * Returns the number of descriptors in the queue of a socket that is shut down for reading, so that
  * no more arrive.
  */
-static unsigned rights_count(int fd)
+static unsigned queued_fds_count(int fd)
 {
 	__cleanup(fclosep) FILE *f = NULL;
 	char path[64], line[128];
@@ -91,7 +91,7 @@ static void discard_keep(struct discard *d, int fd)
 void socket_discard(struct discard *d, int fd)
 {
 	shutdown(fd, SHUT_RDWR);
-	if (!rights_count(fd)) {
+	if (!queued_fds_count(fd)) {
 		socket_close_plain(fd);
 	} else if (!d->hand_over || !d->hand_over(d->context, fd)) {
 		discard_keep(d, fd);

@@ -26,8 +26,8 @@ static int line_stream_make_room(struct line_stream *s)
 }
 
 /* Passes on complete lines. The first @searched bytes contain no newline. */
-static void line_stream_pass(struct line_stream *s, size_t searched, line_stream_fn fn,
-			     void *context)
+static void line_stream_pass_lines(struct line_stream *s, size_t searched, line_stream_fn fn,
+				   void *context)
 {
 	char *at = s->text, *end = s->text + s->used, *stop;
 
@@ -62,7 +62,7 @@ int line_stream_read(struct line_stream *s, int fd, line_stream_fn fn, void *con
 	if (!n)
 		return -ENODATA;
 	s->used += (size_t)n;
-	line_stream_pass(s, searched, fn, context);
+	line_stream_pass_lines(s, searched, fn, context);
 	return 0;
 }
 

@@ -96,7 +96,7 @@ int message_add(struct message *m, const struct control *part)
  * Moves descriptors that came with a packet to @m and closes those without room. Returns how many
  * came.
  */
-static size_t rights_move(struct msghdr *h, struct message *m)
+static size_t packet_keep_fds(struct msghdr *h, struct message *m)
 {
 	int fds[FDS_AT_ONCE];
 	size_t nr = fds_read(h, fds);
@@ -113,7 +113,7 @@ static size_t rights_move(struct msghdr *h, struct message *m)
  * Peeks at the next packet. Returns 0 if it has no descriptors, else -1 with errno EPERM. Nothing
  * is taken from the queue, so no descriptor is closed here.
  */
-static int packet_look(int fd)
+static int packet_check_plain(int fd)
 {
 	char byte;
 	struct iovec at = { &byte, sizeof(byte) };
@@ -130,15 +130,15 @@ static int packet_look(int fd)
 /* If no packet is queued now, the next one has not been checked: do not receive. */
 ssize_t message_receive_plain(int fd, void *bytes, size_t size)
 {
-	return packet_look(fd) ? -1 : recv(fd, bytes, size, MSG_DONTWAIT);
+	return packet_check_plain(fd) ? -1 : recv(fd, bytes, size, MSG_DONTWAIT);
 }
 
 /* Takes the descriptors of a packet: only the first packet of a message may have any. */
-static int rights_take(struct message *m, struct msghdr *h)
+static int packet_take_fds(struct message *m, struct msghdr *h)
 {
 	bool has_room = !m->nr_fds && !m->type;
 
-	if (rights_move(h, has_room ? m : NULL) && !has_room)
+	if (packet_keep_fds(h, has_room ? m : NULL) && !has_room)
 		return -EBADMSG;
 	return h->msg_flags & MSG_CTRUNC ? -EMFILE : 0;
 }
@@ -156,7 +156,7 @@ static int packet_receive(struct message *m, int fd, struct control *c)
 	ssize_t n;
 	int err;
 
-	if (m->is_strangers && packet_look(fd))
+	if (m->is_strangers && packet_check_plain(fd))
 		return errno == ECONNRESET ? 0 : -errno;
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -165,7 +165,7 @@ static int packet_receive(struct message *m, int fd, struct control *c)
 		return errno == ECONNRESET ? 0 : -errno;
 	if (!n)
 		return 0;
-	err = rights_take(m, &h);
+	err = packet_take_fds(m, &h);
 	if (!err && (n != sizeof(*c) || h.msg_flags & MSG_TRUNC))
 		err = -EBADMSG;
 	if (!err && m->nr_fds > nr_fds && !type_is_in_parts(c->type))

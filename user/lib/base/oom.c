@@ -19,7 +19,7 @@ static uint64_t before;
 /*
  * In version 2 the command may be in a descendant, which this cgroup's own file does not include.
  */
-static void file_find(void)
+static void oom_file_find(void)
 {
 	char path[4096], folder[4096];
 	size_t mount;
@@ -38,7 +38,7 @@ static void file_find(void)
 	snprintf(file, sizeof(file), "/proc/vmstat");
 }
 
-static bool count_read(uint64_t *count)
+static bool oom_count_read(uint64_t *count)
 {
 	static const char key[] = "\noom_kill ";
 	char text[FILE_BYTES] = "\n", *found;
@@ -59,8 +59,8 @@ static bool count_read(uint64_t *count)
 
 void oom_count_begin(void)
 {
-	file_find();
-	if (!count_read(&before))
+	oom_file_find();
+	if (!oom_count_read(&before))
 		file[0] = '\0';
 }
 
@@ -69,7 +69,7 @@ const char *oom_count_text(void)
 	static char text[128];
 	uint64_t now;
 
-	if (!count_read(&now))
+	if (!oom_count_read(&now))
 		return "";
 	if (now <= before)
 		return " (not by the kernel for lack of memory)";

@@ -25,7 +25,7 @@ union message {
 	char bytes[MESSAGE_BYTES];
 };
 
-static int listen_send(const struct proc_connector *c, enum proc_cn_mcast_op op)
+static int connector_request(const struct proc_connector *c, enum proc_cn_mcast_op op)
 {
 	union message m = { .head = { .nlmsg_type = NLMSG_DONE } };
 	struct cn_msg *request = NLMSG_DATA(&m.head);
@@ -57,7 +57,7 @@ static const struct cn_msg *connector_message(const union message *m, size_t len
  * before send() returns; so the PIDs of events are those of /proc. Other processes get events, too,
  * while anyone listens.
  */
-static bool answer_is_there(struct proc_connector *c)
+static bool connector_read_answer(struct proc_connector *c)
 {
 	struct sockaddr_nl from = { 0 };
 	socklen_t size = sizeof(from);
@@ -106,10 +106,10 @@ int proc_connector_open(struct proc_connector *c, const char **why)
 	setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 	if (bind(c->fd, (const struct sockaddr *)&address, sizeof(address)))
 		return connector_fail(c, -errno, why, "needs Linux 6.6, or CAP_NET_ADMIN");
-	err = listen_send(c, PROC_CN_MCAST_LISTEN);
+	err = connector_request(c, PROC_CN_MCAST_LISTEN);
 	if (err)
 		return connector_fail(c, err, why, "needs the network namespace of the machine");
-	if (!answer_is_there(c))
+	if (!connector_read_answer(c))
 		return connector_fail(c, -EPERM, why,
 				      "needs the PID and user namespace of the machine");
 	return 0;
@@ -119,7 +119,7 @@ void proc_connector_close(struct proc_connector *c)
 {
 	if (c->fd >= 0) {
 		/* the kernel does not count down otherwise */
-		listen_send(c, PROC_CN_MCAST_IGNORE);
+		connector_request(c, PROC_CN_MCAST_IGNORE);
 		close(c->fd);
 	}
 	c->fd = -1;
@@ -151,7 +151,7 @@ static bool cpus_grow(struct proc_connector *c, size_t nr)
  * Adds lost events: each CPU numbers its events, so a gap shows those lost to a full queue or lack
  * of memory.
  */
-static void number_check(struct proc_connector *c, uint32_t cpu, uint32_t number)
+static void event_number_check(struct proc_connector *c, uint32_t cpu, uint32_t number)
 {
 	if (cpu >= c->nr_cpus && !cpus_grow(c, (size_t)cpu + 1)) {
 		c->lost++; /* losses of this CPU cannot be counted */
@@ -171,7 +171,7 @@ static void connector_event(struct proc_connector *c, const struct cn_msg *m, pr
 	c->nr++;
 	if (c->inject_misses && c->nr * c->inject_misses % 1000 < c->inject_misses)
 		return; /* the next event of its CPU shows the gap */
-	number_check(c, e.cpu, m->seq);
+	event_number_check(c, e.cpu, m->seq);
 	fn(context, &e, e.timestamp_ns + (uint64_t)c->clock_ahead_ns);
 }
 

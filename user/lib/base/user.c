@@ -149,7 +149,7 @@ int user_set_environment(const struct user *u)
 }
 
 /* Credentials of a process from /proc/PID/status. */
-struct standing {
+struct process_rights {
 	pid_t pid, leader;
 	unsigned uid[3], gid[3]; /* real, effective, saved */
 	uint64_t permitted, ambient;
@@ -167,7 +167,7 @@ struct standing {
  * Parses a line and returns the bit of its member, or 0. The rest of a long line begins with a
  * digit.
  */
-static int standing_take_line(struct standing *s, const char *line)
+static int rights_read_line(struct process_rights *s, const char *line)
 {
 	if (sscanf(line, "Tgid: %d", &s->leader) == 1)
 		return HAS_LEADER;
@@ -182,7 +182,7 @@ static int standing_take_line(struct standing *s, const char *line)
 	return 0;
 }
 
-static int standing_read(struct standing *s, int folder)
+static int rights_read(struct process_rights *s, int folder)
 {
 	__cleanup(fclosep) FILE *f = NULL;
 	char line[256];
@@ -200,7 +200,7 @@ static int standing_read(struct standing *s, int folder)
 	if (fstat(fd, &s->file))
 		return -errno;
 	while (fgets(line, sizeof(line), f))
-		has |= standing_take_line(s, line);
+		has |= rights_read_line(s, line);
 	if (ferror(f))
 		return -errno;
 	return has == HAS_ALL ? 0 : -EBADMSG;
@@ -211,7 +211,8 @@ static bool ids_are(const unsigned ids[3], unsigned id)
 	return ids[0] == id && ids[1] == id && ids[2] == id;
 }
 
-static int standing_check(const struct standing *s, uid_t uid, gid_t gid, char *why, size_t size)
+static int rights_check(const struct process_rights *s, uid_t uid, gid_t gid, char *why,
+			size_t size)
 {
 	if (!uid)
 		snprintf(why, size,
@@ -271,16 +272,16 @@ static int namespace_check(pid_t pid, int folder, char *why, size_t size)
 	return differs == -ENOENT || differs == -ESRCH ? -ESRCH : -EPERM;
 }
 
-static int process_decide(pid_t pid, uid_t uid, gid_t gid, char *why, size_t size)
+static int process_check_rights(pid_t pid, uid_t uid, gid_t gid, char *why, size_t size)
 {
-	struct standing s = { .pid = pid };
+	struct process_rights s = { .pid = pid };
 	__cleanup(closep) int folder = -1;
 	char path[64];
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	err = folder < 0 ? -errno : standing_read(&s, folder);
+	err = folder < 0 ? -errno : rights_read(&s, folder);
 	if (err) { /* with hidepid, /proc lacks processes of other users */
 		snprintf(why, size, "process %d cannot be looked at: %s", pid, strerror(-err));
 		return err == -ENOENT || err == -EACCES ? -EPERM : err;
@@ -289,7 +290,7 @@ static int process_decide(pid_t pid, uid_t uid, gid_t gid, char *why, size_t siz
 		snprintf(why, size, "process %d: this is a thread of process %d", pid, s.leader);
 		return -EINVAL;
 	}
-	err = standing_check(&s, uid, gid, why, size);
+	err = rights_check(&s, uid, gid, why, size);
 	return err ? err : namespace_check(pid, folder, why, size);
 }
 
@@ -304,7 +305,7 @@ static bool process_is_alive(int pid_fd)
 int process_check_owner(int pid_fd, uid_t uid, gid_t gid, char *why, size_t size)
 {
 	pid_t pid = pidfd_pid(pid_fd);
-	int err = pid < 0 ? (int)pid : process_decide(pid, uid, gid, why, size);
+	int err = pid < 0 ? (int)pid : process_check_rights(pid, uid, gid, why, size);
 
 	/* only if it is still alive now, what was read belongs to it */
 	if (err == -ESRCH || (pid > 0 && !process_is_alive(pid_fd))) {

@@ -171,8 +171,8 @@ static int user_files_send(int fd, struct user_file files[NR_USER_FILES], const 
 	return 0;
 }
 
-static int user_files_ask(struct user_file files[NR_USER_FILES], const struct user *u,
-			  const char *home)
+static int user_files_read_as(struct user_file files[NR_USER_FILES], const struct user *u,
+			      const char *home)
 {
 	int ends[2], status, err;
 	pid_t child;
@@ -198,7 +198,7 @@ int user_files_read(struct user_file files[NR_USER_FILES], const struct user *u,
 	int err;
 
 	memset(files, 0, NR_USER_FILES * sizeof(*files));
-	err = as_other ? user_files_ask(files, u, home) : user_files_open(files, u, home);
+	err = as_other ? user_files_read_as(files, u, home) : user_files_open(files, u, home);
 	if (err)
 		user_files_done(files);
 	return err;
