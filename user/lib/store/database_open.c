@@ -159,7 +159,7 @@ static bool has_log(const char *path)
  * Returns the suffix of a journal or log that is not a regular file, because SQLite would block on
  * a FIFO; NULL if there is none.
  */
-static const char *beside_that_is_no_file(const char *path)
+static const char *sidecar_find_irregular(const char *path)
 {
 	static const char *const endings[] = { "-journal", "-wal", "-shm" };
 	char whole[PATH_MAX], name[PATH_MAX + 16];
@@ -307,7 +307,7 @@ static int file_check_kind(struct database *d, const char *path)
 
 static int files_check_beside(struct database *d, const char *path)
 {
-	const char *ending = beside_that_is_no_file(path);
+	const char *ending = sidecar_find_irregular(path);
 
 	if (!ending)
 		return 0;
@@ -467,12 +467,12 @@ void database_close(struct database *d)
 
 static sqlite3_vfs *below, own;
 
-static bool is_found(const char *path)
+static bool path_is_found(const char *path)
 {
 	return path && !strncmp(path, FOUND, strlen(FOUND));
 }
 
-static bool is_in_a_folder_open_to_all(const char *path)
+static bool path_is_open_to_all(const char *path)
 {
 	char folder[64];
 	struct stat st;
@@ -485,7 +485,7 @@ static bool is_in_a_folder_open_to_all(const char *path)
  * Checks the owner by opening the file. Other users cannot take over its name afterwards: the
  * folder is sticky, or cannot be protected.
  */
-static bool is_own(const char *path, bool is_made)
+static bool file_is_own(const char *path, bool is_made)
 {
 	const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	int fd = open(path, is_made ? flags | O_CREAT : flags, 0600);
@@ -500,26 +500,27 @@ static bool is_own(const char *path, bool is_made)
 	return is;
 }
 
-static bool may_open(const char *path, int flags)
+static bool path_may_open(const char *path, int flags)
 {
 	const bool is_made = flags & SQLITE_OPEN_CREATE;
 	char index[4096];
 	size_t n = strlen(path);
 
-	if (!is_in_a_folder_open_to_all(path))
+	if (!path_is_open_to_all(path))
 		return true;
-	if (!is_own(path, is_made))
+	if (!file_is_own(path, is_made))
 		return false;
 	if (!(flags & SQLITE_OPEN_WAL) || n < strlen("-wal") || n >= sizeof(index))
 		return !(flags & SQLITE_OPEN_WAL);
 	snprintf(index, sizeof(index), "%.*s-shm", (int)(n - strlen("-wal")), path);
-	return is_own(index, is_made);
+	return file_is_own(index, is_made);
 }
 
 static int own_open(sqlite3_vfs *v, const char *path, sqlite3_file *file, int flags, int *given)
 {
 	/* a journal may name any file as its super-journal, which SQLite would then remove */
-	if (flags & SQLITE_OPEN_SUPER_JOURNAL || (is_found(path) && !may_open(path, flags))) {
+	if (flags & SQLITE_OPEN_SUPER_JOURNAL ||
+	    (path_is_found(path) && !path_may_open(path, flags))) {
 		file->pMethods = NULL;
 		return SQLITE_PERM;
 	}
@@ -528,7 +529,7 @@ static int own_open(sqlite3_vfs *v, const char *path, sqlite3_file *file, int fl
 
 static int own_full_path(sqlite3_vfs *v, const char *path, int size, char *out)
 {
-	if (!is_found(path))
+	if (!path_is_found(path))
 		return below->xFullPathname(v, path, size, out);
 	return snprintf(out, (size_t)size, "%s", path) < size ? SQLITE_OK : SQLITE_CANTOPEN;
 }

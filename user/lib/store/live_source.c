@@ -20,7 +20,7 @@
 
 #define PATIENCE_MS 10000 /* the collector may be stopped, or the machine loaded */
 
-static int wish_send(int fd, bool with_processes)
+static int live_request_send(int fd, bool with_processes)
 {
 	struct jsonw j = { 0 };
 	int err;
@@ -36,7 +36,7 @@ static int wish_send(int fd, bool with_processes)
 }
 
 /* Peeks at the first message: a line, or a text with the reason for a refusal. */
-static int answer_look(int fd, char *why, size_t size)
+static int live_check_answer(int fd, char *why, size_t size)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char text[256];
@@ -64,14 +64,14 @@ static int live_begin(int fd, const char *socket, bool with_processes, char *why
 	int err = span_connect(fd, socket);
 
 	if (!err)
-		err = wish_send(fd, with_processes);
+		err = live_request_send(fd, with_processes);
 	if (err) {
 		snprintf(why, size,
 			 err == -ECONNREFUSED ? "it has ended, or is on another host" : "%s",
 			 strerror(-err));
 		return err;
 	}
-	err = answer_look(fd, why, size);
+	err = live_check_answer(fd, why, size);
 	if (!err && fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
 		err = -errno;
 	return err;
@@ -105,7 +105,7 @@ struct live_look {
 	int err;               /* -ENOMEM, or the result of the callback */
 };
 
-static void look_take_line(void *context, const char *text, size_t length)
+static void live_take_line(void *context, const char *text, size_t length)
 {
 	struct live_look *k = context;
 	int err;
@@ -128,7 +128,7 @@ static void look_take_line(void *context, const char *text, size_t length)
 	}
 }
 
-static int look_read(struct live_look *k, int fd)
+static int live_read(struct live_look *k, int fd)
 {
 	struct line_stream s = { .most = LONGEST_LINE };
 	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + MOST_MS * NSEC_PER_MSEC;
@@ -137,7 +137,7 @@ static int look_read(struct live_look *k, int fd)
 
 	while (!err && !k->err && !k->is_done && clock_ns(CLOCK_MONOTONIC) < until_ns &&
 	       poll(&p, 1, k->nr ? REST_MS : MOST_MS) > 0)
-		err = line_stream_read(&s, fd, look_take_line, k);
+		err = line_stream_read(&s, fd, live_take_line, k);
 	line_stream_done(&s);
 	return k->err ? k->err : err == -ENOMEM ? err : 0;
 }
@@ -158,7 +158,7 @@ int live_look(const char *socket_name, live_look_fn fn, void *context, char *why
 	if (k) {
 		k->fn = fn;
 		k->context = context;
-		err = look_read(k, fd);
+		err = live_read(k, fd);
 		line_done(&k->line);
 	} else {
 		err = -ENOMEM;

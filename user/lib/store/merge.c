@@ -96,7 +96,7 @@ static int columns_find_common(struct database *d, const char *table, const char
 }
 
 /* A run that is being merged. */
-struct taking {
+struct run_merge {
 	int64_t from, to; /* its numbers there and here */
 	char *uuid;       /* owned */
 	struct merge_other other;
@@ -105,8 +105,8 @@ struct taking {
 };
 
 /* Copies the rows of a run that match @range. Its number is in the column @key. */
-static int rows_copy(struct database *d, const struct taking *r, const char *table, const char *key,
-		     const char *range)
+static int rows_copy(struct database *d, const struct run_merge *r, const char *table,
+		     const char *key, const char *range)
 {
 	char *columns, number[32] = "NULL";
 	int err = database_error(d, columns_find_common(d, table, key, &columns));
@@ -124,10 +124,10 @@ static int rows_copy(struct database *d, const struct taking *r, const char *tab
 }
 
 /*
- * Copies a table in portions. Copies nothing more if the run is removed meanwhile, which end_take()
- * detects.
+ * Copies a table in portions. Copies nothing more if the run is removed meanwhile, which
+ * end_merge() detects.
  */
-static int portions_copy(struct database *d, const struct taking *r, const struct run_table *t)
+static int portions_copy(struct database *d, const struct run_merge *r, const struct run_table *t)
 {
 	struct portion p = { .after = INT64_MIN };
 	char range[300];
@@ -148,7 +148,7 @@ static int portions_copy(struct database *d, const struct taking *r, const struc
 }
 
 /* Marks the run as unfinished, and recorded by this process, until the copy is complete. */
-static int run_mark_unfinished(struct database *d, const struct taking *r)
+static int run_mark_unfinished(struct database *d, const struct run_merge *r)
 {
 	char self[IDENTITY_BYTES];
 
@@ -159,7 +159,7 @@ static int run_mark_unfinished(struct database *d, const struct taking *r)
 }
 
 /* Copies the row of the run and the small tables, marked as unfinished. */
-static int head_copy(struct database *d, struct taking *r)
+static int head_copy(struct database *d, struct run_merge *r)
 {
 	const struct run_table *t;
 	int err = rows_copy(d, r, "run", "id", "");
@@ -172,7 +172,7 @@ static int head_copy(struct database *d, struct taking *r)
 	return err ? err : run_mark_unfinished(d, r);
 }
 
-static int words_take(struct database *d, const struct taking *r)
+static int words_merge(struct database *d, const struct run_merge *r)
 {
 	sqlite3_stmt *s = NULL;
 	int err = merge_prepare(d, "SELECT meta FROM other.run_text WHERE run=?", &s), rc;
@@ -194,7 +194,7 @@ static int words_take(struct database *d, const struct taking *r)
 }
 
 /* Replaces the row and the small tables by the other store's; a later edit here is kept. */
-static int head_renew(struct database *d, struct taking *r, bool keeps_words)
+static int head_renew(struct database *d, struct run_merge *r, bool keeps_words)
 {
 	struct run_text own = { 0 };
 	int err = keeps_words ? query_text(d, r->to, &own) : 0;
@@ -210,9 +210,9 @@ static int head_renew(struct database *d, struct taking *r, bool keeps_words)
 }
 
 /* Decides what to do with the run, and does what fits into one transaction. */
-static int head_take(struct database *d, void *context)
+static int head_merge(struct database *d, void *context)
 {
-	struct taking *r = context;
+	struct run_merge *r = context;
 	struct merge_decision what;
 	int err = merge_decide(d, &r->other, &what);
 
@@ -226,14 +226,14 @@ static int head_take(struct database *d, void *context)
 	case MERGE_RENEW:
 		return head_renew(d, r, what.keeps_words);
 	case MERGE_WORDS:
-		return words_take(d, r);
+		return words_merge(d, r);
 	default:
 		return 0;
 	}
 }
 
 /* Marks the copy as complete, with the state that the decision was made on. */
-static int end_take(struct database *d, const struct taking *r)
+static int end_merge(struct database *d, const struct run_merge *r)
 {
 	int err = database_runf(d,
 				"UPDATE main.run SET ended=%d, wall_ns=(SELECT o.wall_ns FROM"
@@ -245,10 +245,10 @@ static int end_take(struct database *d, const struct taking *r)
 	return err ? err : database_check_update(d);
 }
 
-static int run_take(struct database *d, struct taking *r, struct merged *m)
+static int run_merge_one(struct database *d, struct run_merge *r, struct merged *m)
 {
 	const struct run_table *t;
-	int err = database_transact(d, head_take, r);
+	int err = database_transact(d, head_merge, r);
 
 	if (!err && r->what == MERGE_RENEW)
 		err = remove_rows(d, r->to);
@@ -257,7 +257,7 @@ static int run_take(struct database *d, struct taking *r, struct merged *m)
 			if (t->key)
 				err = portions_copy(d, r, t);
 		if (!err)
-			err = end_take(d, r);
+			err = end_merge(d, r);
 	}
 	if (!err)
 		merge_count(m, r->what);
@@ -265,7 +265,7 @@ static int run_take(struct database *d, struct taking *r, struct merged *m)
 }
 
 /* Reads the run after @id in the other store. *@is_end is set if there is none. */
-static int run_find_next(struct database *d, int64_t id, struct taking *r, bool *is_end)
+static int run_find_next(struct database *d, int64_t id, struct run_merge *r, bool *is_end)
 {
 	sqlite3_stmt *s = NULL;
 	int err = merge_prepare(d,
@@ -300,7 +300,7 @@ static int run_find_next(struct database *d, int64_t id, struct taking *r, bool 
 int merge_store(struct database *d, const char *path, bool is_unchanging, merge_words_fn take_words,
 		struct merged *m)
 {
-	struct taking r = { .take_words = take_words };
+	struct run_merge r = { .take_words = take_words };
 	bool is_end = false;
 	int err = database_attach(d, path, is_unchanging);
 
@@ -308,7 +308,7 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, merge_
 		return err;
 	defence_bound(d, path, sqlite3_db_filename(d->db, "main"));
 	while (!err && !(err = run_find_next(d, r.from, &r, &is_end)) && !is_end)
-		if (!(err = run_take(d, &r, m)))
+		if (!(err = run_merge_one(d, &r, m)))
 			progress_add(1);
 	free(r.uuid);
 	defence_lift_bound(d);

@@ -135,8 +135,8 @@ static void runs_keep(struct stored_runs *all, size_t first, size_t nr)
 }
 
 /* Prints which run was chosen, because the user may have meant another one. */
-static void run_say_chosen(const struct stores *s, const char *word, const struct stored_run *r,
-			   size_t of)
+static void run_report_chosen(const struct stores *s, const char *word, const struct stored_run *r,
+			      size_t of)
 {
 	const char *prefix = s->prefix[r->source], *command = r->command ? r->command : "-";
 
@@ -173,7 +173,7 @@ static int runs_choose(const struct stores *s, const char *word, const struct ru
 	} else {
 		runs_keep(all, w->back, 1);
 		if (!word || w->has_back || nr > 1)
-			run_say_chosen(s, word, &all->runs[0], w->has_back ? 0 : nr);
+			run_report_chosen(s, word, &all->runs[0], w->has_back ? 0 : nr);
 	}
 	return 0;
 }

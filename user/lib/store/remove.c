@@ -219,8 +219,8 @@ int store_size(struct database *d, const char *path, struct store_size *size)
 /*
  * Returns whether to remove the run @r, number @nth from the newest, while @used bytes are in use.
  */
-static bool is_to_go(const struct prune_limits *l, const struct stored_run *r, size_t nth,
-		     int64_t used)
+static bool run_should_prune(const struct prune_limits *l, const struct stored_run *r, size_t nth,
+			     int64_t used)
 {
 	if (r->state == RUN_RUNNING)
 		return false;
@@ -236,7 +236,7 @@ static int runs_prune(struct database *d, const struct prune_limits *l,
 
 	used = before;
 	for (size_t i = all->nr; !err && i-- > 0;) { /* from the oldest on */
-		if (!is_to_go(l, &all->runs[i], i, used))
+		if (!run_should_prune(l, &all->runs[i], i, used))
 			continue;
 		err = remove_run(d, all->runs[i].id);
 		progress_add(1);
@@ -264,7 +264,7 @@ static int runs_prune_dry(struct database *d, const struct prune_limits *l,
 	if (!err)
 		err = scale_read(d, &scale);
 	for (size_t i = all->nr; !err && i-- > 0;) {
-		if (!is_to_go(l, &all->runs[i], i, used - gone->bytes))
+		if (!run_should_prune(l, &all->runs[i], i, used - gone->bytes))
 			continue;
 		err = scale_weigh(d, &scale, all->runs[i].id, &bytes);
 		gone->bytes += bytes;

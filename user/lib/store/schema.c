@@ -310,7 +310,7 @@ static const char select_table[] =
 	" AND substr(sql, 1, 14 + length(?1))='CREATE TABLE ' || ?1 || '('";
 
 /* Prepared once: a table of the file, its columns in the model, its columns in the file. */
-struct questions {
+struct shape_queries {
 	sqlite3_stmt *table, *wanted, *found; /* owned */
 };
 
@@ -368,7 +368,7 @@ static bool column_is_same(sqlite3_stmt *wanted, sqlite3_stmt *found)
 }
 
 /* The model's columns must appear in their order; metric columns may be between and after them. */
-static int columns_check(struct database *d, const struct questions *q, const char *table)
+static int columns_check(struct database *d, const struct shape_queries *q, const char *table)
 {
 	int wanted = sqlite3_step(q->wanted), found = sqlite3_step(q->found);
 
@@ -388,7 +388,7 @@ static int columns_check(struct database *d, const struct questions *q, const ch
 	return database_error(d, wanted);
 }
 
-static int table_check_shape(struct database *d, const struct questions *q, const char *table)
+static int table_check_shape(struct database *d, const struct shape_queries *q, const char *table)
 {
 	sqlite3_stmt *const all[] = { q->table, q->wanted, q->found };
 	int rc = SQLITE_OK, err;
@@ -407,7 +407,7 @@ static int table_check_shape(struct database *d, const struct questions *q, cons
 
 static int tables_check_shape(struct database *d, sqlite3 *model)
 {
-	struct questions q = { 0 };
+	struct shape_queries q = { 0 };
 	const struct run_table *t;
 	int err = check_prepare(d, select_table, &q.table);
 

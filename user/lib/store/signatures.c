@@ -88,7 +88,7 @@ static int each_prepare(struct database *d, sqlite3_stmt **s)
 	return database_error(d, rc);
 }
 
-static int signature_give(struct row *r, int64_t *last, signature_fn fn, void *context)
+static int signature_emit(struct row *r, int64_t *last, signature_fn fn, void *context)
 {
 	struct signature_row row = { 0 };
 	int at = row_read(r, &signature_table, &row);
@@ -109,7 +109,7 @@ int signature_each(struct database *d, signature_fn fn, void *context)
 
 	err = each_prepare(d, &r.s);
 	while (!err && (rc = sqlite3_step(r.s)) == SQLITE_ROW)
-		err = signature_give(&r, &last, fn, context);
+		err = signature_emit(&r, &last, fn, context);
 	if (!err)
 		err = database_error(d, rc);
 	sqlite3_finalize(r.s);

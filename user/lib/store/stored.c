@@ -37,7 +37,7 @@ struct stored {
  * cannot be parsed or whose kind is not in @may_be as unreadable, as for a file. Returns -ENOMEM,
  * or the result of the callback.
  */
-static int stored_give_line(struct source *s, unsigned parts, unsigned may_be, const char *text)
+static int stored_emit_line(struct source *s, unsigned parts, unsigned may_be, const char *text)
 {
 	const struct stored *from = s->from;
 	int err = line_read(&s->line, text, strlen(text));
@@ -52,10 +52,10 @@ static int stored_give_line(struct source *s, unsigned parts, unsigned may_be, c
 }
 
 /* Fails with -EUCLEAN if the meta line is unusable. */
-static int meta_give(struct source *s, unsigned parts, const char *text)
+static int meta_emit(struct source *s, unsigned parts, const char *text)
 {
 	struct stored *from = s->from;
-	int err = stored_give_line(s, parts, PART(LINE_META), text);
+	int err = stored_emit_line(s, parts, PART(LINE_META), text);
 
 	if (!err && s->unreadable)
 		return database_damaged(&from->d, "the text of its run %lld is not its meta line",
@@ -64,7 +64,7 @@ static int meta_give(struct source *s, unsigned parts, const char *text)
 }
 
 /* Passes s->line, which was read from a row and has no tree, as a part of @kind. */
-static int stored_give_row(struct source *s, enum line_kind kind)
+static int stored_emit_row(struct source *s, enum line_kind kind)
 {
 	const struct stored *from = s->from;
 
@@ -91,7 +91,7 @@ static char *summary_with_losses(const char *summary, int64_t lines_lost)
 	return text;
 }
 
-static int summary_give(struct source *s, unsigned parts, const struct run_text *t)
+static int summary_emit(struct source *s, unsigned parts, const struct run_text *t)
 {
 	__cleanup(freep) char *text = NULL;
 
@@ -99,10 +99,10 @@ static int summary_give(struct source *s, unsigned parts, const struct run_text 
 		return 0;
 	if (t->lines_lost > 0)
 		text = summary_with_losses(t->summary, t->lines_lost);
-	return stored_give_line(s, parts, PART(LINE_SUMMARY), text ? text : t->summary);
+	return stored_emit_line(s, parts, PART(LINE_SUMMARY), text ? text : t->summary);
 }
 
-static int process_give(struct source *s, sqlite3_stmt *rows, int64_t *last)
+static int stored_emit_process(struct source *s, sqlite3_stmt *rows, int64_t *last)
 {
 	struct stored *from = s->from;
 	const char *args;
@@ -114,10 +114,10 @@ static int process_give(struct source *s, sqlite3_stmt *rows, int64_t *last)
 	list = args ? jansson_loads(args, JSON_ALLOW_NUL, NULL) : NULL;
 	err = list ? line_set_args(&s->line, list) : 0;
 	json_decref(list);
-	return err ? err : stored_give_row(s, LINE_PROCESS);
+	return err ? err : stored_emit_row(s, LINE_PROCESS);
 }
 
-static int processes_give(struct source *s)
+static int stored_emit_processes(struct source *s)
 {
 	struct stored *from = s->from;
 	sqlite3_stmt *rows = NULL;
@@ -125,7 +125,7 @@ static int processes_give(struct source *s)
 	int64_t last = INT64_MIN;
 
 	while (!err && (rc = sqlite3_step(rows)) == SQLITE_ROW)
-		err = process_give(s, rows, &last);
+		err = stored_emit_process(s, rows, &last);
 	if (!err)
 		err = database_error(&from->d, rc);
 	sqlite3_finalize(rows);
@@ -133,7 +133,7 @@ static int processes_give(struct source *s)
 }
 
 /* Spans are passed after all parts that have a time: they have no place in that order. */
-static int spans_give(struct source *s, unsigned parts)
+static int spans_emit(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;
 	sqlite3_stmt *rows;
@@ -144,7 +144,7 @@ static int spans_give(struct source *s, unsigned parts)
 	while (!err && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
 		err = row_span(&from->d, rows, &last, &line);
 		if (!err)
-			err = stored_give_line(s, parts, PART(LINE_SPAN), line);
+			err = stored_emit_line(s, parts, PART(LINE_SPAN), line);
 	}
 	if (!err)
 		err = database_error(&from->d, rc);
@@ -202,7 +202,7 @@ static int instances_take(struct stored *from, struct sample *smp)
 	return err;
 }
 
-static int timed_give(struct source *s, unsigned parts, int which, struct cursor *c)
+static int timed_emit(struct source *s, unsigned parts, int which, struct cursor *c)
 {
 	struct stored *from = s->from;
 	const char *line;
@@ -211,20 +211,20 @@ static int timed_give(struct source *s, unsigned parts, int which, struct cursor
 	switch (which) {
 	case EVENTS:
 		err = row_event(&from->d, c->s, &c->last, &line);
-		return err ? err : stored_give_line(s, parts, parts_events, line);
+		return err ? err : stored_emit_line(s, parts, parts_events, line);
 	case SAMPLES:
 		err = row_sample(&from->d, s->only, c->s, &s->line.sample);
 		if (!err)
 			err = instances_take(from, &s->line.sample);
-		return err ? err : stored_give_row(s, LINE_SAMPLE);
+		return err ? err : stored_emit_row(s, LINE_SAMPLE);
 	default:
 		err = row_process_sample(&from->d, c->s, &s->line.process_sample);
-		return err ? err : stored_give_row(s, LINE_PROCESS_SAMPLE);
+		return err ? err : stored_emit_row(s, LINE_PROCESS_SAMPLE);
 	}
 }
 
 /* Passes samples, process samples and events in the order of time. */
-static int times_give(struct source *s, unsigned parts, struct cursor *all)
+static int times_emit(struct source *s, unsigned parts, struct cursor *all)
 {
 	struct stored *from = s->from;
 	int err = 0, next;
@@ -232,7 +232,7 @@ static int times_give(struct source *s, unsigned parts, struct cursor *all)
 	for (int i = 0; !err && i < NR_TIMED; i++)
 		err = cursor_step(&from->d, &all[i], i != EVENTS);
 	while (!err && (next = cursor_find_next(all)) != NR_TIMED) {
-		err = timed_give(s, parts, next, &all[next]);
+		err = timed_emit(s, parts, next, &all[next]);
 		if (!err)
 			err = cursor_step(&from->d, &all[next], next != EVENTS);
 	}
@@ -243,7 +243,7 @@ static int times_give(struct source *s, unsigned parts, struct cursor *all)
  * Prepares statements for the requested @parts and passes their rows in the order of time. Errors
  * as source_each().
  */
-static int stored_give_times(struct source *s, unsigned parts)
+static int stored_emit_times(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;
 	struct cursor all[NR_TIMED] = { [EVENTS].last = INT64_MIN };
@@ -264,7 +264,7 @@ static int stored_give_times(struct source *s, unsigned parts)
 	if (!err && parts & parts_events)
 		err = rows_of_events(&from->d, from->id, &all[EVENTS].s);
 	if (!err)
-		err = times_give(s, parts, all);
+		err = times_emit(s, parts, all);
 	for (int i = 0; i < NR_TIMED; i++)
 		sqlite3_finalize(all[i].s);
 	sqlite3_finalize(from->instances.s);
@@ -284,15 +284,15 @@ static int stored_each(struct source *s, unsigned parts, source_fn fn, void *con
 	s->unreadable = 0;
 	err = query_text(&from->d, from->id, &t);
 	if (!err)
-		err = meta_give(s, parts, t.meta);
+		err = meta_emit(s, parts, t.meta);
 	if (!err)
-		err = stored_give_times(s, parts);
+		err = stored_emit_times(s, parts);
 	if (!err && parts & PART(LINE_SPAN))
-		err = spans_give(s, parts);
+		err = spans_emit(s, parts);
 	if (!err && parts & PART(LINE_PROCESS))
-		err = processes_give(s);
+		err = stored_emit_processes(s);
 	if (!err)
-		err = summary_give(s, parts, &t);
+		err = summary_emit(s, parts, &t);
 	run_text_done(&t);
 	if (err < 0)
 		snprintf(s->why, sizeof(s->why), "%s", from->d.why);

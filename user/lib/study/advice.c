@@ -45,9 +45,10 @@ static bool run_is_usable(const struct stored_run *r)
 }
 
 /* Returns the memory that a run needed, or the peak of its RSS if that is unknown. */
-static double memory_needed(const struct stored_run *r, const struct run_request *told)
+static double memory_needed(const struct stored_run *r, const struct run_request *request)
 {
-	return (double)(told && told->needed_bytes > 0 ? told->needed_bytes : r->rss_peak_bytes);
+	return (double)(request && request->needed_bytes > 0 ? request->needed_bytes
+							     : r->rss_peak_bytes);
 }
 
 /*

@@ -112,7 +112,7 @@ bool children_are_to_end(struct children *c)
 	return c->end_signal;
 }
 
-static void child_pass_on(struct children *c, pid_t pid, const siginfo_t *si)
+static void child_forward_signal(struct children *c, pid_t pid, const siginfo_t *si)
 {
 	if (si->si_signo == SIGCHLD)
 		return;
@@ -132,7 +132,7 @@ int child_wait(struct children *c, pid_t pid)
 		if (got == pid || (got < 0 && errno != EINTR))
 			break;
 		if (sigwaitinfo(&c->waited, &si) > 0)
-			child_pass_on(c, pid, &si);
+			child_forward_signal(c, pid, &si);
 	}
 	/* a signal of the terminal that ended the child may be handled after the child's exit */
 	children_are_to_end(c);

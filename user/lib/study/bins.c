@@ -47,7 +47,7 @@ static double axis_middle_share(const struct axis_values *a)
 }
 
 /* @sorted has only the values above 0. */
-static bool spread_asks_for_log(const double *sorted, size_t n)
+static bool values_need_log(const double *sorted, size_t n)
 {
 	const struct axis_values linear = { .sorted = sorted, .n = n };
 	const struct axis_values log = { .sorted = sorted, .n = n, .is_log = true };
@@ -152,7 +152,7 @@ void bins_make(struct bins *b, const double *sorted, size_t n, enum metric_unit 
 	b->is_log = false;
 	while (zeros < n && sorted[zeros] == 0)
 		zeros++;
-	if (n > zeros && sorted[0] >= 0 && spread_asks_for_log(sorted + zeros, n - zeros)) {
+	if (n > zeros && sorted[0] >= 0 && values_need_log(sorted + zeros, n - zeros)) {
 		b->is_log = a.is_log = true;
 		a.sorted += zeros;
 		a.n -= zeros;

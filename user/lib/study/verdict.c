@@ -265,13 +265,13 @@ static void verdict_write(FILE *f, const struct comparison *c, size_t group, siz
 {
 	struct headlines all = headlines_sort(c, group);
 	struct comparison_rows r;
-	size_t others, told;
+	size_t others, nr_trouble;
 
 	comparison_choose_rows(&r, c, group, NULL);
-	told = verdict_put_trouble(f, c, group);
-	others = r.nr_changed - all.nr_changed - told;
+	nr_trouble = verdict_put_trouble(f, c, group);
+	others = r.nr_changed - all.nr_changed - nr_trouble;
 	if (!all.nr_changed) {
-		verdict_put_none(f, c, &r, &all, others, !told, facts);
+		verdict_put_none(f, c, &r, &all, others, !nr_trouble, facts);
 	} else {
 		headlines_put_changes(f, c, group, &all);
 		if (!all.nr_too_few)
