@@ -302,7 +302,7 @@ static void attachment_handle_request(struct roles *roles, struct end_requests *
 	if (r->nr == 1)
 		role_send(&roles->collector, CONTROL_STOP, 0, 0);
 	else if (r->nr == REQUESTS_THAT_END - 1)
-		roles_say_awaited(roles);
+		roles_report_awaited(roles);
 }
 
 static bool attachment_is_over(const struct roles *roles, const struct end_requests *r)

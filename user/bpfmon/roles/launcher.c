@@ -147,7 +147,7 @@ static void attendance_handle_request(struct attendance *a, const struct signalf
 	if (!a->is_detached)
 		attendance_detach(a);
 	if (a->requests.nr == REQUESTS_THAT_END - 1)
-		roles_say_awaited(a->roles);
+		roles_report_awaited(a->roles);
 }
 
 static void attendance_handle_signal(struct attendance *a, const struct signalfd_siginfo *si)

@@ -479,7 +479,7 @@ static bool role_is_there(const struct role *r)
 	return r->pid > 0;
 }
 
-void roles_say_awaited(const struct roles *roles)
+void roles_report_awaited(const struct roles *roles)
 {
 	const char *rest = "; a third signal ends bpfmon without it";
 

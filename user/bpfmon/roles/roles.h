@@ -121,7 +121,7 @@ void rights_of_launcher(void);
 #define ROLES_UNNEEDED_GRACE_MS 3000 /* if there is no run: programs may still be loading */
 
 /* Prints which role bpfmon waits for, and how to end that. */
-void roles_say_awaited(const struct roles *roles);
+void roles_report_awaited(const struct roles *roles);
 /*
  * Closes the control sockets and reaps both roles. Kills what has not ended after @grace_ms, with a
  * warning each: the recorder first, so that the collector may still send the summary, which is
