@@ -356,7 +356,7 @@ static int attachment_start(struct roles *roles, struct launch_options *o, int *
 		return err;
 	description_begin(&description, o);
 	description_fill(&description, o);
-	rights_of_launcher();
+	launcher_drop_rights();
 	err = memory_has_failed() ? -ENOMEM : roles_wait_until_ready(roles, 0, *signal_fd, sig);
 	if (err)
 		description_cancel(&description);

@@ -376,7 +376,7 @@ static int launcher_prepare(struct launcher *l)
 		code = EXIT_BPFMON;
 	} else {
 		description_fill(&l->description, l->options);
-		rights_of_launcher();
+		launcher_drop_rights();
 		code = launcher_start(l);
 	}
 	if (code)

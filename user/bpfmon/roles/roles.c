@@ -464,7 +464,7 @@ void command_wait_for_exec(const struct spawn *command, int signal_fd)
 	}
 }
 
-void rights_of_launcher(void)
+void launcher_drop_rights(void)
 {
 	privilege_leave_root(1ULL << CAP_KILL);
 	seccomp_install(SECCOMP_LAUNCHER);

@@ -116,7 +116,7 @@ void command_wait_for_exec(const struct spawn *command, int signal_fd);
  * Keeps only the capability to signal the command and roles that hang, which have other users, and
  * the system calls to wait and to signal.
  */
-void rights_of_launcher(void);
+void launcher_drop_rights(void);
 #define ROLES_GRACE_MS 1000          /* after the last request */
 #define ROLES_UNNEEDED_GRACE_MS 3000 /* if there is no run: programs may still be loading */
 
