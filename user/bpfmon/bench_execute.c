@@ -139,7 +139,7 @@ static void run_become(const struct execution *x, const struct bench_case *c,
 	struct run run = { 0 };
 
 	children_leave(&x->children);
-	recorder_choose(&x->o->recording, &caller, &l);
+	recorder_choose_user(&x->o->recording, &caller, &l);
 	if (x->is_private)
 		l.agent_fd = private_agent_connect(&x->agent);
 	else if (agent_choose(&l, &x->o->recording, NULL, false))
@@ -354,7 +354,7 @@ static int keep_begin(struct execution *x)
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
 
-	recorder_choose(&x->o->recording, &x->caller, &l);
+	recorder_choose_user(&x->o->recording, &x->caller, &l);
 	launch_prepare(&l, &x->o->recording, &x->caller, &run);
 	x->record->store = l.recorder.store;
 	return bench_keep_open(&x->keep, l.recorder.store, l.record_as);

@@ -414,7 +414,7 @@ static int cmd_attach(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	recorder_choose(&o.recording, &caller, &l);
+	recorder_choose_user(&o.recording, &caller, &l);
 	if (lent_rights_check_attach(&o))
 		return EXIT_USAGE;
 	/* /proc cannot show which cgroups appear later; and there is no command to run bare */

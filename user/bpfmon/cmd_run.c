@@ -159,7 +159,7 @@ static void run_help(void)
 static int users_choose(const struct run_options *o, struct user *caller, struct user *run_as,
 			struct launch_options *l)
 {
-	bool was_sudo = recorder_choose(&o->recording, caller, l);
+	bool was_sudo = recorder_choose_user(&o->recording, caller, l);
 
 	if (!o->switch_user)
 		return 0;

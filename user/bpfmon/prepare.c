@@ -31,8 +31,8 @@ int launch_begin(const struct subcommand *sub, void *options, const struct recor
 	return -1;
 }
 
-bool recorder_choose(const struct recording_options *o, struct user *caller,
-		     struct launch_options *l)
+bool recorder_choose_user(const struct recording_options *o, struct user *caller,
+			  struct launch_options *l)
 {
 	bool was_sudo;
 

@@ -18,8 +18,8 @@ int launch_begin(const struct subcommand *sub, void *options, const struct recor
  * Finds the calling user; under sudo, the recorder runs as that user unless --record-as root is
  * given. Returns true under sudo.
  */
-bool recorder_choose(const struct recording_options *o, struct user *caller,
-		     struct launch_options *l);
+bool recorder_choose_user(const struct recording_options *o, struct user *caller,
+			  struct launch_options *l);
 /* Fills in @l and @run. @run must live as long as @l. */
 void launch_prepare(struct launch_options *l, const struct recording_options *o,
 		    const struct user *caller, struct run *run);
