@@ -215,7 +215,7 @@ static int cmd_run(int argc, char **argv)
 			 true))
 		return EXIT_BPFMON;
 	if (l.is_bare)
-		return words_execute(o.common.words); /* as if bpfmon were not there */
+		return argv_execute(o.common.words); /* as if bpfmon were not there */
 	ranks_warn();
 	launch_prepare(&l, &o.recording, &caller, &run);
 	if (!run.job)

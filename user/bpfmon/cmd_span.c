@@ -95,7 +95,7 @@ static int span_send(const struct span_options *o, const struct span_call_words 
 	return err;
 }
 
-int words_execute(char **command)
+int argv_execute(char **command)
 {
 	int err;
 
@@ -139,7 +139,7 @@ static int span_attend(char **command)
 
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		_exit(words_execute(command));
+		_exit(argv_execute(command));
 	}
 	if (pid < 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
@@ -175,7 +175,7 @@ static int span_execute(const struct span_options *o, char **command)
 		return EXIT_BPFMON;
 	}
 	if (span_send(o, &words, answer) || !span_is_kept(answer))
-		return words_execute(command);
+		return argv_execute(command);
 	words.status = span_attend(command);
 	if (words.status < 0) {
 		log_error("cannot start '%s': %s", command[0], strerror(-words.status));

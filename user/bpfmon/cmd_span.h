@@ -7,6 +7,6 @@
  * Executes @command in this process, for a span or a run that is not measured. Returns only on
  * failure: an exit status, after a message.
  */
-int words_execute(char **command);
+int argv_execute(char **command);
 
 #endif
