@@ -48,7 +48,7 @@ static void take_message(enum control_type type, int value, uint64_t when_ns, co
 	struct control c = { .type = type, .value = value, .when_ns = when_ns };
 
 	snprintf(c.text, sizeof(c.text), "%s", text);
-	limit_end_take(&e, &c);
+	limit_end_handle_message(&e, &c);
 }
 
 static void take_limit(bool is_hard)

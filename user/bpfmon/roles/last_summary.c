@@ -64,7 +64,7 @@ static void last_summary_receive(struct last_summary *l)
 		if (got == 1 && c.type == CONTROL_SUMMARY)
 			last_summary_take(l);
 		else if (got == 1 && l->limits)
-			limit_end_take(l->limits, &c);
+			limit_end_handle_message(l->limits, &c);
 		else if (got != 1)
 			l->fd = -1;
 	}

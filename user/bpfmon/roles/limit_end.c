@@ -356,7 +356,7 @@ static void limit_end_begin(struct limit_end *e)
 	setrlimit(RLIMIT_NOFILE, &files);
 }
 
-void limit_end_take(struct limit_end *e, const struct control *c)
+void limit_end_handle_message(struct limit_end *e, const struct control *c)
 {
 	if (c->type == CONTROL_LIMIT) {
 		limit_report(e, c);

@@ -58,7 +58,7 @@ struct limit_end {
 };
 
 /* Handles a message of the collector; ignores unrelated ones. */
-void limit_end_take(struct limit_end *e, const struct control *c);
+void limit_end_handle_message(struct limit_end *e, const struct control *c);
 bool limit_end_has_begun(const struct limit_end *e);
 /*
  * Kills, after the grace, what no collector has to report: all processes in a run without BPF, or
