@@ -132,14 +132,14 @@ static void without_a_grace_it_is_sigkill(void **state)
 static void to_ask_again_is_sigkill(void **state)
 {
 	(void)state;
-	assert_false(limit_end_hurry(&e));
+	assert_false(limit_end_skip_grace(&e));
 	take_limit(true);
-	assert_true(limit_end_hurry(&e));
+	assert_true(limit_end_skip_grace(&e));
 	take_living(clock_ns(CLOCK_BOOTTIME), SERIAL);
 	take_living(clock_ns(CLOCK_BOOTTIME), SERIAL);
 	assert_int_equal(child_signal(), SIGKILL);
 	take_message(CONTROL_LIVING, LIVING_OVER, 0, "1");
-	assert_false(limit_end_hurry(&e));
+	assert_false(limit_end_skip_grace(&e));
 }
 
 static void without_a_collector_the_command_is_ended_all_the_same(void **state)

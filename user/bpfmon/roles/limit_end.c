@@ -382,7 +382,7 @@ int limit_end_wait(const struct limit_end *e, int wait_ms)
 	return e->since_ns && (wait_ms < 0 || wait_ms > LOOK_MS) ? LOOK_MS : wait_ms;
 }
 
-bool limit_end_hurry(struct limit_end *e)
+bool limit_end_skip_grace(struct limit_end *e)
 {
 	if (!e->since_ns || e->is_over || e->has_given_up)
 		return false;

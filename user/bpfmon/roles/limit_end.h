@@ -69,7 +69,7 @@ void limit_end_advance(struct limit_end *e, bool has_collector);
 int limit_end_wait(const struct limit_end *e, int wait_ms);
 /* Handles another request of the user to end: SIGKILL without delay. Returns false if no end is in
  * progress. */
-bool limit_end_hurry(struct limit_end *e);
+bool limit_end_skip_grace(struct limit_end *e);
 /* Completes the end of the run, and reports once how many processes were ended, how long it took,
  * and what is left. */
 void limit_end_finish(struct limit_end *e);
