@@ -110,9 +110,9 @@ static int run_check_changeable(const struct named_runs *n, const struct named_r
 	return -EPERM;
 }
 
-int changed_runs_each(const struct store_options *store, char *const *words, const char *verb,
-		      int (*act)(struct database *d, int64_t id, const void *context),
-		      const void *context, size_t *nr)
+int runs_change_each(const struct store_options *store, char *const *words, const char *verb,
+		     int (*act)(struct database *d, int64_t id, const void *context),
+		     const void *context, size_t *nr)
 {
 	static const struct run_word_rules many = { .takes_many = true };
 	struct named_runs n;
@@ -146,7 +146,7 @@ static int cmd_edit(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	err = changed_runs_each(&o.store, o.common.words, "change", run_edit, &o, &nr);
+	err = runs_change_each(&o.store, o.common.words, "change", run_edit, &o, &nr);
 	if (!err || nr)
 		printf("%zu run%s changed\n", nr, nr == 1 ? "" : "s");
 	return err ? EXIT_USAGE : 0;

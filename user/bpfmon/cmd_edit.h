@@ -11,8 +11,8 @@
  * number of changed runs in *@nr. Returns 0, or a negative errno after a message to the user with
  * @verb ("change" or "remove").
  */
-int changed_runs_each(const struct store_options *store, char *const *words, const char *verb,
-		      int (*act)(struct database *d, int64_t id, const void *context),
-		      const void *context, size_t *nr);
+int runs_change_each(const struct store_options *store, char *const *words, const char *verb,
+		     int (*act)(struct database *d, int64_t id, const void *context),
+		     const void *context, size_t *nr);
 
 #endif

@@ -413,7 +413,7 @@ static int store_run_remove(const struct store_command_options *o)
 			"but the newest: bpfmon store prune --keep 1");
 		return EXIT_USAGE;
 	}
-	err = changed_runs_each(&o->store, words, "remove", run_remove, NULL, &nr);
+	err = runs_change_each(&o->store, words, "remove", run_remove, NULL, &nr);
 	if (!err || nr)
 		printf("%zu run%s removed\n", nr, nr == 1 ? "" : "s");
 	return err ? EXIT_USAGE : 0;
