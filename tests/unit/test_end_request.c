@@ -29,9 +29,9 @@ static void four_signals_are_requests(void **state)
 
 	(void)state;
 	signal(SIGHUP, SIG_DFL); /* the tests may run under nohup */
-	assert_true(end_request_is_one(&interrupt) && end_request_is_one(&terminate));
-	assert_true(end_request_is_one(&hangup) && end_request_is_one(&quit));
-	assert_false(end_request_is_one(&other));
+	assert_true(end_request_matches(&interrupt) && end_request_matches(&terminate));
+	assert_true(end_request_matches(&hangup) && end_request_matches(&quit));
+	assert_false(end_request_matches(&other));
 }
 
 static void hangup_under_nohup_is_no_request(void **state)
@@ -41,7 +41,7 @@ static void hangup_under_nohup_is_no_request(void **state)
 
 	(void)state;
 	signal(SIGHUP, SIG_IGN);
-	assert_false(end_request_is_one(&by_a_shell) || end_request_is_one(&by_the_kernel));
+	assert_false(end_request_matches(&by_a_shell) || end_request_matches(&by_the_kernel));
 	signal(SIGHUP, SIG_DFL);
 }
 
@@ -51,8 +51,8 @@ static void job_in_the_background_ignores_the_terminal_but_not_a_person(void **s
 
 	(void)state;
 	signal(SIGINT, SIG_IGN);
-	assert_true(end_request_is_one(&by_a_person));
-	assert_false(end_request_is_one(&by_a_key));
+	assert_true(end_request_matches(&by_a_person));
+	assert_false(end_request_matches(&by_a_key));
 	signal(SIGINT, SIG_DFL);
 }
 

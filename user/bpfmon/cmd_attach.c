@@ -322,7 +322,7 @@ static void attachment_attend(struct roles *roles, struct end_requests *r, int s
 	while (!attachment_is_over(roles, r)) {
 		last_summary_wait(&roles->summary, signal_fd, roles->line.fd, wait_ms);
 		while (read(signal_fd, &si, sizeof(si)) == sizeof(si))
-			if (end_request_is_one(&si))
+			if (end_request_matches(&si))
 				attachment_handle_request(roles, r, &si);
 		attachment_reap(roles);
 		/* the collector may have sent it just before its end */

@@ -157,9 +157,9 @@ static void attendance_handle_signal(struct attendance *a, const struct signalfd
 	if (sig == SIGCHLD)
 		return;
 	/* a run that is being ended is not left: a repeated request only cuts the grace short */
-	if (end_request_is_one(si) && limit_end_skip_grace(&a->limits))
+	if (end_request_matches(si) && limit_end_skip_grace(&a->limits))
 		return;
-	if ((a->command_ended || a->is_detached) && end_request_is_one(si)) {
+	if ((a->command_ended || a->is_detached) && end_request_matches(si)) {
 		attendance_handle_request(a, si);
 		return;
 	}

@@ -410,7 +410,7 @@ static bool signal_is_ignored(int sig)
 	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
-bool end_request_is_one(const struct signalfd_siginfo *si)
+bool end_request_matches(const struct signalfd_siginfo *si)
 {
 	switch (si->ssi_signo) {
 	case SIGTERM:
@@ -450,7 +450,7 @@ int end_request_read(int signal_fd)
 	struct signalfd_siginfo si;
 
 	while (read(signal_fd, &si, sizeof(si)) == sizeof(si))
-		if (end_request_is_one(&si))
+		if (end_request_matches(&si))
 			return (int)si.ssi_signo;
 	return 0;
 }

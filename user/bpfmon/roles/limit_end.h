@@ -90,7 +90,7 @@ struct end_requests {
  * started to ignore: SIGHUP by nohup(1), SIGINT and SIGQUIT of the terminal by a shell for a
  * background job.
  */
-bool end_request_is_one(const struct signalfd_siginfo *si);
+bool end_request_matches(const struct signalfd_siginfo *si);
 /* Counts the request. Returns false, without counting, if it echoes the last one. */
 bool end_request_count(struct end_requests *r, const struct signalfd_siginfo *si);
 /*
