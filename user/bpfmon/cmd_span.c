@@ -111,7 +111,7 @@ static bool command_has_ended(pid_t command, int *status)
 	while (waitpid(command, status, WNOHANG | WUNTRACED) == command) {
 		if (!WIFSTOPPED(*status))
 			return true;
-		signals_stop_too(WSTOPSIG(*status));
+		signals_stop_self(WSTOPSIG(*status));
 	}
 	return false;
 }

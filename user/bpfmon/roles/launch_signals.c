@@ -51,7 +51,7 @@ static bool process_is_shell_job(void)
 	return getsid(0) != getpgrp() && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
-bool signals_stop_too(int sig)
+bool signals_stop_self(int sig)
 {
 	/* the sender of a plain SIGSTOP may continue the command only */
 	if (sig == SIGSTOP && !process_is_shell_job())

@@ -28,7 +28,7 @@ bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command);
  * true when continued, by a SIGCONT that can then be read; or false, without stopping, if no shell
  * is waiting.
  */
-bool signals_stop_too(int sig);
+bool signals_stop_self(int sig);
 /*
  * Returns true if this process or a descendant is in the foreground of stderr's terminal; false if
  * a shell's prompt or another job is.

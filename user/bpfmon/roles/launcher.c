@@ -94,7 +94,7 @@ static bool attendance_reap_one(struct attendance *a)
 		if (pid != a->command) /* a role may be stopped, too */
 			return true;
 		status_line_release(&a->roles->line); /* for the shell */
-		a->has_stopped_too |= signals_stop_too(stopped_by);
+		a->has_stopped_too |= signals_stop_self(stopped_by);
 		return true;
 	}
 	if (!child_is_of_the_run(a, pid)) {
