@@ -54,7 +54,7 @@ struct execution {
 };
 
 /* Formats how a process ended. */
-static void status_say(char *out, size_t size, int status)
+static void status_format(char *out, size_t size, int status)
 {
 	if (WIFSIGNALED(status))
 		snprintf(out, size, "was killed by signal %d", WTERMSIG(status));
@@ -83,7 +83,7 @@ static int execute_step(void *context, const struct bench_case *c, enum bench_st
 		log_error("cannot start '%s': %s", c->steps[step], strerror(-status));
 		return status;
 	}
-	status_say(how, sizeof(how), status);
+	status_format(how, sizeof(how), status);
 	log_error("'%s' %s; nothing more was run", c->steps[step], how);
 	return -ECANCELED;
 }
@@ -188,7 +188,7 @@ static int bench_judge_run(struct execution *x, const struct bench_case *c,
 	if (!out->has_ended) /* already reported */
 		return code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE ? -ECANCELED : -EIO;
 	if (out->status && !x->o->ignore_failure) {
-		status_say(how, sizeof(how), out->status);
+		status_format(how, sizeof(how), out->status);
 		log_error("%s %zu of '%s' %s; --show-output shows what it says, and "
 			  "--ignore-failure goes on",
 			  t->is_warmup ? "warm-up" : "run", t->round, c->command, how);

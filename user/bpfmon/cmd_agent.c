@@ -104,7 +104,7 @@ static void history_begin(const struct agent_command *o, struct history *h)
 		log_warn("no job is kept: %s", why);
 }
 
-static int agent_follow(const struct agent_command *o)
+static int agent_execute(const struct agent_command *o)
 {
 	struct history h;
 	struct agent_options options;
@@ -142,7 +142,7 @@ static int cmd_agent(int argc, char **argv)
 	}
 	if (o.check)
 		return config_check(&o);
-	return agent_follow(&o);
+	return agent_execute(&o);
 }
 
 const struct subcommand subcommand_agent = {

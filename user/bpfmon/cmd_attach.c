@@ -173,7 +173,7 @@ struct answer {
  * In the child: becomes @user and looks up the cgroup @name (NULL: reads its parent's command
  * line).
  */
-static void question_answer(const struct user *user, const char *name, struct answer *a)
+static void as_user_child_answer(const struct user *user, const char *name, struct answer *a)
 {
 	char path[64];
 
@@ -192,7 +192,7 @@ static void question_answer(const struct user *user, const char *name, struct an
 	}
 }
 
-static int question_ask(const struct user *user, const char *name, struct answer *a)
+static int as_user_query(const struct user *user, const char *name, struct answer *a)
 {
 	int ends[2], status;
 	bool has_all;
@@ -203,7 +203,7 @@ static int question_ask(const struct user *user, const char *name, struct answer
 		return -errno;
 	child = fork();
 	if (!child) {
-		question_answer(user, name, a);
+		as_user_child_answer(user, name, a);
 		_exit(bytes_pass(ends[1], a, sizeof(struct answer), false) ? 0 : 1);
 	}
 	close(ends[1]);
@@ -222,7 +222,7 @@ static int as_user_find_cgroup(const struct user *user, const char *name, struct
 			       char *why, size_t size)
 {
 	struct answer a;
-	int err = question_ask(user, name, &a);
+	int err = as_user_query(user, name, &a);
 
 	*t = a.target;
 	snprintf(why, size, "%s",
@@ -282,7 +282,7 @@ static bool as_user_sees_others(const struct user *user)
 {
 	struct answer a;
 
-	return !question_ask(user, NULL, &a);
+	return !as_user_query(user, NULL, &a);
 }
 
 static void attachment_reap(struct roles *roles)

@@ -388,7 +388,7 @@ static int bench_plan(const struct bench_options *o, struct bench_plan *p)
 	return err;
 }
 
-static int bench_follow(const struct bench_options *o, const struct bench_plan *p)
+static int bench_execute_plan(const struct bench_options *o, const struct bench_plan *p)
 {
 	struct bench_record record;
 	int err = bench_execute(o, p, &record), sig = record.end_signal;
@@ -528,7 +528,7 @@ static int cmd_bench(int argc, char **argv)
 		status = go_on ? EXIT_USAGE : 0;
 	else if (!bench_check_store(line.argv) && !bench_plan(&o, &plan) &&
 		 (!o.export_json || !whole_file_check("results", o.export_json, o.force)))
-		status = bench_follow(&o, &plan);
+		status = bench_execute_plan(&o, &plan);
 	bench_plan_done(&plan);
 	bench_line_done(&line);
 	return status;

@@ -44,18 +44,18 @@ struct top_command {
 /*
  * The target of --pid or --cgroup, to be found in a run in progress or a job of the node's agent.
  */
-struct followed {
+struct top_target {
 	pid_t pid;          /* 0: the cgroup */
 	const char *cgroup; /* a folder of a mounted hierarchy, or a path in it */
 };
 
-#define HAS_IT 1 /* not an errno */
+#define IS_TRACKED 1 /* not an errno */
 #define MOST_ANCESTORS 256
 
 /* A process and its ancestors. */
 struct ancestry {
 	pid_t pids[MOST_ANCESTORS];
-	size_t nr, nr_asked; /* how many of them may be in the run */
+	size_t nr, nr_searched; /* how many of them may be in the run */
 };
 
 /* From the meta line of a run. */
@@ -106,9 +106,9 @@ static int run_take_process(void *context, const struct process_sample *p)
 {
 	const struct ancestry *a = context;
 
-	for (size_t i = 0; i < a->nr_asked; i++)
+	for (size_t i = 0; i < a->nr_searched; i++)
 		if (p->pid == a->pids[i])
-			return HAS_IT;
+			return IS_TRACKED;
 	return 0;
 }
 
@@ -128,9 +128,9 @@ static void ancestry_read(struct ancestry *a, pid_t pid)
  * hierarchy. A process born after the last sample of a tree is found by its parent. Not inlined:
  * the paths of both take 8 KiB of stack.
  */
-static __attribute__((noinline)) bool run_follows(const struct stores *s,
-						  const struct stored_run *run, struct ancestry *a,
-						  const char *path)
+static __attribute__((noinline)) bool run_tracks(const struct stores *s,
+						 const struct stored_run *run, struct ancestry *a,
+						 const char *path)
 {
 	struct run_of_feed r = { 0 };
 	struct source source = { 0 };
@@ -141,9 +141,10 @@ static __attribute__((noinline)) bool run_follows(const struct stores *s,
 	source_each(&source, PART(LINE_META), run_take_meta, &r);
 	source_close(&source);
 	if (a)
-		a->nr_asked = *r.cgroup ? 1 : a->nr;
+		a->nr_searched = *r.cgroup ? 1 : a->nr;
 	if (a)
-		return live_look(r.live_socket, run_take_process, a, why, sizeof(why)) == HAS_IT;
+		return live_look(r.live_socket, run_take_process, a, why, sizeof(why)) ==
+		       IS_TRACKED;
 	return !strcmp(r.cgroup, path);
 }
 
@@ -151,8 +152,8 @@ static __attribute__((noinline)) bool run_follows(const struct stores *s,
  * Returns the index of the newest of the @running runs that has the process or an ancestor of it
  * among its live processes, or is attached to the cgroup; or -ENOENT.
  */
-static int followed_find_run(const struct followed *f, const struct stores *s,
-			     const struct stored_runs *running)
+static int top_target_find_run(const struct top_target *f, const struct stores *s,
+			       const struct stored_runs *running)
 {
 	char path[PATH_MAX] = "";
 	struct ancestry a;
@@ -162,7 +163,7 @@ static int followed_find_run(const struct followed *f, const struct stores *s,
 	else
 		cgroup_path_read(f->cgroup, path);
 	for (size_t i = 0; i < running->nr; i++)
-		if (run_follows(s, &running->runs[i], f->pid ? &a : NULL, path))
+		if (run_tracks(s, &running->runs[i], f->pid ? &a : NULL, path))
 			return (int)i;
 	return -ENOENT;
 }
@@ -225,8 +226,8 @@ static int jobs_read_now(struct agent_call *call, struct node_job_rows *jobs)
  * Returns 0 with its ID in *@id, which the caller frees; -ENOENT if no visible job does; or another
  * negative errno with a sentence without a full stop in @why.
  */
-static int followed_find_job(const struct followed *f, const char *agent, char **id, char *why,
-			     size_t size)
+static int top_target_find_job(const struct top_target *f, const char *agent, char **id, char *why,
+			       size_t size)
 {
 	const struct node_job_row *best = NULL;
 	struct node_job_rows jobs = { 0 };
@@ -259,7 +260,7 @@ static int followed_find_job(const struct followed *f, const char *agent, char *
  * Reports that nothing tracks the target. @has_asked: the agent was asked, too. Returns the exit
  * status.
  */
-static int followed_report_none(const struct followed *f, bool has_asked)
+static int top_target_report_none(const struct top_target *f, bool has_asked)
 {
 	const char *more = has_asked ? " and no job of the agent" : "";
 
@@ -280,7 +281,7 @@ struct top_options {
 	struct common_options common; /* common.words: the run, or a file */
 	struct store_options store;
 	const char *job, *agent;
-	struct followed target;
+	struct top_target target;
 };
 
 static int target_pid_parse(void *options, const char *text)
@@ -494,10 +495,10 @@ static int top_show_job_of_target(struct top_command *c, const struct top_option
 	int err = -ENOENT, status;
 
 	if (!top_has_agent(o))
-		return followed_report_none(&o->target, false);
-	err = followed_find_job(&o->target, agent, &id, why, sizeof(why));
+		return top_target_report_none(&o->target, false);
+	err = top_target_find_job(&o->target, agent, &id, why, sizeof(why));
 	if (err == -ENOENT)
-		return followed_report_none(&o->target, true);
+		return top_target_report_none(&o->target, true);
 	if (err) {
 		log_error("no run that goes on follows it, and %s", why);
 		return EXIT_USAGE;
@@ -511,7 +512,7 @@ static int top_show_job_of_target(struct top_command *c, const struct top_option
 static int top_show_target(struct top_command *c, const struct top_options *o,
 			   const struct stores *s, const struct stored_runs *running)
 {
-	int at = followed_find_run(&o->target, s, running);
+	int at = top_target_find_run(&o->target, s, running);
 	char label[RUN_LABEL_BYTES], pid[16];
 
 	if (o->target.pid) {

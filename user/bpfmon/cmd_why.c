@@ -154,12 +154,12 @@ static int why_add_all(struct why_options *o, struct waits *w)
 	return err;
 }
 
-static void wait_print(const struct wait *wait, bool is_followed)
+static void wait_print(const struct wait *wait, bool is_discovered)
 {
 	char text[WAIT_TEXT];
 
 	wait_text(wait, text, sizeof(text));
-	printf("%s%-7d %-15s %s\n", is_followed ? "  " : "", wait->pid,
+	printf("%s%-7d %-15s %s\n", is_discovered ? "  " : "", wait->pid,
 	       *wait->comm ? wait->comm : "-", text);
 }
 
@@ -361,7 +361,7 @@ static void unread_put(struct jsonw *j, unsigned unread)
 	jsonw_array_end(j);
 }
 
-static void wait_put(struct jsonw *j, const struct wait *wait, bool is_followed)
+static void wait_put(struct jsonw *j, const struct wait *wait, bool is_discovered)
 {
 	char text[WAIT_TEXT], state[2] = { wait->state, '\0' };
 
@@ -372,7 +372,7 @@ static void wait_put(struct jsonw *j, const struct wait *wait, bool is_followed)
 	if (wait->start_epoch_ns)
 		jsonw_decimal(j, "start_time", wait->start_epoch_ns, 9);
 	text_put(j, "state", state);
-	jsonw_bool(j, "asked", !is_followed);
+	jsonw_bool(j, "asked", !is_discovered);
 	jsonw_string(j, "wait", wait_kind_name(wait->kind));
 	jsonw_string(j, "text", text);
 	if (wait->tid)
