@@ -32,7 +32,8 @@ struct bench_options {
 	char **command; /* the words after --; NULL if there is no -- */
 };
 
-/* The command line, with each option that takes several words joined into one word and its value.
+/*
+ * The command line, with each option that takes several words joined into one word and its value.
  */
 struct bench_line {
 	char **argv; /* owned; NULL-terminated, ends before -- */

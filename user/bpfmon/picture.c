@@ -72,8 +72,7 @@ static void chromium_words(struct words *w, const struct workplace *at, const st
 	words_add(w, "--headless");
 	words_add(w, "--disable-gpu");
 	words_add(w, "--hide-scrollbars");
-	if (!geteuid()) /* it refuses to run as root with its sandbox; the page is our own and has
-			   no scripts */
+	if (!geteuid()) /* root cannot use its sandbox; the page is our own and has no scripts */
 		words_add(w, "--no-sandbox");
 	words_add(w, "--user-data-dir=%s", at->profile);
 	words_add(w, "--force-device-scale-factor=%g", p->scale);

@@ -61,7 +61,8 @@ struct recording_options {
 extern const struct option_row sampling_rows[], naming_rows[], showing_rows[], rights_rows[],
 	tracking_rows[];
 
-/* The first option groups of a subcommand whose options, a struct @of, have a member `recording`.
+/*
+ * The first option groups of a subcommand whose options, a struct @of, have a member `recording`.
  */
 /* clang-format off */
 #define RECORDING_GROUPS(of) \
@@ -87,8 +88,10 @@ int recording_parse(const struct subcommand *sub, void *options, struct recordin
 int recording_resolve(struct recording_options *r, bool has_cgroup);
 void recording_print_variables(void);
 
-/* Parsers of rows for recording; unless noted, the pointer is to a struct recording_options. Return
- * 0 or -EINVAL. */
+/*
+ * Parsers of rows for recording; unless noted, the pointer is to a struct recording_options. Return
+ * 0 or -EINVAL.
+ */
 int interval_parse(void *interval_ns, const char *text);
 /*
  * Parses a name or job into a const char *; it must not be empty. Returns -ENAMETOOLONG if it has

@@ -8,7 +8,8 @@
 #define SUBCOMMAND(name) extern const struct subcommand subcommand_##name;
 #include "bpfmon/subcommands.def"
 
-/* Parsers of options with a row in value_kinds[]; the pointer is to the struct of their subcommand.
+/*
+ * Parsers of options with a row in value_kinds[]; the pointer is to the struct of their subcommand.
  */
 int list_columns_parse(void *columns, const char *text);
 int export_format_parse(void *format, const char *text);

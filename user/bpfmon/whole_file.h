@@ -19,8 +19,10 @@ int whole_file_write(const char *what, const char *path, bool force, const char 
  */
 int whole_file_check(const char *what, const char *path, bool force);
 
-/* Prints on stderr where the @what is, if @path is a file ("-" is none). @also: a second path, or
- * NULL. */
+/*
+ * Prints on stderr where the @what is, if @path is a file ("-" is none). @also: a second path, or
+ * NULL.
+ */
 void whole_file_announce(const char *what, const char *path, const char *also);
 
 /*

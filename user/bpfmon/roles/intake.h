@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The sockets on which programs push marks, metrics and spans. They exist before the command runs.
+/*
+ * The sockets on which programs push marks, metrics and spans. They exist before the command runs.
  */
 #ifndef ROLES_INTAKE_H
 #define ROLES_INTAKE_H

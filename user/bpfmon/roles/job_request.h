@@ -12,8 +12,10 @@
  */
 int job_request_send(struct roles *roles, struct launch_options *o, pid_t command);
 
-/* The description of a run, used to compare runs. It is read while the roles start and the launcher
- * would only wait. */
+/*
+ * The description of a run, used to compare runs. It is read while the roles start and the launcher
+ * would only wait.
+ */
 
 struct description {
 	struct meta *meta; /* owned; NULL if out of memory */

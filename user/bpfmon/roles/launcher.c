@@ -121,8 +121,8 @@ static void attendance_reap(struct attendance *a)
 }
 
 /*
- * Since its last observed stop: a shell continues the whole job, and a key may have stopped the
- * command again before this process runs.
+ * Returns true if the command has changed its state since its last observed stop: a shell continues
+ * the whole job, and a key may have stopped it again before this process runs.
  */
 static bool command_has_moved(const struct attendance *a)
 {
@@ -139,7 +139,7 @@ static void attendance_detach(struct attendance *a)
 	role_send(&a->roles->collector, CONTROL_STOP, 0, 0);
 }
 
-/* What is still awaited is descendants of the command, or the roles. */
+/* After the first request bpfmon only waits for descendants of the command, or the roles. */
 static void attendance_handle_request(struct attendance *a, const struct signalfd_siginfo *si)
 {
 	if (!end_request_count(&a->requests, si))

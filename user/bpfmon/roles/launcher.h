@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Starts the command and the two roles, forwards signals to the command, and exits as the command
- * does. */
+/*
+ * Starts the command and the two roles, forwards signals to the command, and exits as the command
+ * does.
+ */
 #ifndef ROLES_LAUNCHER_H
 #define ROLES_LAUNCHER_H
 
@@ -46,8 +48,10 @@ struct launch_options {
 	struct recorder_options recorder;
 };
 
-/* Executes the run. Returns the exit status; if a signal killed the command, ends this process by
- * the same signal. */
+/*
+ * Executes the run. Returns the exit status; if a signal killed the command, ends this process by
+ * the same signal.
+ */
 int launcher_run(struct launch_options *o);
 
 #endif

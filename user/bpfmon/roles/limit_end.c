@@ -418,7 +418,7 @@ bool end_request_matches(const struct signalfd_siginfo *si)
 	case SIGHUP:
 		return !signal_is_ignored(SIGHUP);
 	case SIGINT:
-	case SIGQUIT: /* a person who uses kill(1) means it */
+	case SIGQUIT: /* sent by kill(1) it counts even if ignored */
 		return si->ssi_code <= 0 || !signal_is_ignored((int)si->ssi_signo);
 	default:
 		return false;

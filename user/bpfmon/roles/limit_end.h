@@ -67,11 +67,15 @@ bool limit_end_has_begun(const struct limit_end *e);
 void limit_end_advance(struct limit_end *e, bool has_collector);
 /* Returns the time until the next limit_end_advance(), no more than @wait_ms (-1: no limit). */
 int limit_end_wait(const struct limit_end *e, int wait_ms);
-/* Handles another request of the user to end: SIGKILL without delay. Returns false if no end is in
- * progress. */
+/*
+ * Handles another request of the user to end: SIGKILL without delay. Returns false if no end is in
+ * progress.
+ */
 bool limit_end_skip_grace(struct limit_end *e);
-/* Completes the end of the run, and reports once how many processes were ended, how long it took,
- * and what is left. */
+/*
+ * Completes the end of the run, and reports once how many processes were ended, how long it took,
+ * and what is left.
+ */
 void limit_end_finish(struct limit_end *e);
 void limit_end_done(struct limit_end *e);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A destination for lines: writes whole lines only, and a failed start never destroys an old file.
+/*
+ * A destination for lines: writes whole lines only, and a failed start never destroys an old file.
  */
 #ifndef ROLES_OUTPUT_H
 #define ROLES_OUTPUT_H
@@ -56,8 +57,10 @@ void output_remove_new(const struct output *o);
 void output_put(struct output *o, const char *text, size_t length);
 /* Writes the buffer. Returns a negative errno the first time this fails, then 0. */
 int output_flush(struct output *o);
-/* Flushes and closes; removes an uncommitted file. Returns a negative errno if the last write
- * failed. */
+/*
+ * Flushes and closes; removes an uncommitted file. Returns a negative errno if the last write
+ * failed.
+ */
 int output_close(struct output *o);
 
 #endif

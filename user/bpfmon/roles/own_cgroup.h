@@ -22,8 +22,10 @@ struct own_cgroup {
  * user; cg.path is empty then.
  */
 int own_cgroup_make(struct own_cgroup *own);
-/* Requests the keeper to kill all processes of the cgroup at once. Does nothing for cgroups of
- * version 1. */
+/*
+ * Requests the keeper to kill all processes of the cgroup at once. Does nothing for cgroups of
+ * version 1.
+ */
 void own_cgroup_kill(int keeper_fd);
 /* Requests the removal of the cgroup. Warns with its path if that fails. */
 void own_cgroup_remove(struct own_cgroup *own);

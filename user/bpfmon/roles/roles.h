@@ -78,8 +78,10 @@ struct roles {
  */
 int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,
 	       int signal_fd, const sigset_t *mask);
-/* Sends a message to a role. On failure, warns and shuts down its socket, because the role would
- * wait for ever. */
+/*
+ * Sends a message to a role. On failure, warns and shuts down its socket, because the role would
+ * wait for ever.
+ */
 void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns);
 /* Same with a text. */
 void role_send_text(const struct role *role, enum control_type type, int value, uint64_t when_ns,

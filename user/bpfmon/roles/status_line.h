@@ -19,8 +19,10 @@ struct status_line {
  * Call it before forking the recorder; the caller sets fd afterwards.
  */
 bool status_line_open(struct status_line *s);
-/* Draws the last received text over the one before, unless another job of the shell is in the
- * foreground. */
+/*
+ * Draws the last received text over the one before, unless another job of the shell is in the
+ * foreground.
+ */
 void status_line_advance(struct status_line *s);
 /* Clears the line before other output of bpfmon or the shell, until the next text. */
 void status_line_release(struct status_line *s);
