@@ -48,7 +48,7 @@ struct session {
 
 #define SETTLE_NS (60 * NSEC_PER_MSEC) /* lines that arrive together are drawn together */
 #define SETTLE_LOADING_NS (250 * NSEC_PER_MSEC)
-#define REFRESH_MS 1000 /* of waits of processes, and of the list of runs */
+#define REFRESH_MS 1000 /* refresh interval of waits and of the list of runs */
 #define GROWTH_MS 200   /* interval of reads of a file */
 
 static int session_fit_screen(struct session *s)

@@ -20,9 +20,9 @@
 
 static void node_watch_disconnect(struct node_watch *w)
 {
-	if (w->is_connecting)
+	if (w->has_call)
 		agent_call_done(&w->call);
-	w->is_connecting = w->has_answered = false;
+	w->has_call = w->has_answered = false;
 	line_stream_reset(&w->lines);
 	node_jobs_done(&w->rows);
 }
@@ -30,7 +30,7 @@ static void node_watch_disconnect(struct node_watch *w)
 /* The message that the agent has ended is kept: it is more useful than errors of its socket. */
 static void node_watch_fail(struct node_watch *w, const char *why)
 {
-	w->is_connecting = false;
+	w->has_call = false;
 	if (!w->has_ended)
 		snprintf(w->why, sizeof(w->why), "%s", why);
 }
@@ -39,8 +39,8 @@ static void node_watch_connect(struct node_watch *w)
 {
 	char why[NODE_WATCH_WHY_BYTES];
 
-	w->asked_ns = clock_ns(CLOCK_MONOTONIC);
-	w->is_connecting = true;
+	w->attempt_ns = clock_ns(CLOCK_MONOTONIC);
+	w->has_call = true;
 	if (agent_call_begin_node(&w->call, w->agent, why, sizeof(why)))
 		node_watch_fail(w, why);
 }
@@ -54,7 +54,7 @@ void node_watch_begin(struct node_watch *w, const char *agent)
 
 int node_watch_fd(const struct node_watch *w)
 {
-	return !w->is_connecting ? -1 : w->has_answered ? w->call.stream_fd : w->call.control_fd;
+	return !w->has_call ? -1 : w->has_answered ? w->call.stream_fd : w->call.control_fd;
 }
 
 static bool node_watch_has_input(const struct node_watch *w)
@@ -98,7 +98,7 @@ int node_watch_step(struct node_watch *w)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), until_ns = now_ns + TURN_NS;
 
-	if (w->agent && !w->is_connecting && now_ns - w->asked_ns >= AGAIN_NS)
+	if (w->agent && !w->has_call && now_ns - w->attempt_ns >= AGAIN_NS)
 		node_watch_connect(w);
 	while (!w->err && node_watch_has_input(w) && clock_ns(CLOCK_MONOTONIC) < until_ns)
 		node_watch_read(w);

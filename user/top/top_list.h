@@ -18,11 +18,11 @@
 struct node_watch {
 	const char *agent; /* its socket, not owned; NULL without an agent */
 	struct agent_call call;
-	bool is_connecting, has_answered;
+	bool has_call, has_answered;
 	bool has_ended; /* the agent has ended, and none has answered since */
 	struct line_stream lines;
 	struct node_job_rows rows;
-	uint64_t asked_ns; /* CLOCK_MONOTONIC */
+	uint64_t attempt_ns; /* time of the last attempt to connect, CLOCK_MONOTONIC */
 	int err;
 	char why[NODE_WATCH_WHY_BYTES]; /* "" if the rows are current */
 };

@@ -33,7 +33,6 @@ char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
 char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double wall);
 /* Draws the axis of values up to @top, with a line through the plot at each tick. */
 void axis_draw_values(FILE *f, const struct plot *b, enum chart_unit unit, double top);
-/* Draws the time axis of @wall seconds. */
 void axis_draw_time(FILE *f, const struct plot *b, double wall);
 
 /* Position and scale of a curve in an SVG path. */
@@ -73,7 +72,7 @@ enum colour {
 
 /* Returns the colour of the light theme, as "#rrggbb". */
 const char *colour_light(enum colour colour);
-/* Writes both themes as CSS. @by_system: the system chooses the theme, not a script. */
+/* Writes both themes as CSS. If @by_system, the system chooses the theme, otherwise a script. */
 void colours_write_css(FILE *f, bool by_system);
 
 /* Phases and spans in an SVG: lanes of bars with names, and a tint behind the curves. */

@@ -28,11 +28,12 @@ struct answer {
 	uint64_t request_bytes;
 	bool is_least; /* the next run may need more: a limit was hit, the run was not whole, or its
 			  memory is a lower bound */
-	const char *doubt;        /* the reason, such as "of a run that failed"; NULL if unknown */
-	bool has_cores;           /* the next two are set */
-	uint64_t cores_used;      /* average, in thousandths of a core */
-	uint64_t cores_available; /* thousandths of a core the run could use; 0 if unknown */
-	bool has_phase;           /* the next one is set */
+	const char *doubt;   /* such as "of a run that failed"; NULL if only the limit or a lower
+				bound is the reason */
+	bool has_cores;      /* the next two are set */
+	uint64_t cores_used; /* average, in thousandths of a core */
+	uint64_t cores_available;   /* thousandths of a core the run could use; 0 if unknown */
+	bool has_phase;             /* the next one is set */
 	struct longest_phase phase; /* the phase that took the most time */
 	uint64_t wall_ns;
 };
@@ -53,7 +54,6 @@ void answer_request_text(FILE *f, const struct answer *a);
 void answer_cores_text(FILE *f, const struct answer *a);
 /* Writes the longest phase, such as "52 % of the time in phase evaluate". */
 void answer_phase_text(FILE *f, const struct answer *a);
-/* Writes the object "answer". */
 void answer_json(struct jsonw *j, const struct answer *a);
 
 #endif

@@ -50,7 +50,6 @@ size_t format_beginning(FILE *f, const char *text, size_t width);
  */
 void format_folded(FILE *f, const char *text, size_t width, size_t indent);
 
-/* Removes the style marks from @text. */
 void format_drop_styles(char *text);
 /*
  * Writes the text of @t with format_folded() and frees it. Returns -ENOMEM if this or an earlier
