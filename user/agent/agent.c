@@ -14,9 +14,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define FULL_PAUSE_MS 100      /* until accept is tried again */
+#define FULL_PAUSE_MS 100      /* pause of accept() when out of descriptors */
 #define AHEAD_NS NSEC_PER_MSEC /* samples due this soon share a drain */
-#define YOUNG_PARTS 8          /* a drain is reused until interval / YOUNG_PARTS */
+#define YOUNG_PARTS 8          /* the last drain is reused up to an age of interval / YOUNG_PARTS */
 
 static uint64_t agent_next_due(const struct agent *a)
 {
@@ -139,7 +139,7 @@ static void agent_reload(struct agent *a)
 	notify_send("READY=1");
 }
 
-static void agent_work(struct agent *a)
+static void agent_loop(struct agent *a)
 {
 	watchdog_open(&a->watchdog);
 	while (!a->stops) {
@@ -158,7 +158,7 @@ static void agent_work(struct agent *a)
 
 int agent_run(const struct agent_options *o)
 {
-	static struct agent a; /* one per process */
+	static struct agent a;
 	char why[CONFIG_WHY_BYTES] = "";
 	int err;
 
@@ -175,7 +175,7 @@ int agent_run(const struct agent_options *o)
 		notify_send("READY=1");
 		if (a.is_private)
 			control_send(o->clients_fd, CONTROL_READY, 0, 0, NULL);
-		agent_work(&a);
+		agent_loop(&a);
 	}
 	agent_close(&a);
 	return err;

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#define MOST_HANGING 4 /* threads per user */
+#define MOST_HANGING 4
 
-static struct user_rate *rate_of(struct agent *a, uid_t uid)
+static struct user_rate *rate_find(struct agent *a, uid_t uid)
 {
 	struct user_rate *oldest = a->rates;
 
@@ -26,7 +26,7 @@ static struct user_rate *rate_of(struct agent *a, uid_t uid)
 bool agent_may_ask(struct agent *a, uid_t uid)
 {
 	const double most = (double)a->config.requests_per_second;
-	struct user_rate *r = rate_of(a, uid);
+	struct user_rate *r = rate_find(a, uid);
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
 	if (r->at_ns)
@@ -62,12 +62,12 @@ size_t agent_spare_of(const struct agent *a, const struct peer *of)
 void agent_note_hanging(struct agent *a, uid_t uid)
 {
 	log_info("a thread hangs that receives what user %u pushes", uid);
-	rate_of(a, uid)->hanging++;
+	rate_find(a, uid)->hanging++;
 }
 
 bool agent_may_push(struct agent *a, uid_t uid)
 {
-	return rate_of(a, uid)->hanging < MOST_HANGING;
+	return rate_find(a, uid)->hanging < MOST_HANGING;
 }
 
 size_t agent_jobs_of(const struct agent *a, uid_t uid)

@@ -57,7 +57,7 @@ static bool folder_is_empty(int fd)
  * Gives an empty folder to the historian's user. It must be empty: no file, and no folder that
  * others use, is given away.
  */
-static int folder_give(int fd, struct place *p)
+static int folder_chown(int fd, struct place *p)
 {
 	struct user owner;
 
@@ -74,7 +74,7 @@ static int folder_give(int fd, struct place *p)
 }
 
 /* Uses the descriptor only, because the name may be replaced meanwhile. */
-static int folder_take(int fd, struct place *p)
+static int folder_find_owner(int fd, struct place *p)
 {
 	struct stat st;
 
@@ -87,7 +87,7 @@ static int folder_take(int fd, struct place *p)
 	*p = (struct place){ st.st_uid, st.st_gid ? st.st_gid : NO_GROUP };
 	if (geteuid()) /* an ordinary user keeps its rights */
 		return 0;
-	return st.st_uid ? 0 : folder_give(fd, p);
+	return st.st_uid ? 0 : folder_chown(fd, p);
 }
 
 static int folder_explain(const char *folder, int err, char *why, size_t size)
@@ -127,7 +127,7 @@ static int place_prepare(const char *store, struct place *p, char *why, size_t s
 	if (mkdir(folder, 0700) && errno != EEXIST)
 		return folder_explain(folder, -errno, why, size);
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	err = fd < 0 ? -errno : folder_take(fd, p);
+	err = fd < 0 ? -errno : folder_find_owner(fd, p);
 	if (fd >= 0)
 		close(fd);
 	return folder_explain(folder, err, why, size);
@@ -172,7 +172,7 @@ struct historian {
 	struct message message;
 };
 
-static void child_note(int signal)
+static void handle_sigchld(int signal)
 {
 	(void)signal; /* only interrupts the wait */
 }
@@ -302,7 +302,7 @@ static void historian_wait(struct historian *h)
 static void signals_set(struct historian *h)
 {
 	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXFSZ };
-	struct sigaction on_child = { .sa_handler = child_note };
+	struct sigaction on_child = { .sa_handler = handle_sigchld };
 	sigset_t child;
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
@@ -336,7 +336,7 @@ static void historian_run(const struct history_options *o, int stream_fd, int co
 #define PATIENCE_MS 8000
 
 /* Closes what the agent was started with, such as a socket of systemd. */
-static void descriptors_close_but(int a, int b)
+static void descriptors_close_except(int a, int b)
 {
 	const unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
 
@@ -352,7 +352,7 @@ static void historian_begin(const struct history_options *o, const struct place 
 {
 	int err;
 
-	descriptors_close_but(stream_fd, control_fd);
+	descriptors_close_except(stream_fd, control_fd);
 	setsid(); /* signals of the terminal are for the agent */
 	err = place_become_owner(p);
 	if (err)

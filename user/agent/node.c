@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the job of the cgroup @id, or NULL. */
 static struct node_job *node_job_of(const struct node *n, uint64_t id)
 {
 	const struct known_cgroup *one = cgroups_find(&n->cgroups, id);
@@ -331,7 +330,6 @@ static struct node_job *node_job_get(struct node *n, const struct rules_job *rul
 	return j;
 }
 
-/* Assigns @one to its job, by path. */
 static void cgroup_assign(struct node *n, struct known_cgroup *one)
 {
 	struct rules_job found[RULES_JOBS];
@@ -349,7 +347,7 @@ static void cgroup_assign(struct node *n, struct known_cgroup *one)
  * Returns the cgroup of an account, adding it if it is new; NULL if out of memory, or if the id is
  * 0.
  */
-static struct known_cgroup *cgroup_meet(struct node *n, uint64_t id)
+static struct known_cgroup *cgroup_get(struct node *n, uint64_t id)
 {
 	struct known_cgroup *one = cgroups_find(&n->cgroups, id);
 
@@ -362,7 +360,7 @@ static struct known_cgroup *cgroup_meet(struct node *n, uint64_t id)
 
 static struct node_job *job_of_account(struct node *n, const struct account_key *key)
 {
-	struct known_cgroup *one = cgroup_meet(n, key->cgroup);
+	struct known_cgroup *one = cgroup_get(n, key->cgroup);
 
 	return one ? one->job : &n->other;
 }
@@ -407,7 +405,7 @@ void node_drain_begin(struct node *n)
 
 void node_total(struct node *n, const struct account_key *key, const struct account *total)
 {
-	struct known_cgroup *one = cgroup_meet(n, key->cgroup);
+	struct known_cgroup *one = cgroup_get(n, key->cgroup);
 	struct account whole = *total;
 
 	account_make_consistent(&whole);

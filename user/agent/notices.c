@@ -46,7 +46,7 @@ static pid_t *drained_pids(const struct rows *rows)
 }
 
 /* A process that started later may have been missed by the drain. */
-static bool was_there(pid_t pid, uint64_t drain_boot_ns, struct proc_stat *stat)
+static bool process_predates_drain(pid_t pid, uint64_t drain_boot_ns, struct proc_stat *stat)
 {
 	return !proc_stat_read(pid, stat) && !strchr("ZXx", stat->state) &&
 	       stat->start_ns + 2 * TICK_NS < drain_boot_ns;
@@ -63,7 +63,7 @@ static void unseen_compare(struct unseen *u, const struct books *b)
 	while (pids && proc && u->nr < UNSEEN_KEPT && (entry = readdir(proc))) {
 		pid = atoi(entry->d_name);
 		if (pid <= 0 || bsearch(&pid, pids, b->rows.nr, sizeof(*pids), compare_pids) ||
-		    !was_there(pid, b->drain_boot_ns, &stat))
+		    !process_predates_drain(pid, b->drain_boot_ns, &stat))
 			continue;
 		if (!u->nr)
 			memcpy(u->comm, stat.comm, sizeof(u->comm) - 1);
@@ -76,7 +76,7 @@ static void unseen_compare(struct unseen *u, const struct books *b)
  * Returns whether every process in /proc should have a row: nothing was lost, and the PID
  * namespaces match.
  */
-static bool may_compare(const struct agent *a)
+static bool unseen_is_comparable(const struct agent *a)
 {
 	const struct tracking *now = tracker_tracking(&a->books.tracker);
 
@@ -89,7 +89,7 @@ static bool may_compare(const struct agent *a)
 
 void unseen_find(struct agent *a)
 {
-	if (!may_compare(a))
+	if (!unseen_is_comparable(a))
 		return;
 	unseen_compare(&a->unseen, &a->books);
 	if (!a->unseen.nr)
@@ -259,7 +259,7 @@ void agent_report(struct agent *a, struct listener *l)
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
 		const struct agent_metric *m = agent_metric_get(i);
 
-		if (value[i] || i != AGENT_rss_bytes) /* 0 if it could not be read */
+		if (value[i] || i != AGENT_rss_bytes)
 			jsonw_decimal(&j, m->key, value[i], metric_unit_decimals(m->unit));
 	}
 	losses_write(&j, tracker_tracking(&a->books.tracker));

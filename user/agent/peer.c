@@ -68,7 +68,7 @@ static const char *peer_find_access(struct peer *p)
 #define CLOCK_SLACK_NS (10 * NSEC_PER_SEC) /* greatest plausible age of a command's start */
 
 /* Frees the description: the meta line is written, and nothing else needs its strings. */
-static void description_forget(struct assignment *a)
+static void description_free(struct assignment *a)
 {
 	a->run.command = NULL;
 	a->run.meta = NULL;
@@ -124,7 +124,7 @@ static void peer_start(struct peer *p, uint64_t when_ns)
 	if (t->assignment.spec.duration_ns)
 		p->end_ns = t->job.view.start_ns + t->assignment.spec.duration_ns;
 	subject_describe(p);
-	description_forget(&t->assignment);
+	description_free(&t->assignment);
 	t->job.view.observer = &stream_observer;
 	t->job.view.observer_context = &p->subject;
 	stream_put_meta(&p->agent->stream, &p->subject, NULL);
@@ -160,7 +160,7 @@ static void peer_drop(struct peer *p, const char *why)
 	p->state = PEER_GONE;
 }
 
-static void peer_take_whole(struct peer *p, const struct control *c)
+static void peer_handle_message(struct peer *p, const struct control *c)
 {
 	char why[512] = "";
 	int err;
@@ -198,7 +198,7 @@ static void peer_take_whole(struct peer *p, const struct control *c)
 	}
 }
 
-static void peer_leave(struct peer *p)
+static void peer_handle_disconnect(struct peer *p)
 {
 	if (p->state == PEER_RUNS) {
 		tenant_handle_control(p->tenant, NULL);
@@ -231,7 +231,7 @@ static bool peer_may_hold(void *context, size_t bytes)
 }
 
 /* Handles a result of message_receive() that is no message. */
-static void peer_take_news(struct peer *p, int got)
+static void peer_handle_no_message(struct peer *p, int got)
 {
 	/* only the first packet of a request may carry descriptors */
 	if (got == -EPERM && p->state == PEER_NEW && !p->message.type)
@@ -239,7 +239,7 @@ static void peer_take_news(struct peer *p, int got)
 	else if (got < 0)
 		peer_drop(p, "it sent what is no message");
 	else
-		peer_leave(p);
+		peer_handle_disconnect(p);
 }
 
 static void peer_ready(void *context, uint32_t events)
@@ -255,14 +255,14 @@ static void peer_ready(void *context, uint32_t events)
 		got = message_receive(&p->message, p->source.fd, &c);
 		if (got != 1)
 			break;
-		peer_take_whole(p, &c);
+		peer_handle_message(p, &c);
 	}
 	if (p->state != PEER_GONE && got != 1 && got != -EAGAIN)
-		peer_take_news(p, got);
+		peer_handle_no_message(p, got);
 }
 
 /* Handles the packet @c from the porter, or @err if there is none. */
-static void peer_take_packet(struct peer *p, int err, const struct control *c)
+static void peer_handle_packet(struct peer *p, int err, const struct control *c)
 {
 	int got = err ? err : message_take_packet(&p->message, c);
 
@@ -276,7 +276,7 @@ static void peer_take_packet(struct peer *p, int err, const struct control *c)
 	else if (got < 0)
 		peer_drop(p, "it sent what is no message");
 	else if (got == 1)
-		peer_take_whole(p, c);
+		peer_handle_message(p, c);
 }
 
 void peer_accept(struct agent *a, int fd)
@@ -290,7 +290,7 @@ void peer_accept(struct agent *a, int fd)
 		return;
 	}
 	p->agent = a;
-	p->answered = peer_take_packet;
+	p->answered = peer_handle_packet;
 	p->source = (struct loop_source){ fd, peer_ready, p };
 	p->listening.fd = p->listener.feed.fd = -1;
 	p->budget = (struct feed_budget){ peer_may_hold, p };

@@ -48,8 +48,8 @@ static int sockets_check(const struct request *r, char *why, size_t size)
 }
 
 /* Rejects what this agent offers to no client. */
-static int offers_check(const struct agent_config *c, const struct request *r, char *why,
-			size_t size)
+static int request_check_offered(const struct agent_config *c, const struct request *r, char *why,
+				 size_t size)
 {
 	if (!c->net && metric_set_has_source(&r->wanted, SOURCE_NET))
 		snprintf(why, size,
@@ -99,10 +99,11 @@ static int limits_check_numbers(const struct request *r, char *why, size_t size)
 }
 
 /* Only admins may request what costs the whole node. */
-static int wishes_check(const struct peer *p, const struct request *r, char *why, size_t size)
+static int request_check_allowed(const struct peer *p, const struct request *r, char *why,
+				 size_t size)
 {
 	const struct agent_config *c = &p->agent->config;
-	int err = offers_check(c, r, why, size);
+	int err = request_check_offered(c, r, why, size);
 
 	if (!err)
 		err = limits_check_numbers(r, why, size);
@@ -235,7 +236,7 @@ static void node_listen(struct peer *p, bool once)
 {
 	struct agent *a = p->agent;
 
-	if (once) { /* runs get their last sample */
+	if (once) { /* for runs, their last sample is sent */
 		books_drain(&a->books, false);
 		node_publish(&a->node);
 	}
@@ -310,12 +311,12 @@ static int listening_begin(struct peer *p, struct request *r, char *why, size_t 
 	return err;
 }
 
-static int request_obey(struct peer *p, struct request *r, char *why, size_t size)
+static int request_execute(struct peer *p, struct request *r, char *why, size_t size)
 {
 	int err = sockets_check(r, why, size);
 
 	if (!err)
-		err = wishes_check(p, r, why, size);
+		err = request_check_allowed(p, r, why, size);
 	if (err)
 		return err;
 	if (r->follow == FOLLOW_HISTORY)
@@ -341,7 +342,7 @@ int peer_take_request(struct peer *p, char *why, size_t size)
 	message_discard(m, &p->agent->loop.discard);
 	if (err)
 		return err;
-	err = request_obey(p, &r, why, size);
+	err = request_execute(p, &r, why, size);
 	for (size_t i = 0; i < r.nr_pids; i++) /* of any type */
 		socket_close(p, &r.pid_fds[i]);
 	socket_close(p, &r.cgroup_fd);

@@ -28,7 +28,7 @@
 
 #define CHILDREN 256 /* concurrent */
 #define CHILDREN_OF_USER 64
-#define HANGING_OF_USER 8 /* of these, those older than HANGING_NS */
+#define HANGING_OF_USER 8 /* of these, older than HANGING_NS */
 #define HANGING_NS (2 * NSEC_PER_SEC)
 #define NO_USER ((uid_t)-1)
 #define LOOK_MS 200   /* between checks of running children */
@@ -106,7 +106,7 @@ static void packet_pass(int fd, const void *bytes, size_t size, const int *fds, 
 }
 
 /* Received descriptors stay open until this process exits, which the client does not wait for. */
-static void packet_receive_for(int porter_fd, const struct porter_order *o, int connection)
+static void packet_forward(int porter_fd, const struct porter_order *o, int connection)
 {
 	struct porter_answer answer = { .id = o->id };
 	int fds[FDS_AT_ONCE], none = eventfd(0, EFD_CLOEXEC);
@@ -139,7 +139,7 @@ static void closing_wait_for(const struct porter *p, uint64_t id)
  * Waits until the client has read its last message: closing with unread data would give it an error
  * instead.
  */
-static void connection_leave(int fd)
+static void connection_wait_read(int fd)
 {
 	int unread;
 
@@ -147,7 +147,7 @@ static void connection_leave(int fd)
 		poll(NULL, 0, STEP_MS);
 }
 
-static void order_carry_out(const struct porter *p, int taken_fd)
+static void order_execute(const struct porter *p, int taken_fd)
 {
 	struct porter_order o;
 	int fds[FDS_AT_ONCE];
@@ -158,12 +158,12 @@ static void order_carry_out(const struct porter *p, int taken_fd)
 	if (n != sizeof(o))
 		return;
 	if (o.task == PORTER_RECEIVE && nr == 1)
-		packet_receive_for(p->fd, &o, fds[0]);
+		packet_forward(p->fd, &o, fds[0]);
 	if (o.task != PORTER_CLOSE || nr != 1)
 		return;
 	closing_wait_for(p, o.id);
 	if (p->nr < MANY_CHILDREN)
-		connection_leave(fds[0]);
+		connection_wait_read(fds[0]);
 }
 
 static void porter_reap(struct porter *p)
@@ -221,7 +221,7 @@ static void porter_fork(struct porter *p, const struct porter_order *o, struct p
 	pid = fork();
 	if (!pid) {
 		close(taken[0]);
-		order_carry_out(p, taken[1]);
+		order_execute(p, taken[1]);
 		_exit(0); /* closes the descriptors */
 	}
 	close(taken[1]);
@@ -276,8 +276,8 @@ static void porter_run(const struct porter_link *link)
 	}
 }
 
-/* Closes what the agent was started with. */
-static void porter_become(int fd)
+/* Drops the rights and descriptors that the agent was started with. */
+static void porter_drop_rights(int fd)
 {
 	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
 
@@ -309,7 +309,7 @@ int porter_start(struct porter_link *link)
 	pid = fork();
 	link->fd = ends[pid ? 0 : 1];
 	if (!pid) {
-		porter_become(link->fd);
+		porter_drop_rights(link->fd);
 		porter_run(link);
 	}
 	close(ends[1]);
@@ -341,7 +341,7 @@ static bool door_hand_over(void *context, int fd)
 	return true;
 }
 
-static struct peer *peer_that_asked(struct agent *a, uint64_t id)
+static struct peer *peer_find_by_order(struct agent *a, uint64_t id)
 {
 	struct peer *p = a->peers;
 
@@ -352,7 +352,7 @@ static struct peer *peer_that_asked(struct agent *a, uint64_t id)
 
 static void door_take_answer(struct agent *a, struct porter_answer *answer, int *fds, size_t nr)
 {
-	struct peer *p = peer_that_asked(a, answer->id);
+	struct peer *p = peer_find_by_order(a, answer->id);
 
 	if (!p) { /* dropped meanwhile */
 		for (size_t i = 0; i < nr; i++)

@@ -37,7 +37,7 @@ struct recording {
 	bool is_open, is_failing, is_batch_end;
 	uint64_t due_ns, last_ns; /* CLOCK_MONOTONIC: the next transaction, and the last one */
 	uint64_t kept, lost;      /* runs */
-	uint64_t told_kept, told_lost;
+	uint64_t reported_kept, reported_lost;
 };
 
 static struct open_run *run_of_line(struct recording *r)
@@ -234,11 +234,12 @@ static void transaction_report(struct recording *r, int err)
 	else if (!err && r->is_failing)
 		log_warn("the history is written again; %llu jobs are missing in it",
 			 (unsigned long long)r->lost);
-	if (r->is_failing != (err != 0) || r->kept != r->told_kept || r->lost != r->told_lost)
+	if (r->is_failing != (err != 0) || r->kept != r->reported_kept ||
+	    r->lost != r->reported_lost)
 		control_send(r->control_fd, CONTROL_KEPT, (int)r->lost, r->kept, err ? why : "");
 	r->is_failing = err != 0;
-	r->told_kept = r->kept;
-	r->told_lost = r->lost;
+	r->reported_kept = r->kept;
+	r->reported_lost = r->lost;
 }
 
 /*
@@ -475,7 +476,8 @@ static int pages_measure(struct database *d, bool with_free, uint64_t *bytes)
 
 #define NOT_OPEN "(ended OR ifnull(writer, '') <> %Q)"
 
-static int run_find_to_go(struct database *d, const struct retaining *g, int64_t *id, bool *is_none)
+static int run_find_removable(struct database *d, const struct retaining *g, int64_t *id,
+			      bool *is_none)
 {
 	uint64_t used;
 	int err = pages_measure(d, false, &used);
@@ -493,14 +495,14 @@ static int run_find_to_go(struct database *d, const struct retaining *g, int64_t
 	return err;
 }
 
-static int runs_let_go(struct database *d, void *context)
+static int runs_remove_excess(struct database *d, void *context)
 {
 	struct retaining *g = context;
 	bool is_none = false;
 	int64_t id;
 	int err = 0;
 
-	while (!err && !(err = run_find_to_go(d, g, &id, &is_none)) && !is_none) {
+	while (!err && !(err = run_find_removable(d, g, &id, &is_none)) && !is_none) {
 		if (clock_ns(CLOCK_MONOTONIC) > g->until_ns) {
 			g->has_more = true;
 			break;
@@ -577,7 +579,7 @@ int retention_step(struct retention *r, struct database *d)
 	if (!err && is_due)
 		err = age_is_known(r, d, epoch_ns, &g.looks_for_old);
 	if (!err && (g.looks_for_old || used > r->keep_bytes))
-		err = database_transact(d, runs_let_go, &g);
+		err = database_transact(d, runs_remove_excess, &g);
 	if (!g.has_more && is_due)
 		r->due_ns = now_ns + PERIOD_NS;
 	return err ? err : space_trim(r, d);

@@ -28,7 +28,6 @@ static size_t name_place(const struct name_index *x, const char *name, size_t le
 	return (hash ^ hash >> 32) % NAME_PLACES;
 }
 
-/* Returns the entry @name, or NULL. */
 static struct name_entry *name_index_find(const struct name_index *x, const char *name,
 					  size_t length)
 {
@@ -54,7 +53,6 @@ static int name_index_add(struct name_index *x, struct name_entry *e, const char
 	return 0;
 }
 
-/* Removes @e and frees its name. */
 static void name_index_remove(struct name_index *x, struct name_entry *e)
 {
 	struct name_entry **at = &x->places[name_place(x, e->name, strlen(e->name))];
@@ -68,7 +66,7 @@ static void name_index_remove(struct name_index *x, struct name_entry *e)
 }
 
 /* Removes the run; its values stay in its series. */
-static void board_forget_run(struct board *b, struct shown_run *r)
+static void board_remove_run(struct board *b, struct shown_run *r)
 {
 	if (r->entry.name)
 		name_index_remove(&b->runs, &r->entry);
@@ -159,7 +157,7 @@ static struct series *board_user(struct board *b, const struct job_labels *l)
  * Returns the series of all jobs without one of their own. Runs are kept apart from other kinds:
  * the use of a run within a job is part of that job as well, and would be counted twice.
  */
-static struct series *board_rest(struct board *b, const struct job_labels *l)
+static struct series *board_common_series(struct board *b, const struct job_labels *l)
 {
 	const char *kind = strcmp(l->kind, "run") ? "other" : "run";
 	struct buffer text = { 0 };
@@ -174,7 +172,7 @@ static struct series *board_rest(struct board *b, const struct job_labels *l)
 	return s;
 }
 
-static struct series *board_own(struct board *b, const struct job_labels *l)
+static struct series *board_own_series(struct board *b, const struct job_labels *l)
 {
 	struct buffer text = { 0 };
 	struct series *s;
@@ -185,7 +183,7 @@ static struct series *board_own(struct board *b, const struct job_labels *l)
 	if (!text.failed && !is_known && b->nr_own >= b->max_series) {
 		buffer_done(&text);
 		b->counts.jobs_summed++;
-		return board_rest(b, l);
+		return board_common_series(b, l);
 	}
 	s = series_take_labels(&b->series, &b->first_series, &text);
 	if (s && !is_known) {
@@ -196,10 +194,11 @@ static struct series *board_own(struct board *b, const struct job_labels *l)
 }
 
 /* Assigns the run to a series, and removes it if it has ended. */
-static int run_decide(struct board *b, struct shown_run *r, bool to_rest)
+static int run_assign_series(struct board *b, struct shown_run *r, bool to_rest)
 {
 	bool is_rest = to_rest || !strcmp(r->labels.kind, "other");
-	struct series *s = is_rest ? board_rest(b, &r->labels) : board_own(b, &r->labels);
+	struct series *s =
+		is_rest ? board_common_series(b, &r->labels) : board_own_series(b, &r->labels);
 
 	if (!s)
 		return -ENOMEM;
@@ -219,7 +218,7 @@ static int run_decide(struct board *b, struct shown_run *r, bool to_rest)
 		s->scrapes = 0;
 	}
 	b->nr_waiting--;
-	board_forget_run(b, r);
+	board_remove_run(b, r);
 	return 0;
 }
 
@@ -241,7 +240,7 @@ static bool run_has_values(const struct shown_run *r)
 }
 
 /* A live run is not assigned before its use is known. */
-static bool run_is_undecided(const struct shown_run *r, bool only_ended)
+static bool run_is_unassigned(const struct shown_run *r, bool only_ended)
 {
 	if (r->series)
 		return false;
@@ -252,14 +251,14 @@ static bool run_is_undecided(const struct shown_run *r, bool only_ended)
  * Assigns all runs without a series, and removes those of them that have ended. @ended_to_rest
  * assigns only ended runs, to the common series. Returns 0 or -ENOMEM.
  */
-static int board_decide(struct board *b, bool ended_to_rest)
+static int board_assign_series(struct board *b, bool ended_to_rest)
 {
 	struct shown_run **runs;
 	size_t nr = 0;
 	int err = 0;
 
 	for (struct shown_run *r = b->first; r; r = r->next)
-		nr += run_is_undecided(r, ended_to_rest);
+		nr += run_is_unassigned(r, ended_to_rest);
 	if (!nr)
 		return 0;
 	runs = memory_calloc(nr, sizeof(*runs));
@@ -267,11 +266,11 @@ static int board_decide(struct board *b, bool ended_to_rest)
 		return -ENOMEM;
 	nr = 0;
 	for (struct shown_run *r = b->first; r; r = r->next)
-		if (run_is_undecided(r, ended_to_rest))
+		if (run_is_unassigned(r, ended_to_rest))
 			runs[nr++] = r;
 	qsort(runs, nr, sizeof(*runs), compare_use);
 	for (size_t i = 0; i < nr; i++)
-		if (run_decide(b, runs[i], ended_to_rest))
+		if (run_assign_series(b, runs[i], ended_to_rest))
 			err = -ENOMEM;
 	free(runs);
 	return err;
@@ -323,7 +322,7 @@ void board_done(struct board *b)
 {
 	for (struct shown_run *r = b->first, *next; r; r = next) {
 		next = r->next;
-		board_forget_run(b, r);
+		board_remove_run(b, r);
 	}
 	series_list_done(&b->series, b->first_series);
 	series_list_done(&b->users, b->first_user);
@@ -354,7 +353,6 @@ static void run_set_state(struct shown_run *r, enum run_state state, uint64_t no
 			metric_drop(&r->have, (enum metric_id)i);
 }
 
-/* Ends the run with the values it has. */
 static void run_end(struct board *b, struct shown_run *r, uint64_t now_ns)
 {
 	run_set_state(r, RUN_ENDED, now_ns);
@@ -363,7 +361,7 @@ static void run_end(struct board *b, struct shown_run *r, uint64_t now_ns)
 			r->series->ended_ns = now_ns;
 			r->series->scrapes = 0;
 		}
-		board_forget_run(b, r);
+		board_remove_run(b, r);
 		return;
 	}
 	/* the key may be reused */
@@ -375,7 +373,7 @@ static void run_end(struct board *b, struct shown_run *r, uint64_t now_ns)
 static void board_make_room(struct board *b)
 {
 	if (b->nr_waiting > BOARD_WAITING)
-		board_decide(b, true);
+		board_assign_series(b, true);
 }
 
 void board_connect(struct board *b, uint64_t now_ns)
@@ -393,7 +391,7 @@ void board_disconnect(struct board *b, uint64_t now_ns)
 			run_set_state(r, RUN_SILENT, now_ns);
 }
 
-static void run_hear(struct shown_run *r, uint64_t now_ns)
+static void run_note_line(struct shown_run *r, uint64_t now_ns)
 {
 	r->heard_ns = now_ns;
 	run_set_state(r, RUN_LIVE, now_ns);
@@ -421,7 +419,7 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 
 	if (r && r->start_epoch_ns == begin->start_epoch_ns) {
 		r->is_stalled = false; /* if it is still stalled, the next line says so */
-		run_hear(r, now_ns);
+		run_note_line(r, now_ns);
 		return 0;
 	}
 	if (r)
@@ -448,11 +446,11 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 		r->series = &b->node;
 		r->series->runs++;
 	}
-	run_hear(r, now_ns);
+	run_note_line(r, now_ns);
 	return 0;
 }
 
-static void run_take_counter(struct shown_run *r, enum metric_id id, uint64_t value)
+static void run_update_counter(struct shown_run *r, enum metric_id id, uint64_t value)
 {
 	uint64_t by = value > r->value[id] ? value - r->value[id] : 0;
 
@@ -464,14 +462,14 @@ static void run_take_counter(struct shown_run *r, enum metric_id id, uint64_t va
 		series_grow(r->user, id, by);
 }
 
-static void shown_run_take(struct shown_run *r, const struct sample *s, bool with_gauges)
+static void shown_run_update(struct shown_run *r, const struct sample *s, bool with_gauges)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
 		enum metric_id id = (enum metric_id)i;
 
 		if (metric_get(id)->kind == KIND_COUNTER) {
 			if (sample_has(s, id))
-				run_take_counter(r, id, s->value[id]);
+				run_update_counter(r, id, s->value[id]);
 			continue;
 		}
 		metric_drop(&r->have, id);
@@ -488,8 +486,8 @@ int board_sample_run(struct board *b, const char *run, const struct sample *s, u
 
 	if (!r)
 		return -ENOENT;
-	run_hear(r, now_ns);
-	shown_run_take(r, s, true);
+	run_note_line(r, now_ns);
+	shown_run_update(r, s, true);
 	return 0;
 }
 
@@ -509,7 +507,7 @@ int board_end_run(struct board *b, const char *run, const struct sample *total, 
 
 	if (!r)
 		return -ENOENT;
-	shown_run_take(r, total, false);
+	shown_run_update(r, total, false);
 	run_end(b, r, now_ns);
 	board_make_room(b);
 	return 0;
@@ -567,7 +565,7 @@ int board_prepare(struct board *b, uint64_t now_ns)
 	int err;
 
 	board_tick(b, now_ns);
-	err = board_decide(b, false);
+	err = board_assign_series(b, false);
 	series_clear_gauges(&b->node);
 	for (struct series *s = b->first_series; s; s = s->next)
 		series_clear_gauges(s);

@@ -114,7 +114,7 @@ static struct MHD_Response *http_make_links(void)
  * visitors may read. It cannot do so with an IP address, and has no password. A client without a
  * Host header is no browser.
  */
-static bool http_knows_host(const struct http *h, const char *header)
+static bool http_accepts_host(const struct http *h, const char *header)
 {
 	struct host host;
 
@@ -125,7 +125,7 @@ static bool http_knows_host(const struct http *h, const char *header)
 		host_is_of(&host, h->hosts) || host_is_address(&host));
 }
 
-static bool http_may(struct http *h, struct MHD_Connection *c)
+static bool http_is_authorized(struct http *h, struct MHD_Connection *c)
 {
 	char *password = NULL, *user;
 	bool may;
@@ -171,10 +171,10 @@ static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, con
 	if (request_has_two_hosts(c))
 		return http_refuse(c, MHD_HTTP_BAD_REQUEST, "There is more than one Host.\n", NULL,
 				   NULL);
-	if (!http_knows_host(h, request_header(c, MHD_HTTP_HEADER_HOST)))
+	if (!http_accepts_host(h, request_header(c, MHD_HTTP_HEADER_HOST)))
 		return http_refuse(c, MHD_HTTP_MISDIRECTED_REQUEST,
 				   "This is no name of bpfmon-exporter; see --host.\n", NULL, NULL);
-	if (!http_may(h, c))
+	if (!http_is_authorized(h, c))
 		return http_refuse(c, MHD_HTTP_UNAUTHORIZED, "A user and a password are needed.\n",
 				   MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 				   "Basic realm=\"bpfmon\", charset=\"UTF-8\"");

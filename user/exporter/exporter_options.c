@@ -50,7 +50,6 @@ void exporter_options_help(void)
 	     "  --help                     Print this");
 }
 
-/* Parses a whole number from @least to @most. */
 static int option_take_number(const char *name, const char *text, uint64_t least, uint64_t most,
 			      uint64_t *n)
 {

@@ -149,7 +149,6 @@ static void agent_read_losses(struct agent_state *a, json_t *losses)
 	}
 }
 
-/* Reads a line of kind "agent". */
 static void agent_read(struct agent_state *a, const json_t *line)
 {
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {

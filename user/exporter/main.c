@@ -57,7 +57,7 @@ static void follower_take(void *context, const char *text, size_t length)
 }
 
 /* Doubles the delay at each failure. */
-static void follower_put_off(struct follower *f)
+static void follower_delay_retry(struct follower *f)
 {
 	f->wait_ns = f->wait_ns ? f->wait_ns * 2 : FIRST_WAIT_NS;
 	if (f->wait_ns > LAST_WAIT_NS)
@@ -96,7 +96,7 @@ static int follower_open(struct follower *f)
 		}
 		if (!f->wait_ns)
 			log_warn("%s; trying again", why);
-		follower_put_off(f);
+		follower_delay_retry(f);
 		return 0;
 	}
 	log_info("the stream %s is open", f->options->stream);
@@ -114,7 +114,7 @@ static void follower_close(struct follower *f, int err)
 	close(f->fd);
 	f->fd = -1;
 	follower_set_up(f, false);
-	follower_put_off(f);
+	follower_delay_retry(f);
 }
 
 static int follower_wait_ms(const struct follower *f, uint64_t now_ns, uint64_t tick_ns)
@@ -184,7 +184,7 @@ static int metrics_print(void)
 }
 
 /* Drops all rights, once the port is open and the files have been read. */
-static int rights_leave(void)
+static int rights_drop(void)
 {
 	int err;
 
@@ -217,7 +217,7 @@ static int exporter_run(struct follower *f, struct http *h, const struct exporte
 	/* the first time with the initial rights */
 	err = follower_open(f);
 	if (!err)
-		err = rights_leave();
+		err = rights_drop();
 	if (err)
 		return err;
 	err = http_start(h);
@@ -232,7 +232,7 @@ static int exporter_run(struct follower *f, struct http *h, const struct exporte
 	return err;
 }
 
-static int exporter_all(const struct exporter_options *o)
+static int exporter_serve(const struct exporter_options *o)
 {
 	struct follower f = { .options = o,
 			      .fd = -1,
@@ -272,7 +272,7 @@ int main(int argc, char **argv)
 	else if (o.shows_metrics)
 		return metrics_print();
 	else if (o.listen.bytes)
-		return exporter_all(&o);
+		return exporter_serve(&o);
 	else
 		log_warn("there is no address to listen at: nothing to do");
 	return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -27,7 +27,7 @@ static int password_add(struct passwords *p, const char *user, const char *hash)
 }
 
 /* Hashes of DES and MD5 can be guessed too fast. */
-static bool hash_is_sound(const char *hash)
+static bool hash_is_strong(const char *hash)
 {
 	return crypt_checksalt(hash) == CRYPT_SALT_OK;
 }
@@ -43,7 +43,7 @@ static int passwords_take_line(struct passwords *p, char *line)
 	if (!hash || hash == line || p->nr == MAX_PASSWORDS)
 		return -EBADMSG;
 	*hash++ = '\0';
-	return hash_is_sound(hash) ? password_add(p, line, hash) : -EBADMSG;
+	return hash_is_strong(hash) ? password_add(p, line, hash) : -EBADMSG;
 }
 
 int passwords_read(struct passwords *p, const char *path, char *why, size_t size)

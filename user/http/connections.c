@@ -54,8 +54,8 @@ static void end_read(const struct sockaddr_storage *a, struct end *e)
 }
 
 /* Gets the socket at @there that is connected to @here. Returns false if this machine has none. */
-static bool diagnosis_ask(int fd, const struct end *there, const struct end *here,
-			  struct inet_diag_msg *said)
+static bool sock_diag_query(int fd, const struct end *there, const struct end *here,
+			    struct inet_diag_msg *found)
 {
 	struct diagnosis_request ask = {
 		{ sizeof(ask), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 0, 0 },
@@ -76,10 +76,10 @@ static bool diagnosis_ask(int fd, const struct end *there, const struct end *her
 		return false;
 	n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT); /* send() made the answer */
 	if (n < 0 || !NLMSG_OK(head, (size_t)n) || head->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
-	    head->nlmsg_len < NLMSG_LENGTH(sizeof(*said)))
+	    head->nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
 		return false;
-	memcpy(said, NLMSG_DATA(head), sizeof(*said));
-	return said->idiag_state != TCP_LISTEN; /* a listener on that port is not the peer */
+	memcpy(found, NLMSG_DATA(head), sizeof(*found));
+	return found->idiag_state != TCP_LISTEN; /* a listener on that port is not the peer */
 }
 
 static uint64_t address_id(const struct end *e)
@@ -96,7 +96,7 @@ void peer_find(int diagnosis, int fd, const struct sockaddr_storage *from, struc
 {
 	struct sockaddr_storage local;
 	socklen_t length = sizeof(local);
-	struct inet_diag_msg said;
+	struct inet_diag_msg found;
 	struct end there, here;
 
 	end_read(from, &there);
@@ -104,19 +104,18 @@ void peer_find(int diagnosis, int fd, const struct sockaddr_storage *from, struc
 	if (getsockname(fd, (struct sockaddr *)&local, &length))
 		return;
 	end_read(&local, &here);
-	if (!diagnosis_ask(diagnosis, &there, &here, &said))
+	if (!sock_diag_query(diagnosis, &there, &here, &found))
 		return;
 	/* a socket without a process is reported as root's */
-	if (!said.idiag_inode) {
+	if (!found.idiag_inode) {
 		peer->kind = PEER_GONE;
 		return;
 	}
-	*peer = (struct peer){ .kind = PEER_USER, .id = said.idiag_uid, .uid = said.idiag_uid };
+	*peer = (struct peer){ .kind = PEER_USER, .id = found.idiag_uid, .uid = found.idiag_uid };
 	if (peer->id >= FIRST_SUBORDINATE)
 		peer->id -= (peer->id - FIRST_SUBORDINATE) % SUBORDINATES;
 }
 
-/* Returns whether the two have the same user or address. */
 static bool peer_is_same(const struct peer *a, const struct peer *b)
 {
 	return a->kind == b->kind && a->id == b->id;
@@ -179,7 +178,7 @@ static bool connection_is_owners(const struct connections *c, const struct peer 
  * Returns whether so many connections are being closed that a user may not replace its own ones: a
  * user that opens one after the other must not take time or slots from others.
  */
-static bool connections_are_changing(const struct connections *c)
+static bool connections_many_ending(const struct connections *c)
 {
 	size_t nr = 0;
 
@@ -190,7 +189,7 @@ static bool connections_are_changing(const struct connections *c)
 
 /* A connection that may be ended, and the number that its user has. */
 struct candidate {
-	struct connection *at; /* NULL if none */
+	struct connection *at;
 	size_t nr;
 	uint64_t since_ns;
 };
@@ -199,8 +198,8 @@ struct candidate {
  * Order of ending: other users before the owner; then the user with the most connections; then
  * connections without an answer; then the oldest.
  */
-static bool candidate_is_before(const struct connections *c, const struct candidate *a,
-				const struct candidate *b)
+static bool candidate_precedes(const struct connections *c, const struct candidate *a,
+			       const struct candidate *b)
 {
 	bool is_own_a = connection_is_owners(c, &a->at->peer);
 	bool is_own_b = b->at && connection_is_owners(c, &b->at->peer);
@@ -214,7 +213,7 @@ static bool candidate_is_before(const struct connections *c, const struct candid
 	return a->since_ns < b->since_ns;
 }
 
-static bool connection_may_give_way(const struct connection *at, bool is_sent)
+static bool connection_may_be_ended(const struct connection *at, bool is_sent)
 {
 	return at->is_open && !at->is_ending && !at->is_trusted && (!is_sent || at->sent_ns);
 }
@@ -225,14 +224,14 @@ static struct connection *connections_choose(struct connections *c, bool is_sent
 {
 	bool is_owner = connection_is_owners(c, peer);
 	size_t nr_own = connections_count(c, is_sent, peer);
-	bool is_changing = connections_are_changing(c);
+	bool is_changing = connections_many_ending(c);
 	struct candidate chosen = { 0 };
 
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct connection *at = &c->list[i];
 		struct candidate one = { at, nr_own, is_sent ? at->sent_ns : at->opened_ns };
 
-		if (!connection_may_give_way(at, is_sent))
+		if (!connection_may_be_ended(at, is_sent))
 			continue;
 		if (peer_is_same(&at->peer, peer)) {
 			if (is_changing ||
@@ -243,7 +242,7 @@ static struct connection *connections_choose(struct connections *c, bool is_sent
 			if (!is_owner && (one.nr <= nr_own || connection_is_owners(c, &at->peer)))
 				continue;
 		}
-		if (candidate_is_before(c, &one, &chosen))
+		if (candidate_precedes(c, &one, &chosen))
 			chosen = one;
 	}
 	return chosen.at;

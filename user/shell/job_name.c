@@ -19,7 +19,7 @@
 #define NEXTFLOW_WRAPPER ".command.run" /* in the same folder; contains the name */
 
 /* Adds a tag, unless its key exists, there is no room, or it is too long. */
-static void job_name_tag(struct job_name *job, const char *key, const char *value)
+static void job_name_add_tag(struct job_name *job, const char *key, const char *value)
 {
 	size_t n = strlen(key), length = strlen(value);
 	char *tag;
@@ -42,7 +42,7 @@ static void job_name_tag(struct job_name *job, const char *key, const char *valu
  * Adds a tag "KEY=VALUE" of the caller. Too long a value is cut; a tag with too long a key is left
  * out.
  */
-static void given_tag_take(struct job_name *job, const char *tag)
+static void job_name_add_given_tag(struct job_name *job, const char *tag)
 {
 	char key[JOB_TAG_BYTES], value[JOB_TAG_BYTES];
 	size_t n = strcspn(tag, "=");
@@ -51,7 +51,7 @@ static void given_tag_take(struct job_name *job, const char *tag)
 		return; /* no room for the equals sign */
 	plain_text_copy(tag, n, key, sizeof(key));
 	plain_text_copy(tag + n + 1, strlen(tag + n + 1), value, JOB_TAG_BYTES - 1 - strlen(key));
-	job_name_tag(job, key, value);
+	job_name_add_tag(job, key, value);
 }
 
 /*
@@ -101,11 +101,11 @@ void job_name_find(struct job_name *job, const struct shell_words *w)
 		first_word_copy(w->text, job->name, sizeof(job->name));
 	if (w->name) {
 		if (w->text && *job->name)
-			job_name_tag(job, "command", job->name);
+			job_name_add_tag(job, "command", job->name);
 		plain_text_copy(w->name, strlen(w->name), job->name, sizeof(job->name));
 	}
 	for (size_t i = 0; i < w->nr_tags; i++)
-		given_tag_take(job, w->tags[i]);
+		job_name_add_given_tag(job, w->tags[i]);
 	text_disarm(job->name);
 	if (!*job->name)
 		strcpy(job->name, "bash");
@@ -159,7 +159,6 @@ static const char *value_end(const char *at)
 	return at && *at && !depth ? at : NULL;
 }
 
-/* Returns the member that begins at @at, or NULL. */
 static const char *property_here(const char *at)
 {
 	const char *key = space_end(at), *colon;
@@ -182,7 +181,6 @@ static const char *property_value(const char *member)
 	return member ? space_end(space_end(quoted_end(member)) + 1) : NULL;
 }
 
-/* Returns the next member, or NULL. */
 static const char *property_next(const char *member)
 {
 	const char *at = value_end(property_value(member));
@@ -202,7 +200,6 @@ static const char *property_find(const char *at, const char *key)
 	return at;
 }
 
-/* Reads four hexadecimal digits. Returns false if there are none. */
 static bool hex_read(const char *at, uint32_t *value)
 {
 	*value = 0;
@@ -282,7 +279,6 @@ static bool quoted_copy(const char *at, char *out, size_t size)
 	return strlen(out) == used;
 }
 
-/* Copies the key. Returns false if it does not fit. */
 static bool property_key(const char *member, char *out, size_t size)
 {
 	return quoted_copy(member, out, size);
@@ -324,7 +320,7 @@ static void task_take(struct job_name *job, const char *task)
 			name = i;
 	plain_text_copy(task, name, job->name, sizeof(job->name));
 	plain_text_copy(task, n, whole, sizeof(whole));
-	job_name_tag(job, "task", whole);
+	job_name_add_tag(job, "task", whole);
 }
 
 static void wildcards_take(struct job_name *job, const char *at)
@@ -333,7 +329,7 @@ static void wildcards_take(struct job_name *job, const char *at)
 
 	for (at = properties_begin(at); at; at = property_next(at))
 		if (property_key(at, key, sizeof(key)) && property_text(at, value, sizeof(value)))
-			job_name_tag(job, key, value);
+			job_name_add_tag(job, key, value);
 }
 
 /* Reads the properties of a job of one rule, or of a group of jobs. */
@@ -346,7 +342,7 @@ static bool properties_take(struct job_name *job, const char *properties)
 				     sizeof(job->name));
 	if (!property_text(rule, job->name, sizeof(job->name)))
 		return false;
-	job_name_tag(job, "rule", job->name);
+	job_name_add_tag(job, "rule", job->name);
 	wildcards_take(job, property_value(property_find(properties, "wildcards")));
 	return true;
 }

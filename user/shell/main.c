@@ -32,7 +32,7 @@ static int job_call(const char *address, const struct job_name *job, char answer
 	return err;
 }
 
-static void shell_note(const char *level)
+static void shell_mark_environment(const char *level)
 {
 	char value[64];
 
@@ -55,14 +55,15 @@ static void command_execute(const struct shell_words *w)
 static void job_begin(const struct shell_words *w)
 {
 	const char *address = getenv(SPAN_VARIABLE), *level = getenv("MAKELEVEL");
-	/* read before shell_note() changes it */
+	/* read before shell_mark_environment() changes it */
 	const char *variable = getenv(SHELL_VARIABLE);
 	static struct job_name job;
 	char answer[SPAN_ANSWER_BYTES];
 	int err;
 
 	if (access(REAL_SHELL, X_OK))
-		shell_note(level); /* PATH may lead to another copy, and that back to this one */
+		shell_mark_environment(
+			level); /* PATH may lead to another copy, and that back to this one */
 	if (!address || !*address)
 		return;
 	job_name_find(&job, w);
@@ -70,7 +71,7 @@ static void job_begin(const struct shell_words *w)
 		return;
 	err = job_call(address, &job, answer);
 	if (!err) {
-		shell_note(level);
+		shell_mark_environment(level);
 		command_execute(w);
 	} else if (getenv(VERBOSE_VARIABLE)) {
 		fprintf(stderr, "bpfmon: span '%s': %s\n", job.name,

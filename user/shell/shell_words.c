@@ -18,7 +18,7 @@
 #define TAG_OPTION "--span-tag="
 
 /* Returns true if @word is one of the wrapper's own options, which it reads. */
-static bool own_option_take(struct shell_words *w, const char *word)
+static bool wrapper_option_read(struct shell_words *w, const char *word)
 {
 	const char *equals;
 
@@ -73,7 +73,7 @@ void shell_words_take(struct shell_words *w, char **argv)
 	for (; *from && (nr_values || word_is_option(*from)); from++) {
 		if (nr_values) {
 			nr_values--;
-		} else if (own_option_take(w, *from)) {
+		} else if (wrapper_option_read(w, *from)) {
 			continue;
 		} else if (!strcmp(*from, "--")) {
 			w->is_plain = false;
@@ -273,7 +273,7 @@ void plain_text_copy(const char *text, size_t n, char *out, size_t size)
 #define PATH_WITHOUT_VARIABLE "/usr/bin:/bin"
 
 /* Executes @path unless it is this program. Returns a negative errno. */
-static int shell_try(const char *path, char **argv)
+static int program_try_execute(const char *path, char **argv)
 {
 	struct stat self, other;
 
@@ -302,7 +302,7 @@ static int path_execute(const char *name, char **argv)
 		n = strcspn(folder, ":");
 		if ((size_t)snprintf(path, sizeof(path), "%.*s/%s", n ? (int)n : 1,
 				     n ? folder : ".", name) < sizeof(path))
-			err = shell_try(path, argv);
+			err = program_try_execute(path, argv);
 		if (!folder[n] || (err != -ENOENT && err != -ENOTDIR && err != -EACCES))
 			return err;
 	}
@@ -310,12 +310,12 @@ static int path_execute(const char *name, char **argv)
 
 int real_shell_execute(char **argv, bool was_wrapper)
 {
-	int err = shell_try(REAL_SHELL, argv);
+	int err = program_try_execute(REAL_SHELL, argv);
 
 	if (err != -E2BIG && !was_wrapper)
 		err = path_execute("bash", argv);
 	if (err != -E2BIG)
-		err = shell_try("/bin/sh", argv);
+		err = program_try_execute("/bin/sh", argv);
 	if (err != -E2BIG)
 		err = path_execute("sh", argv);
 	return err;
@@ -338,7 +338,7 @@ static const char *const own_words[] = {
 	"unalias", "unset",  "until",   "wait",     "while",   NULL,
 };
 
-static bool word_is_own(const char *word)
+static bool word_is_builtin(const char *word)
 {
 	for (const char *const *own = own_words; *own; own++)
 		if (!strcmp(word, *own))
@@ -349,7 +349,7 @@ static bool word_is_own(const char *word)
 /* Assignments, job control (%) and builtins need a shell. */
 static bool word_is_program(const char *word)
 {
-	return word && !strpbrk(word, "=%") && !word_is_own(word);
+	return word && !strpbrk(word, "=%") && !word_is_builtin(word);
 }
 
 static bool command_split(struct simple_command *c, const char *text)

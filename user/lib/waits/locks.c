@@ -76,7 +76,7 @@ static const char *locks_next(const char *text, struct file_lock *lock, bool *is
 	return text + n + (text[n] == '\n');
 }
 
-static bool lock_is_asked(const struct file_lock *lock, const struct file_lock *asked)
+static bool lock_matches_request(const struct file_lock *lock, const struct file_lock *asked)
 {
 	return lock->pid == asked->pid && (!*asked->kind || !strcmp(lock->kind, asked->kind)) &&
 	       (!asked->inode || !lock->inode || lock->inode == asked->inode) &&
@@ -96,7 +96,7 @@ bool locks_find(const char *text, struct file_lock *asked, struct file_lock *hel
 		} else if (!waits) {
 			head = lock;
 			has_head = true;
-		} else if (has_head && lock_is_asked(&lock, asked)) {
+		} else if (has_head && lock_matches_request(&lock, asked)) {
 			*held = head;
 			if (!lock.inode) {
 				lock.major = head.major;

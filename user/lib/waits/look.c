@@ -150,7 +150,7 @@ static unsigned thread_rank(const struct thread_view *t, pid_t pid)
 }
 
 /* Returns the first thread with the highest rank. */
-static struct thread_view *thread_telling(struct thread_view *threads, size_t nr, pid_t pid)
+static struct thread_view *thread_highest_rank(struct thread_view *threads, size_t nr, pid_t pid)
 {
 	struct thread_view *best = &threads[0];
 
@@ -183,7 +183,7 @@ static bool thread_waits_for_others(const struct thread_view *t)
 
 static struct thread_view *thread_find(struct wait *wait, struct thread_view *threads, size_t nr)
 {
-	struct thread_view *best = thread_telling(threads, nr, wait->pid), *leader;
+	struct thread_view *best = thread_highest_rank(threads, nr, wait->pid), *leader;
 	unsigned rank = thread_rank(best, wait->pid);
 
 	if (rank >= kind_rank[WAIT_LOCK])
@@ -261,7 +261,7 @@ static void tracer_look(struct wait *wait)
 		wait_add_peer(wait, tracer);
 }
 
-static void rights_note(struct wait *wait, const struct task_view *task)
+static void wait_note_unread(struct wait *wait, const struct task_view *task)
 {
 	if (!strchr("SD", task->stat.state))
 		return;
@@ -284,7 +284,7 @@ static void look_at_thread(struct look *look, struct wait *wait, struct other_en
 	wait->has_timeout = call_has_timeout(task);
 	snprintf(wait->call, sizeof(wait->call), "%s", call ? call->name : "");
 	snprintf(wait->channel, sizeof(wait->channel), "%s", task->channel);
-	rights_note(wait, task);
+	wait_note_unread(wait, task);
 	if (wait->kind == WAIT_DISK || wait->kind == WAIT_UNREAD || wait->kind == WAIT_FROZEN)
 		freezer_look(wait);
 	if (wait->kind == WAIT_TRACED)
@@ -307,7 +307,7 @@ void way_list_done(struct way_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-static void out_note(struct wait *wait, enum way_out out, const struct wait *of)
+static void wait_note_way_out(struct wait *wait, enum way_out out, const struct wait *of)
 {
 	if (out <= wait->out)
 		return;
@@ -319,7 +319,7 @@ static void out_note(struct wait *wait, enum way_out out, const struct wait *of)
 static int way_add(struct wait *wait, struct way_list *list, const struct way *way)
 {
 	if (list->nr == MAX_WAYS) {
-		out_note(wait, WAY_UNKNOWN, &way->wait);
+		wait_note_way_out(wait, WAY_UNKNOWN, &way->wait);
 		return 0;
 	}
 	if (list->nr == list->room) {
@@ -398,7 +398,7 @@ static int poll_ways(struct look *look, struct wait *wait, struct way_list *list
 	struct way way = { .wait = { .pid = wait->pid, .tid = t->task.tid, .kind = WAIT_POLL } };
 
 	if (!nr || nr > MAX_WAYS || fds[0] < 0)
-		out_note(wait, WAY_UNKNOWN, &way.wait);
+		wait_note_way_out(wait, WAY_UNKNOWN, &way.wait);
 	if (is_named && nr > MAX_WAYS) /* a server: no single client blocks it */
 		wait->is_fed = true;
 	for (unsigned i = 0; i < nr && i < MAX_WAYS && fds[i] >= 0 && !err; i++) {
@@ -419,7 +419,7 @@ static int poll_ways(struct look *look, struct wait *wait, struct way_list *list
 			wait->is_fed = true;
 		way.wait.kind = WAIT_POLL;
 		if (out)
-			out_note(wait, out, &way.wait);
+			wait_note_way_out(wait, out, &way.wait);
 		else
 			err = way_add(wait, list, &way);
 	}
@@ -442,25 +442,26 @@ static int thread_ways(struct look *look, struct wait *wait, struct way_list *li
 	if (t->kind == WAIT_ZOMBIE)
 		return 0;
 	if (call_has_timeout(&t->task))
-		out_note(wait, WAY_ITSELF, &way.wait);
+		wait_note_way_out(wait, WAY_ITSELF, &way.wait);
 	if (t->kind == WAIT_POLL)
 		return poll_ways(look, wait, list, t, is_chosen);
 	if (t->kind == WAIT_FUTEX && t->futex.kind != WAIT_FUTEX && t->futex.pid == wait->pid)
 		return 0;
 	if (t->kind == WAIT_FUTEX && t->futex.kind == WAIT_FUTEX) {
 		if (futex_is_shared(&t->task))
-			out_note(wait, t->task.has_call ? WAY_ITSELF : WAY_UNKNOWN, &way.wait);
+			wait_note_way_out(wait, t->task.has_call ? WAY_ITSELF : WAY_UNKNOWN,
+					  &way.wait);
 		return 0;
 	}
 	if (t->kind == WAIT_SIGNAL) {
-		out_note(wait, WAY_ITSELF, &way.wait);
+		wait_note_way_out(wait, WAY_ITSELF, &way.wait);
 		return 0;
 	}
 	look_at_thread(look, &way.wait, &way.end, t);
 	out = kind_out(&way.wait, &way.end);
 	if (!out)
 		return way_add(wait, list, &way);
-	out_note(wait, out, &way.wait);
+	wait_note_way_out(wait, out, &way.wait);
 	return 0;
 }
 
@@ -474,7 +475,7 @@ static int ways_look(struct look *look, struct wait *wait, struct way_list *list
 	int err = 0;
 
 	if (wait->unread & WAIT_NO_THREADS)
-		out_note(wait, WAY_UNKNOWN, wait);
+		wait_note_way_out(wait, WAY_UNKNOWN, wait);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = thread_ways(look, wait, list, &threads[i], &threads[i] == chosen);
 	return err;
@@ -488,7 +489,7 @@ static void way_join(struct wait *wait, pid_t pid)
 	if (wait->ways < WAIT_FOLLOWED)
 		wait->way[wait->ways++] = pid;
 	else
-		out_note(wait, WAY_UNKNOWN, wait);
+		wait_note_way_out(wait, WAY_UNKNOWN, wait);
 }
 
 static bool only_itself_has(const struct wait *wait)
@@ -524,9 +525,9 @@ void ways_finish(struct wait *wait, const struct way_list *list)
 			poll_finish(wait, way);
 		/* any process may open a FIFO by name */
 		if (only_itself_has(of) && way->end.link[0] == '/' && !*way->end.request.kind)
-			out_note(wait, WAY_OUTSIDE, of);
+			wait_note_way_out(wait, WAY_OUTSIDE, of);
 		else if (!of->peers || of->peers > WAIT_FOLLOWED || of->unread & WAIT_NO_OTHERS)
-			out_note(wait, WAY_UNKNOWN, of);
+			wait_note_way_out(wait, WAY_UNKNOWN, of);
 		for (unsigned p = 0; p < of->follows; p++)
 			if (!way->is_poll || of->follow[p] != wait->pid)
 				way_join(wait, of->follow[p]);

@@ -16,7 +16,7 @@
 
 #define NOT_FOUND ((size_t)-1)
 #define WEIGHT_OF_CYCLE 9
-#define WEIGHT_OF_ASKER 0    /* waits for this answer only */
+#define WEIGHT_OF_ASKER 0    /* waits only for bpfmon, which computes this answer */
 #define WEIGHT_OF_POLL 1     /* which also waits for others */
 #define WEIGHT_OF_WAY_OUT 2  /* all named waits lead back, but there is a way out */
 #define WEIGHT_OF_GOING_ON 8 /* from this weight on it runs, or is stopped from outside */
@@ -61,7 +61,7 @@ static bool wait_is_event(const struct wait *wait)
 }
 
 /* Returns how many of the processes in @follow explain the wait. */
-static unsigned follows_of(const struct wait *wait)
+static unsigned wait_count_follows(const struct wait *wait)
 {
 	/* the process does not wait for its tracer, or for the parent that should reap it */
 	if (wait->kind == WAIT_TRACED || wait->kind == WAIT_ZOMBIE || wait->kind == WAIT_ENDED)
@@ -126,15 +126,15 @@ static unsigned end_weight(const struct wait *wait)
 /* Facts about all processes, determined before the walks. */
 struct view {
 	const struct waits *w;
-	bool *are_free;    /* owned; not in a deadlock */
-	bool *are_differs; /* owned; wait differently from most siblings */
+	bool *is_free;      /* owned; not in a deadlock */
+	bool *is_different; /* owned; wait differently from most siblings */
 };
 
 /* The path of a depth-first walk along the waits. */
 struct walk {
 	const struct view *view;
 	size_t at[8], nr;
-	unsigned steps, best; /* of all walks */
+	unsigned steps, best; /* over all walks */
 };
 
 static bool walk_has(const struct walk *walk, size_t index)
@@ -201,7 +201,7 @@ static size_t alike_count(const struct sibling *family, size_t nr, size_t from, 
 }
 
 /* Marks the members of a family that wait differently from its largest group. */
-static void family_differs(const struct sibling *family, size_t nr, bool *are_differs)
+static void family_differs(const struct sibling *family, size_t nr, bool *is_different)
 {
 	size_t most = FEWEST_ALIKE - 1, end;
 
@@ -214,11 +214,11 @@ static void family_differs(const struct sibling *family, size_t nr, bool *are_di
 		bool differs = alike_count(family, nr, i, &end) < most;
 
 		for (size_t k = i; k < end; k++)
-			are_differs[family[k].at] = differs;
+			is_different[family[k].at] = differs;
 	}
 }
 
-/* Returns false if out of memory. */
+/* Finds the processes that wait differently from their siblings. Returns false if out of memory. */
 static bool differs_find(struct view *v)
 {
 	size_t nr = waits_number(v->w), end;
@@ -236,7 +236,7 @@ static bool differs_find(struct view *v)
 		for (end = i + 1; end < nr && !family_compare(&all[i], &all[end]); end++)
 			;
 		if (all[i].wait->parent > 1)
-			family_differs(&all[i], end - i, v->are_differs);
+			family_differs(&all[i], end - i, v->is_different);
 	}
 	free(all);
 	return true;
@@ -266,7 +266,7 @@ static void end_offer(struct wait_reason *r, struct walk *walk, bool asks)
 	size_t at = walk->at[walk->nr - 1];
 	unsigned weight = end_weight(waits_get(walk->view->w, at));
 
-	if (walk->view->are_differs[at])
+	if (walk->view->is_different[at])
 		weight += WEIGHT_OF_OWN_WAY;
 	reason_offer(r, walk, asks ? WEIGHT_OF_ASKER : weight);
 }
@@ -280,7 +280,7 @@ static void cycle_offer(struct wait_reason *r, struct walk *walk)
 	size_t nr = walk->nr;
 	unsigned best = walk->best;
 
-	if (!walk->view->are_free[walk->at[nr - 1]]) {
+	if (!walk->view->is_free[walk->at[nr - 1]]) {
 		reason_offer(r, walk, WEIGHT_OF_CYCLE);
 		if (walk->best != best) {
 			r->is_deadlock = true;
@@ -302,7 +302,7 @@ static void cycle_offer(struct wait_reason *r, struct walk *walk)
  * Returns whether a process continues by itself, or waits for one that is unknown, has exited, or
  * is free.
  */
-static bool wait_goes_on(const struct waits *w, size_t at, const bool *are_free)
+static bool wait_can_continue(const struct waits *w, size_t at, const bool *is_free)
 {
 	const struct wait *here = waits_get(w, at);
 
@@ -311,7 +311,7 @@ static bool wait_goes_on(const struct waits *w, size_t at, const bool *are_free)
 	for (unsigned i = 0; i < here->ways; i++) {
 		size_t next = wait_index(w, here->way[i]);
 
-		if (next == NOT_FOUND || waits_get(w, next)->kind == WAIT_ENDED || are_free[next])
+		if (next == NOT_FOUND || waits_get(w, next)->kind == WAIT_ENDED || is_free[next])
 			return true;
 	}
 	return !here->ways;
@@ -328,8 +328,8 @@ static void free_find(struct view *v)
 	while (has_changed) {
 		has_changed = false;
 		for (size_t i = 0; i < waits_number(v->w); i++)
-			if (!v->are_free[i] && wait_goes_on(v->w, i, v->are_free))
-				v->are_free[i] = has_changed = true;
+			if (!v->is_free[i] && wait_can_continue(v->w, i, v->is_free))
+				v->is_free[i] = has_changed = true;
 	}
 }
 
@@ -340,17 +340,17 @@ static bool differs_by_lock(const struct view *v, size_t at)
 {
 	const struct wait *wait = waits_get(v->w, at);
 
-	return v->are_differs[at] && v->are_free[at] &&
+	return v->is_different[at] && v->is_free[at] &&
 	       (wait->kind == WAIT_LOCK || wait->kind == WAIT_MUTEX);
 }
 
 /* Returns whether @heir only inherited what both have from their parent. */
-static bool sibling_is_heir(const struct wait *wait, const struct wait *heir)
+static bool sibling_only_inherits(const struct wait *wait, const struct wait *heir)
 {
 	return siblings_are(wait, heir) && wait_first(wait) == wait->parent;
 }
 
-static void walk_on(struct walk *walk, struct wait_reason *r);
+static void walk_continue(struct walk *walk, struct wait_reason *r);
 
 /* The result of following several processes. */
 struct walked {
@@ -373,7 +373,7 @@ static void walk_each(struct walk *walk, struct wait_reason *r, const pid_t *pid
 			continue;
 		if (next == NOT_FOUND || pids[i] == getpid() ||
 		    waits_get(w, next)->kind == WAIT_ENDED ||
-		    sibling_is_heir(here, waits_get(w, next)))
+		    sibling_only_inherits(here, waits_get(w, next)))
 			continue;
 		if (walk_has(walk, next)) {
 			done->cycle = true;
@@ -382,19 +382,19 @@ static void walk_each(struct walk *walk, struct wait_reason *r, const pid_t *pid
 		done->went = true;
 		if (walk->nr < sizeof(walk->at) / sizeof(*walk->at) && ++walk->steps < 4096) {
 			walk->at[walk->nr++] = next;
-			walk_on(walk, r);
+			walk_continue(walk, r);
 			walk->nr--;
 		}
 	}
 }
 
-/* The depth is limited by the length of a chain. */
-static void walk_on(struct walk *walk, struct wait_reason *r)
+/* Walks depth first, at most as deep as a chain is long. */
+static void walk_continue(struct walk *walk, struct wait_reason *r)
 {
 	const struct wait *here = waits_get(walk->view->w, walk->at[walk->nr - 1]);
 	struct walked done = { 0 };
 
-	walk_each(walk, r, here->follow, follows_of(here), &done);
+	walk_each(walk, r, here->follow, wait_count_follows(here), &done);
 	/* the waits of the reported thread lead back: the other threads count as well */
 	if (done.cycle && !done.went)
 		walk_each(walk, r, here->way, here->ways, &done);
@@ -413,7 +413,7 @@ static bool waits_behind(const struct waits *w, size_t from, size_t cause, unsig
 
 	if (from == cause)
 		return true;
-	for (unsigned i = 0; depth && i < follows_of(wait); i++) {
+	for (unsigned i = 0; depth && i < wait_count_follows(wait); i++) {
 		size_t next = wait_index(w, wait->follow[i]);
 
 		if (next != NOT_FOUND && waits_behind(w, next, cause, depth - 1))
@@ -427,7 +427,7 @@ void waits_reason(const struct waits *w, struct wait_reason *r)
 	size_t nr = waits_number(w);
 	struct view view = { w, memory_calloc(nr + 1, sizeof(bool)),
 			     memory_calloc(nr + 1, sizeof(bool)) };
-	bool has_room = view.are_free && view.are_differs && differs_find(&view);
+	bool has_room = view.is_free && view.is_different && differs_find(&view);
 	struct walk walk = { .view = &view };
 
 	memset(r, 0, sizeof(*r));
@@ -438,13 +438,13 @@ void waits_reason(const struct waits *w, struct wait_reason *r)
 		walk.nr = 1;
 		walk.steps = 0;
 		if (waits_get(w, i)->kind != WAIT_ENDED)
-			walk_on(&walk, r);
+			walk_continue(&walk, r);
 	}
 	for (size_t i = 0; r->is_found && i < waits_given(w); i++)
 		if (i != r->cause && waits_behind(w, i, r->cause, 4))
 			r->behind++;
-	free(view.are_free);
-	free(view.are_differs);
+	free(view.is_free);
+	free(view.is_different);
 }
 
 static const char *relation_word(const struct wait *wait)
@@ -469,8 +469,8 @@ static const char *relation_word(const struct wait *wait)
 	}
 }
 
-static void reason_say_rest(const struct waits *w, const struct wait_reason *r, char *out,
-			    size_t size)
+static void reason_describe_chain(const struct waits *w, const struct wait_reason *r, char *out,
+				  size_t size)
 {
 	size_t shown = r->links > 1 ? 1 : 0, used = strlen(out);
 
@@ -518,5 +518,5 @@ void waits_reason_text(const struct waits *w, const struct wait_reason *r, char 
 					 "; its thread %d goes on by itself (%s)", cause->out_tid,
 					 wait_kind_name(cause->out_kind));
 	if (used < size)
-		reason_say_rest(w, r, out, size);
+		reason_describe_chain(w, r, out, size);
 }

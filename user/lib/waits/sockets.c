@@ -32,7 +32,7 @@ struct unix_row {
 };
 
 /* Requests one socket, or if @inode is 0 all in these @states. Returns the netlink socket or -1. */
-static int unix_ask(uint64_t inode, uint32_t states, uint32_t show)
+static int unix_diag_request(uint64_t inode, uint32_t states, uint32_t show)
 {
 	struct {
 		struct nlmsghdr head;
@@ -90,7 +90,7 @@ static bool unix_row_parse(const struct nlmsghdr *head, struct unix_row *row)
 
 static bool unix_row_find(uint64_t inode, struct unix_row *row)
 {
-	__cleanup(closep) int fd = unix_ask(inode, ~0u, UDIAG_SHOW_NAME | UDIAG_SHOW_PEER);
+	__cleanup(closep) int fd = unix_diag_request(inode, ~0u, UDIAG_SHOW_NAME | UDIAG_SHOW_PEER);
 	_Alignas(struct nlmsghdr) char answer[1024];
 	const struct nlmsghdr *head = (const struct nlmsghdr *)answer;
 	ssize_t n = fd >= 0 ? recv(fd, answer, sizeof(answer), 0) : -1;
@@ -142,7 +142,8 @@ static bool unix_row_is(const struct unix_row *row, const struct unix_wanted *wa
 
 static uint64_t unix_listener(const struct unix_wanted *wanted)
 {
-	__cleanup(closep) int fd = unix_ask(0, UNIX_LISTEN, UDIAG_SHOW_NAME | UDIAG_SHOW_VFS);
+	__cleanup(closep) int fd =
+		unix_diag_request(0, UNIX_LISTEN, UDIAG_SHOW_NAME | UDIAG_SHOW_VFS);
 	_Alignas(struct nlmsghdr) char answer[16384];
 	struct unix_row row;
 	ssize_t n;
@@ -227,7 +228,6 @@ static bool net_row_parse(const char *line, struct net_row *row)
 		      row->remote, &row->state, &row->queued, &row->inode) == 5;
 }
 
-/* Returns the beginning of the line that contains @at. */
 static const char *line_begin(const char *text, const char *at)
 {
 	while (at > text && at[-1] != '\n')

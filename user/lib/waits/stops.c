@@ -191,7 +191,7 @@ static uint64_t longest_period(const struct quotas *all)
 }
 
 /* Sets the object to the cgroup @levels above that of the process. */
-static void object_put(const struct quotas *all, size_t levels)
+static void throttle_set_object(const struct quotas *all, size_t levels)
 {
 	size_t length = strlen(all->folder);
 	char path[sizeof(all->folder)];
@@ -222,7 +222,7 @@ static void quotas_end(struct quotas *all)
 		wait->kind = WAIT_THROTTLED;
 		wait->quota_milli = (unsigned)(now->quota_us * 1000 / now->period_us);
 		wait->cgroup_is_v2 = all->is_v2;
-		object_put(all, i);
+		throttle_set_object(all, i);
 		return;
 	}
 }

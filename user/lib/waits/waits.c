@@ -26,7 +26,7 @@ struct asked {
 };
 
 struct waits {
-	struct asked *all; /* owned */
+	struct asked *all;
 	size_t nr, room;
 	size_t given; /* added by the caller; the rest was followed */
 	struct scan_memory memory;
@@ -371,7 +371,7 @@ static bool process_listens(struct listeners *l, pid_t pid)
 }
 
 /* Sets @link to the file that the thread reads; "" if it reads none, or that is unknown. */
-static void source_of(pid_t pid, const struct task_view *task, char *link, size_t size)
+static void thread_read_source(pid_t pid, const struct task_view *task, char *link, size_t size)
 {
 	const struct call *call = call_of_task(task);
 
@@ -405,7 +405,7 @@ static bool member_read(struct listeners *l, struct member *m, pid_t pid)
 	m->pid = pid;
 	m->parent = task.stat.parent;
 	m->kind = detail_kind(&task);
-	source_of(pid, &task, source, sizeof(source));
+	thread_read_source(pid, &task, source, sizeof(source));
 	m->listens = process_listens(l, pid);
 	m->is_server = waits_for_requests(l, m, source);
 	m->is_idle = m->is_server || waits_for_user(&task, source);

@@ -40,7 +40,7 @@ struct sentence {
 };
 
 static void __attribute__((format(printf, 2, 3)))
-text_say(struct sentence *s, const char *format, ...)
+sentence_append(struct sentence *s, const char *format, ...)
 {
 	va_list list;
 	int n;
@@ -69,358 +69,367 @@ static const char *state_word(char state)
 	}
 }
 
-static void peer_say(struct sentence *s, const struct wait_peer *peer)
+static void peer_describe(struct sentence *s, const struct wait_peer *peer)
 {
-	text_say(s, "%d%s%s%s", peer->pid, *peer->comm ? " " : "", peer->comm,
-		 state_word(peer->state));
+	sentence_append(s, "%d%s%s%s", peer->pid, *peer->comm ? " " : "", peer->comm,
+			state_word(peer->state));
 }
 
 /* "4711 cp (stopped), 4712 sh and 3 more" */
-static void peers_say(struct sentence *s, const struct wait *w)
+static void peers_describe(struct sentence *s, const struct wait *w)
 {
 	unsigned shown = w->peers < WAIT_PEERS ? w->peers : WAIT_PEERS;
 
 	for (unsigned i = 0; i < shown; i++) {
-		text_say(s, "%s", i ? ", " : "");
-		peer_say(s, &w->peer[i]);
+		sentence_append(s, "%s", i ? ", " : "");
+		peer_describe(s, &w->peer[i]);
 	}
 	if (w->peers > shown)
-		text_say(s, " and %u more", w->peers - shown);
+		sentence_append(s, " and %u more", w->peers - shown);
 }
 
-static void holder_say(struct sentence *s, const struct wait *w, const char *before)
+static void holder_describe(struct sentence *s, const struct wait *w, const char *before)
 {
 	if (w->peers == 1 && w->peer[0].pid == w->pid) {
-		text_say(s, "%sonly itself", before);
+		sentence_append(s, "%sonly itself", before);
 	} else if (w->peers) {
-		text_say(s, "%s", before);
-		peers_say(s, w);
+		sentence_append(s, "%s", before);
+		peers_describe(s, w);
 	} else if (w->has_other_end) {
-		text_say(s, "%s%s", before,
-			 w->unread & WAIT_NO_OTHERS ? "no process that may be looked at"
-						    : "no process");
+		sentence_append(s, "%s%s", before,
+				w->unread & WAIT_NO_OTHERS ? "no process that may be looked at"
+							   : "no process");
 	}
 }
 
-static void pipe_say(struct sentence *s, const struct wait *w, const char *what)
+static void pipe_describe(struct sentence *s, const struct wait *w, const char *what)
 {
 	const char *kind = *w->object ? "FIFO" : "pipe";
 
-	text_say(s, "%s a %s%s%s%s", what, w->kind == WAIT_PIPE_WRITE ? "full " : "", kind,
-		 *w->object ? " " : "", w->object);
-	holder_say(s, w, "; the other end: ");
+	sentence_append(s, "%s a %s%s%s%s", what, w->kind == WAIT_PIPE_WRITE ? "full " : "", kind,
+			*w->object ? " " : "", w->object);
+	holder_describe(s, w, "; the other end: ");
 }
 
-static void lock_say(struct sentence *s, const struct wait *w)
+static void lock_describe(struct sentence *s, const struct wait *w)
 {
 	const char *kind = !strcmp(w->lock, "FLOCK")    ? "flock"
 			   : !strcmp(w->lock, "POSIX")  ? "POSIX"
 			   : !strcmp(w->lock, "OFDLCK") ? "of an open file"
 							: "";
 
-	text_say(s,
-		 !strcmp(w->lock, "LEASE") ? "waits for the end of a lease" : "waits for a lock");
-	text_say(s, *kind ? " (%s" : "%s", kind);
+	sentence_append(s, !strcmp(w->lock, "LEASE") ? "waits for the end of a lease"
+						     : "waits for a lock");
+	sentence_append(s, *kind ? " (%s" : "%s", kind);
 	if (*kind && w->lock_last == UINT64_MAX && w->lock_first)
-		text_say(s, ", from byte %" PRIu64, w->lock_first);
+		sentence_append(s, ", from byte %" PRIu64, w->lock_first);
 	else if (*kind && w->lock_last != UINT64_MAX)
-		text_say(s, ", bytes %" PRIu64 "-%" PRIu64, w->lock_first, w->lock_last);
-	text_say(s, "%s%s%s", *kind ? ")" : "", *w->object ? " on " : "", w->object);
-	holder_say(s, w, ", held by ");
+		sentence_append(s, ", bytes %" PRIu64 "-%" PRIu64, w->lock_first, w->lock_last);
+	sentence_append(s, "%s%s%s", *kind ? ")" : "", *w->object ? " on " : "", w->object);
+	holder_describe(s, w, ", held by ");
 }
 
-static void child_say(struct sentence *s, const struct wait *w)
+static void child_describe(struct sentence *s, const struct wait *w)
 {
 	if (w->peers == 1)
-		text_say(s, "waits for its child ");
+		sentence_append(s, "waits for its child ");
 	else
-		text_say(s, w->peers ? "waits for one of its %u children: " : "waits for a child",
-			 w->peers);
-	peers_say(s, w);
+		sentence_append(
+			s, w->peers ? "waits for one of its %u children: " : "waits for a child",
+			w->peers);
+	peers_describe(s, w);
 }
 
-static void mutex_say(struct sentence *s, const struct wait *w)
+static void mutex_describe(struct sentence *s, const struct wait *w)
 {
 	if (w->is_deadlock) {
-		text_say(s,
-			 "deadlock: its threads wait for each other; thread %d for a mutex that "
-			 "thread "
-			 "%d holds",
-			 w->tid, w->holder_tid);
+		sentence_append(
+			s,
+			"deadlock: its threads wait for each other; thread %d for a mutex that "
+			"thread "
+			"%d holds",
+			w->tid, w->holder_tid);
 		return;
 	}
-	text_say(s, "waits for a mutex, held by ");
+	sentence_append(s, "waits for a mutex, held by ");
 	if (w->peers)
-		peers_say(s, w);
+		peers_describe(s, w);
 	else
-		text_say(s, "its thread %d", w->holder_tid);
+		sentence_append(s, "its thread %d", w->holder_tid);
 	if (!w->peers && w->holder_kind != WAIT_UNREAD && w->holder_tid != w->tid)
-		text_say(s, " (%s)", kind_names[w->holder_kind]);
+		sentence_append(s, " (%s)", kind_names[w->holder_kind]);
 }
 
-static void disk_say(struct sentence *s, const struct wait *w)
+static void disk_describe(struct sentence *s, const struct wait *w)
 {
 	const char *what = channel_disk(w->channel);
 
-	text_say(s, "uninterruptible");
+	sentence_append(s, "uninterruptible");
 	if (what)
-		text_say(s, ": waits for %s", what);
+		sentence_append(s, ": waits for %s", what);
 	if (*w->channel)
-		text_say(s, what ? " (%s)" : ": in %s of the kernel", w->channel);
+		sentence_append(s, what ? " (%s)" : ": in %s of the kernel", w->channel);
 	if (*w->object)
-		text_say(s, ", file %s", w->object);
+		sentence_append(s, ", file %s", w->object);
 	else if (*w->call)
-		text_say(s, ", in %s()", w->call);
+		sentence_append(s, ", in %s()", w->call);
 }
 
-static void server_say(struct sentence *s, const struct wait *w)
+static void server_describe(struct sentence *s, const struct wait *w)
 {
 	enum mount_server server = channel_server(w->channel);
 
 	if (!*w->mount)
-		text_say(s, "waits for %s",
-			 server == SERVER_FUSE  ? "a file system in user space (FUSE)"
-			 : server == SERVER_NFS ? "a file server (NFS)"
-			 : server == SERVER_SMB ? "a file server (SMB)"
-						: "a file server");
+		sentence_append(s, "waits for %s",
+				server == SERVER_FUSE  ? "a file system in user space (FUSE)"
+				: server == SERVER_NFS ? "a file server (NFS)"
+				: server == SERVER_SMB ? "a file server (SMB)"
+						       : "a file server");
 	else
-		text_say(s, "waits for the file system at %s (%s)", w->mount, w->mount_type);
+		sentence_append(s, "waits for the file system at %s (%s)", w->mount, w->mount_type);
 	if (w->has_other_end)
-		holder_say(s, w, ", served by ");
+		holder_describe(s, w, ", served by ");
 	else if (*w->mount_source)
-		text_say(s, ", served by %s", w->mount_source);
+		sentence_append(s, ", served by %s", w->mount_source);
 	if (*w->object)
-		text_say(s, ", file %s", w->object);
+		sentence_append(s, ", file %s", w->object);
 	else if (*w->call)
-		text_say(s, ", in %s()", w->call);
+		sentence_append(s, ", in %s()", w->call);
 	if (w->state == 'D')
-		text_say(s, "; uninterruptible");
+		sentence_append(s, "; uninterruptible");
 }
 
-static void poll_say(struct sentence *s, const struct wait *w)
+static void poll_describe(struct sentence *s, const struct wait *w)
 {
-	text_say(s, "waits in %s", *w->call ? w->call : "poll or select");
+	sentence_append(s, "waits in %s", *w->call ? w->call : "poll or select");
 	if (w->watched)
-		text_say(s, " for %u descriptor%s", w->watched, w->watched == 1 ? "" : "s");
+		sentence_append(s, " for %u descriptor%s", w->watched, w->watched == 1 ? "" : "s");
 	if (*w->object)
-		text_say(s, "%s%s", w->watched == 1 ? ": " : ", e.g. ", w->object);
-	holder_say(s, w, w->is_process ? ", " : "; the other end: ");
+		sentence_append(s, "%s%s", w->watched == 1 ? ": " : ", e.g. ", w->object);
+	holder_describe(s, w, w->is_process ? ", " : "; the other end: ");
 }
 
-static void socket_say(struct sentence *s, const struct wait *w)
+static void socket_describe(struct sentence *s, const struct wait *w)
 {
 	bool sends = w->kind == WAIT_SEND;
 
 	if (w->kind == WAIT_ACCEPT)
-		text_say(s, "waits for a connection%s%s", *w->object ? " on " : "", w->object);
+		sentence_append(s, "waits for a connection%s%s", *w->object ? " on " : "",
+				w->object);
 	else if (w->kind == WAIT_CONNECT)
-		text_say(s, "waits to be connected%s%s", *w->object ? " to " : "", w->object);
+		sentence_append(s, "waits to be connected%s%s", *w->object ? " to " : "",
+				w->object);
 	else if (!*w->object)
-		text_say(s, "waits to %s on a %ssocket", sends ? "send" : "receive",
-			 w->is_unix ? "Unix " : "");
+		sentence_append(s, "waits to %s on a %ssocket", sends ? "send" : "receive",
+				w->is_unix ? "Unix " : "");
 	else if (w->object_is_own)
-		text_say(s, "waits to %s %s", sends ? "send from" : "receive at", w->object);
+		sentence_append(s, "waits to %s %s", sends ? "send from" : "receive at", w->object);
 	else
-		text_say(s, "waits to %s %s", sends ? "send to" : "receive from", w->object);
-	holder_say(s, w,
-		   w->kind != WAIT_CONNECT ? "; the other end: "
-		   : w->queue_is_full      ? "; the listener, whose queue is full: "
-					   : "; the listener: ");
+		sentence_append(s, "waits to %s %s", sends ? "send to" : "receive from", w->object);
+	holder_describe(s, w,
+			w->kind != WAIT_CONNECT ? "; the other end: "
+			: w->queue_is_full      ? "; the listener, whose queue is full: "
+						: "; the listener: ");
 }
 
-static void other_say(struct sentence *s, const struct wait *w)
+static void other_describe(struct sentence *s, const struct wait *w)
 {
 	if (*w->call && *w->channel)
-		text_say(s, "waits in %s() (%s)", w->call, w->channel);
+		sentence_append(s, "waits in %s() (%s)", w->call, w->channel);
 	else if (*w->call)
-		text_say(s, "waits in %s()", w->call);
+		sentence_append(s, "waits in %s()", w->call);
 	else if (*w->channel)
-		text_say(s, "waits in %s of the kernel", w->channel);
+		sentence_append(s, "waits in %s of the kernel", w->channel);
 	else
-		text_say(s, "waits");
+		sentence_append(s, "waits");
 	if (*w->object)
-		text_say(s, " on %s", w->object);
+		sentence_append(s, " on %s", w->object);
 }
 
-static void throttle_say(struct sentence *s, const struct wait *w)
+static void throttle_describe(struct sentence *s, const struct wait *w)
 {
-	text_say(s,
-		 "throttled: the cgroup %s has used up its CPU quota of %u.%02u CPUs; it goes on "
-		 "with more in %s there, or with less to do at once",
-		 w->object, w->quota_milli / 1000, w->quota_milli % 1000 / 10,
-		 w->cgroup_is_v2 ? "cpu.max" : "cpu.cfs_quota_us");
+	sentence_append(
+		s,
+		"throttled: the cgroup %s has used up its CPU quota of %u.%02u CPUs; it goes on "
+		"with more in %s there, or with less to do at once",
+		w->object, w->quota_milli / 1000, w->quota_milli % 1000 / 10,
+		w->cgroup_is_v2 ? "cpu.max" : "cpu.cfs_quota_us");
 }
 
-static void stop_say(struct sentence *s, const struct wait *w)
+static void stop_describe(struct sentence *s, const struct wait *w)
 {
 	const char *which = *w->object ? w->object : "its terminal";
 
 	switch (w->stop_signal) {
 	case SIGTTIN:
-		text_say(s, "stopped by SIGTTIN: it reads %s in the background", which);
+		sentence_append(s, "stopped by SIGTTIN: it reads %s in the background", which);
 		break;
 	case SIGTTOU:
-		text_say(s, "stopped by SIGTTOU: it writes to %s, or changes it, in the background",
-			 which);
+		sentence_append(
+			s, "stopped by SIGTTOU: it writes to %s, or changes it, in the background",
+			which);
 		break;
 	case SIGTSTP:
-		text_say(s, "stopped by SIGTSTP, as by Ctrl-Z");
+		sentence_append(s, "stopped by SIGTSTP, as by Ctrl-Z");
 		break;
 	default:
-		text_say(s, "stopped by a signal");
+		sentence_append(s, "stopped by a signal");
 		/* an unknown signal: Ctrl-Z and SIGTTIN look alike */
 		if (!w->stop_signal && *w->object)
-			text_say(s, ", while it uses %s in the background", w->object);
+			sentence_append(s, ", while it uses %s in the background", w->object);
 		break;
 	}
 }
 
-static void ended_say(struct sentence *s, const struct wait *w)
+static void ended_describe(struct sentence *s, const struct wait *w)
 {
 	switch (w->kind) {
 	case WAIT_ENDED:
-		text_say(s, "has ended");
+		sentence_append(s, "has ended");
 		break;
 	case WAIT_HIDDEN:
-		text_say(s, "lives, but /proc does not show it to this user (hidepid)");
+		sentence_append(s, "lives, but /proc does not show it to this user (hidepid)");
 		break;
 	case WAIT_RUNS:
-		text_say(s, "runs, or is ready to");
+		sentence_append(s, "runs, or is ready to");
 		break;
 	case WAIT_THROTTLED:
-		throttle_say(s, w);
+		throttle_describe(s, w);
 		break;
 	case WAIT_IDLE:
-		text_say(s, "is idle");
+		sentence_append(s, "is idle");
 		break;
 	case WAIT_STOPPED:
-		stop_say(s, w);
+		stop_describe(s, w);
 		break;
 	case WAIT_FROZEN:
-		text_say(s, "frozen with %s%s", *w->object ? "the cgroup " : "its cgroup",
-			 w->object);
+		sentence_append(s, "frozen with %s%s", *w->object ? "the cgroup " : "its cgroup",
+				w->object);
 		if (*w->object)
-			text_say(s, "; it goes on with %s there",
-				 w->cgroup_is_v2 ? "0 in cgroup.freeze"
-						 : "THAWED in freezer.state");
+			sentence_append(s, "; it goes on with %s there",
+					w->cgroup_is_v2 ? "0 in cgroup.freeze"
+							: "THAWED in freezer.state");
 		break;
 	case WAIT_TRACED:
-		text_say(s, "stopped by its tracer");
+		sentence_append(s, "stopped by its tracer");
 		if (w->peers)
-			text_say(s, " ");
-		peers_say(s, w);
+			sentence_append(s, " ");
+		peers_describe(s, w);
 		break;
 	case WAIT_ZOMBIE:
-		text_say(s, "zombie: it has ended, and its parent ");
-		peers_say(s, w);
-		text_say(s, "%sdoes not reap it", w->peers ? " " : "");
+		sentence_append(s, "zombie: it has ended, and its parent ");
+		peers_describe(s, w);
+		sentence_append(s, "%sdoes not reap it", w->peers ? " " : "");
 		break;
 	default:
-		text_say(s,
-			 "waits; for what is not readable without root or the rights of its user");
+		sentence_append(
+			s,
+			"waits; for what is not readable without root or the rights of its user");
 		break;
 	}
 }
 
-static void queue_say(struct sentence *s, const struct wait *w)
+static void queue_describe(struct sentence *s, const struct wait *w)
 {
 	if (*w->object) {
-		text_say(s, "waits for a message %s the %s queue %s",
-			 w->writes ? "to be taken from" : "in", w->writes ? "full" : "empty",
-			 w->object);
-		holder_say(s, w, "; the other end: ");
+		sentence_append(s, "waits for a message %s the %s queue %s",
+				w->writes ? "to be taken from" : "in", w->writes ? "full" : "empty",
+				w->object);
+		holder_describe(s, w, "; the other end: ");
 	} else {
-		text_say(s, "waits for a queue or semaphore%s%s%s", *w->call ? " in " : "", w->call,
-			 *w->call ? "()" : "");
+		sentence_append(s, "waits for a queue or semaphore%s%s%s", *w->call ? " in " : "",
+				w->call, *w->call ? "()" : "");
 	}
 }
 
-static void plain_say(struct sentence *s, const struct wait *w)
+static void plain_describe(struct sentence *s, const struct wait *w)
 {
 	switch (w->kind) {
 	case WAIT_JOIN:
-		text_say(s, "waits for the end of its thread %d", w->holder_tid);
+		sentence_append(s, "waits for the end of its thread %d", w->holder_tid);
 		break;
 	case WAIT_FUTEX:
-		text_say(s, "waits for a futex");
+		sentence_append(s, "waits for a futex");
 		break;
 	case WAIT_PIPE_OPEN:
-		text_say(s, "waits until another process opens ");
-		text_say(s, *w->object ? "the FIFO %s" : "a FIFO%s", w->object);
-		text_say(s, *w->call ? (w->writes ? " to read" : " to write") : "");
+		sentence_append(s, "waits until another process opens ");
+		sentence_append(s, *w->object ? "the FIFO %s" : "a FIFO%s", w->object);
+		sentence_append(s, *w->call ? (w->writes ? " to read" : " to write") : "");
 		break;
 	case WAIT_TERMINAL:
-		text_say(s, w->writes ? "waits to write to the terminal"
-				      : "waits for input from the terminal");
-		text_say(s, "%s%s", *w->object ? " " : "", w->object);
+		sentence_append(s, w->writes ? "waits to write to the terminal"
+					     : "waits for input from the terminal");
+		sentence_append(s, "%s%s", *w->object ? " " : "", w->object);
 		break;
 	case WAIT_FILE:
-		text_say(s, "waits in %s() on %s", *w->call ? w->call : "a call",
-			 *w->object ? w->object : "a file");
-		holder_say(s, w, w->is_process ? ", " : "; the other end: ");
+		sentence_append(s, "waits in %s() on %s", *w->call ? w->call : "a call",
+				*w->object ? w->object : "a file");
+		holder_describe(s, w, w->is_process ? ", " : "; the other end: ");
 		break;
 	case WAIT_IPC:
-		queue_say(s, w);
+		queue_describe(s, w);
 		break;
 	case WAIT_URING:
-		text_say(s, "waits in io_uring%s%s", *w->object ? " for " : "", w->object);
+		sentence_append(s, "waits in io_uring%s%s", *w->object ? " for " : "", w->object);
 		break;
 	case WAIT_SLEEP:
 		if (*w->object)
-			text_say(s, "waits for %s", w->object);
+			sentence_append(s, "waits for %s", w->object);
 		else
-			text_say(s, "sleeps until a time");
+			sentence_append(s, "sleeps until a time");
 		break;
 	case WAIT_SIGNAL:
-		text_say(s, "waits for %s", *w->object ? w->object : "a signal");
+		sentence_append(s, "waits for %s", *w->object ? w->object : "a signal");
 		break;
 	default:
-		other_say(s, w);
+		other_describe(s, w);
 		break;
 	}
 }
 
-static void kind_say(struct sentence *s, const struct wait *w)
+static void kind_describe(struct sentence *s, const struct wait *w)
 {
 	if (w->kind == WAIT_PIPE_READ)
-		pipe_say(s, w, "waits to read");
+		pipe_describe(s, w, "waits to read");
 	else if (w->kind == WAIT_PIPE_WRITE)
-		pipe_say(s, w, "waits to write to");
+		pipe_describe(s, w, "waits to write to");
 	else if (w->kind == WAIT_LOCK)
-		lock_say(s, w);
+		lock_describe(s, w);
 	else if (w->kind == WAIT_CHILD)
-		child_say(s, w);
+		child_describe(s, w);
 	else if (w->kind == WAIT_MUTEX)
-		mutex_say(s, w);
+		mutex_describe(s, w);
 	else if (w->kind == WAIT_DISK)
-		disk_say(s, w);
+		disk_describe(s, w);
 	else if (w->kind == WAIT_SERVER)
-		server_say(s, w);
+		server_describe(s, w);
 	else if (w->kind == WAIT_POLL)
-		poll_say(s, w);
+		poll_describe(s, w);
 	else if (w->kind >= WAIT_RECEIVE && w->kind <= WAIT_ACCEPT)
-		socket_say(s, w);
+		socket_describe(s, w);
 	else if (w->kind <= WAIT_ZOMBIE && w->kind != WAIT_OTHER)
-		ended_say(s, w);
+		ended_describe(s, w);
 	else
-		plain_say(s, w);
+		plain_describe(s, w);
 	if (w->has_timeout && (w->kind == WAIT_POLL || w->kind == WAIT_FUTEX))
-		text_say(s, ", or until a time");
+		sentence_append(s, ", or until a time");
 }
 
 /* Names what was unreadable, if the reason is known only in part. */
-static void rights_say(struct sentence *s, const struct wait *w)
+static void unread_describe(struct sentence *s, const struct wait *w)
 {
 	bool known = w->kind == WAIT_LOCK || w->kind == WAIT_UNREAD || w->kind == WAIT_STOPPED ||
 		     w->kind == WAIT_TRACED;
 
 	if (!known && (w->unread & WAIT_NO_CHANNEL) && (w->unread & WAIT_NO_CALL))
-		text_say(s, " (its wait channel and system call are not readable without root)");
+		sentence_append(
+			s, " (its wait channel and system call are not readable without root)");
 	else if (!known && (w->unread & (WAIT_NO_CALL | WAIT_NO_FILES)) && *w->channel &&
 		 strchr("SD", w->state))
-		text_say(s,
-			 " (which is not readable: its system call or files need root, or it is a "
-			 "program of 32 bits)");
+		sentence_append(
+			s,
+			" (which is not readable: its system call or files need root, or it is a "
+			"program of 32 bits)");
 }
 
 void wait_text(const struct wait *w, char *out, size_t size)
@@ -430,10 +439,11 @@ void wait_text(const struct wait *w, char *out, size_t size)
 	if (!size)
 		return;
 	out[0] = '\0';
-	kind_say(&s, w);
+	kind_describe(&s, w);
 	if (w->threads > 1 && w->kind != WAIT_RUNS && w->kind != WAIT_THROTTLED &&
 	    w->kind != WAIT_STOPPED && w->kind != WAIT_FROZEN && !w->is_deadlock)
-		text_say(&s, w->alike == w->threads ? " (all %u threads)" : " (%u of %u threads)",
-			 w->alike == w->threads ? w->threads : w->alike, w->threads);
-	rights_say(&s, w);
+		sentence_append(
+			&s, w->alike == w->threads ? " (all %u threads)" : " (%u of %u threads)",
+			w->alike == w->threads ? w->threads : w->alike, w->threads);
+	unread_describe(&s, w);
 }
