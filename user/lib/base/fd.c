@@ -74,7 +74,7 @@ void socket_close_plain(int fd)
 	close(fd);
 }
 
-/* Keeps @fd open. If out of memory, it is only forgotten and stays open, too. */
+/* Keeps @fd open; if out of memory, without remembering it. */
 static void discard_keep(struct discard *d, int fd)
 {
 	size_t room = d->room ? d->room * 2 : DISCARDS_KEPT;

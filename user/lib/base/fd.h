@@ -57,7 +57,7 @@ static inline bool socket_refuses_rights(int fd)
  * exit does not linger.
  */
 
-#define DISCARDS_KEPT 64 /* limit for the number of sockets kept open */
+#define DISCARDS_KEPT 64 /* sockets kept open before discards_are_many() */
 
 struct discard {
 	/*

@@ -18,12 +18,12 @@
 #include <sys/types.h>
 
 enum control_type {
-	CONTROL_READY = 1,   /* role: ready to begin; @value is 1 if it needs CONTROL_REAPED */
-	CONTROL_FAILED,      /* role: failed, with the reason in @text */
-	CONTROL_START,       /* launcher: the command was executed at @when_ns (MONOTONIC) */
-	CONTROL_ENDED,       /* launcher: the command has ended with the wait(2) status @value */
-	CONTROL_STOP,        /* launcher: close the run now, the command continues */
-	CONTROL_REQUEST,     /* launcher: what to track and report; in parts, like all below */
+	CONTROL_READY = 1, /* role: ready to begin; @value is 1 if it needs CONTROL_REAPED */
+	CONTROL_FAILED,    /* role: failed, with the reason in @text */
+	CONTROL_START,     /* launcher: the command was executed at @when_ns (MONOTONIC) */
+	CONTROL_ENDED,     /* launcher: the command has ended with the wait(2) status @value */
+	CONTROL_STOP,      /* launcher: close the run now, the command continues */
+	CONTROL_REQUEST,   /* launcher: what to track and report; in parts, up to CONTROL_CLIENT */
 	CONTROL_DESCRIPTION, /* launcher: the run, for its meta line; before CONTROL_START */
 	CONTROL_SUMMARY,     /* collector: its last line, which no recorder has taken */
 	CONTROL_READER,      /* agent: the socket of a client that reads the history */
@@ -32,8 +32,8 @@ enum control_type {
 	CONTROL_GREET, /* historian: needs the meta lines of all jobs again */
 	CONTROL_LIMIT, /* collector: a limit is exceeded; @text is JSON */
 	/*
-	 * And live processes of a run that is being ended, "PID:SERIAL "..., from a drain that
-	 * began at @when_ns (BOOTTIME); @value is enum control_living.
+	 * collector: live processes of a run that is being ended, "PID:SERIAL "..., from a drain
+	 * that began at @when_ns (BOOTTIME); @value is enum control_living.
 	 */
 	CONTROL_LIVING,
 	/* launcher: what it has reaped, by reaped_print(); CONTROL_ENDED has it, too */
@@ -48,11 +48,13 @@ enum control_type {
 };
 
 /*
- * @text is the number of processes that ended since the run was told to, except with LIVING_SOME.
+ * With LIVING_ALL and LIVING_OVER, @text is the number of processes that have ended since the run
+ * had to end.
  */
 enum control_living {
 	LIVING_SOME,
-	LIVING_ALL, /* the list is complete, or as long as the round had room for */
+	/* the messages before had all live processes, or as many as the round has room for */
+	LIVING_ALL,
 	LIVING_OVER,
 };
 

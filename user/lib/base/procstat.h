@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * /proc/PID/stat. Times are in ns with the resolution of a kernel tick; values of waited-for
- * children include those of their own.
+ * /proc/PID/stat. Times are in ns with the resolution of a kernel tick. children_* are those of
+ * waited-for children and, recursively, of theirs.
  */
 struct proc_stat {
 	char comm[16 + 1];

@@ -21,7 +21,8 @@
 /* the number of the span, or a line with the reason of the refusal */
 #define SPAN_ANSWER_BYTES 256
 
-#define SPAN_KEPT " kept" /* ends an answer: the caller has to stay and send the end, too */
+/* end of an answer that asks the caller to stay and to report the end of the span, too */
+#define SPAN_KEPT " kept"
 
 struct span_call_words {
 	const char *name;
