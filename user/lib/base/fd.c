@@ -106,7 +106,7 @@ void descriptor_discard(struct discard *d, int fd)
 		discard_keep(d, fd);
 }
 
-void discards_attend(struct discard *d)
+void discards_retry(struct discard *d)
 {
 	while (d->nr && d->hand_over && d->hand_over(d->context, d->kept[d->nr - 1]))
 		d->nr--;

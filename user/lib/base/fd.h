@@ -77,7 +77,7 @@ void socket_discard(struct discard *d, int fd);
 /* Closes a descriptor of any kind in the same way, without effect on others that share it. */
 void descriptor_discard(struct discard *d, int fd);
 /* Tries again to hand over the kept descriptors. */
-void discards_attend(struct discard *d);
+void discards_retry(struct discard *d);
 /* Returns true if no more should be accepted. */
 static inline bool discards_are_many(const struct discard *d)
 {

@@ -52,7 +52,7 @@ int loop_wait(struct loop *l, int wait_ms)
 	struct epoll_event ready[READY_AT_ONCE];
 	int n;
 
-	discards_attend(&l->discard);
+	discards_retry(&l->discard);
 	if (l->discard.nr && l->discard.hand_over && (wait_ms < 0 || wait_ms > AGAIN_MS))
 		wait_ms = AGAIN_MS;
 	n = epoll_wait(l->fd, ready, READY_AT_ONCE, wait_ms);
