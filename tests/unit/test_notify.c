@@ -216,14 +216,14 @@ static void check_watchdog(void)
 	CHECK(watchdog_wait(&w, -1) == 0);
 	/* at each turn of a loop that is busy, and told once */
 	for (int i = 0; i < 1000; i++)
-		watchdog_attend(&w);
+		watchdog_send_due(&w);
 	CHECK(manager_was_told(fd, "WATCHDOG=1"));
 	CHECK(!manager_was_told(fd, ""));
 	/* often enough that one may be late */
 	CHECK(watchdog_wait(&w, -1) > 0 && watchdog_wait(&w, -1) <= 1800 * 1000);
 	CHECK(watchdog_wait(&w, 5) == 5);
 	w.due_ns = clock_ns(CLOCK_MONOTONIC);
-	watchdog_attend(&w);
+	watchdog_send_due(&w);
 	CHECK(manager_was_told(fd, "WATCHDOG=1"));
 }
 
@@ -241,7 +241,7 @@ static void check_no_watchdog(void)
 	number_set("WATCHDOG_USEC", 1000000);
 	number_set("WATCHDOG_PID", getppid());
 	watchdog_open(&w);
-	watchdog_attend(&w);
+	watchdog_send_due(&w);
 	CHECK(watchdog_wait(&w, -1) == -1);
 	CHECK(watchdog_wait(&w, 7) == 7);
 	CHECK(!manager_was_told(fd, ""));

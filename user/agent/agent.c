@@ -123,7 +123,7 @@ static void agent_turn(struct agent *a)
 	agent_sample(a);
 	peers_attend(a);
 	node_settle(&a->node);
-	watchdog_attend(&a->watchdog);
+	watchdog_send_due(&a->watchdog);
 }
 
 static void agent_reload(struct agent *a)

@@ -136,7 +136,7 @@ int watchdog_wait(const struct watchdog *w, int wait_ms)
 	return left_ms < INT_MAX ? (int)left_ms : INT_MAX;
 }
 
-void watchdog_attend(struct watchdog *w)
+void watchdog_send_due(struct watchdog *w)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 

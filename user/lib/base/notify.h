@@ -32,6 +32,6 @@ void watchdog_open(struct watchdog *w);
  */
 int watchdog_wait(const struct watchdog *w, int wait_ms);
 /* Sends the message if it is due. */
-void watchdog_attend(struct watchdog *w);
+void watchdog_send_due(struct watchdog *w);
 
 #endif
