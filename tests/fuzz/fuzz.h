@@ -41,7 +41,7 @@ static inline void fuzz_is_inert(const char *text, size_t length)
 		FUZZ_HOLDS(n);
 		if (c == '\r' && i + 1 < length && text[i + 1] == '\n')
 			continue;
-		FUZZ_HOLDS(c == '\n' || c == '\t' || !utf8_steers(c));
+		FUZZ_HOLDS(c == '\n' || c == '\t' || !utf8_is_control(c));
 	}
 }
 

@@ -61,7 +61,7 @@ static uint32_t screen_take_character(const struct screen *s, const char *text, 
 		*n = 1;
 		return '?';
 	}
-	if (utf8_steers(c) || (!s->is_utf8 && c > 0x7e))
+	if (utf8_is_control(c) || (!s->is_utf8 && c > 0x7e))
 		return '?';
 	return c;
 }

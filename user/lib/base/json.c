@@ -68,7 +68,7 @@ static size_t jsonw_append_character(struct jsonw *j, const char *text, size_t n
 		j->lossy = true;
 		return 1;
 	}
-	if (utf8_steers(character)) {
+	if (utf8_is_control(character)) {
 		/* control characters are all below 0x10000 */
 		snprintf(code, sizeof(code), "\\u%04x", character & 0xffff);
 		jsonw_append_text(j, code);

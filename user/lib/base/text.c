@@ -11,7 +11,7 @@ size_t text_character_bytes(const char *text, bool *is_control)
 	uint32_t character;
 	size_t n = utf8_decode(text, strnlen(text, UTF8_BYTES), &character);
 
-	*is_control = !n || utf8_steers(character);
+	*is_control = !n || utf8_is_control(character);
 	return n ? n : 1;
 }
 
@@ -116,7 +116,7 @@ size_t utf8_decode(const char *text, size_t n, uint32_t *character)
 	return len;
 }
 
-bool utf8_steers(uint32_t c)
+bool utf8_is_control(uint32_t c)
 {
 	if (c < 0x20 || (c >= 0x7f && c < 0xa0)) /* 0x9b begins an escape sequence, as ESC [ */
 		return true;

@@ -41,7 +41,7 @@ size_t text_cut_bytes(const char *text, size_t most);
 size_t utf8_decode(const char *s, size_t n, uint32_t *character);
 
 /* Returns true for characters that control a terminal or reorder the text around them. */
-bool utf8_steers(uint32_t character);
+bool utf8_is_control(uint32_t character);
 
 /*
  * Writes up to @max characters of @text for XML content or attributes in double quotes, and an
