@@ -84,9 +84,9 @@ static bool task_matches(const struct model *m, const struct task *t, const char
 	char pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", t->pid);
-	return text_holds(t->comm, filter) || !strcmp(pid, filter) ||
-	       (t->args && text_holds(t->args, filter)) ||
-	       text_holds(m->programs[t->program].name, filter);
+	return text_contains(t->comm, filter) || !strcmp(pid, filter) ||
+	       (t->args && text_contains(t->args, filter)) ||
+	       text_contains(m->programs[t->program].name, filter);
 }
 
 /* Marks the actors that match, and in a tree also their ancestors. */
@@ -245,7 +245,7 @@ static int table_add_ended(struct tree_walk *w)
 	for (size_t i = 0; i < s->nr_ended; i++) {
 		const char *name = w->model->programs[s->ended[i].program].name;
 
-		if (w->choice->filter[0] && !text_holds(name, w->choice->filter))
+		if (w->choice->filter[0] && !text_contains(name, w->choice->filter))
 			continue;
 		if (!walk_add(w, (struct row_key){ ROW_PROGRAM, s->ended[i].program, 0 },
 			      (uint32_t)i, 1, false))

@@ -59,7 +59,7 @@ static uint32_t letter_next(const char **at)
 	return letter_fold(c);
 }
 
-bool text_holds(const char *text, const char *part)
+bool text_contains(const char *text, const char *part)
 {
 	while (*part && *text) {
 		const char *a = text, *b = part;

@@ -28,7 +28,7 @@ void text_disarm(char *text);
  * Returns true if @text contains @part, ignoring the case of Latin, Greek and Cyrillic letters.
  * Invalid bytes match only themselves.
  */
-bool text_holds(const char *text, const char *part);
+bool text_contains(const char *text, const char *part);
 /* Returns the length of the longest prefix of @text with whole characters and up to @most bytes. */
 size_t text_cut_bytes(const char *text, size_t most);
 

@@ -483,9 +483,9 @@ int stored_runs_select(struct stored_runs *all, enum state_filter state)
 
 static bool stored_run_has_word(const struct stored_run *r, const char *word)
 {
-	return (r->name && text_holds(r->name, word)) ||
-	       (r->command && text_holds(r->command, word)) ||
-	       (r->note && text_holds(r->note, word));
+	return (r->name && text_contains(r->name, word)) ||
+	       (r->command && text_contains(r->command, word)) ||
+	       (r->note && text_contains(r->note, word));
 }
 
 int stored_runs_search(struct stored_runs *all, const struct run_filter *f)
