@@ -36,7 +36,7 @@ static void control_characters_are_inert_in_a_terminal(void **state)
 	struct buffer t = { 0 };
 
 	(void)state;
-	buffer_put_inert(&t, hostile, sizeof(hostile) - 1);
+	buffer_put_printable(&t, hostile, sizeof(hostile) - 1);
 	assert_text(&t, "a??[2J??1m\xc3\xa9?");
 }
 

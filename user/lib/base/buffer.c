@@ -82,7 +82,7 @@ size_t buffer_character_bytes(const char *s, size_t n, bool *is_control)
 	return text_character_bytes(c, is_control);
 }
 
-void buffer_put_inert(struct buffer *t, const char *s, size_t n)
+void buffer_put_printable(struct buffer *t, const char *s, size_t n)
 {
 	bool is_control;
 

@@ -28,6 +28,6 @@ void buffer_put_decimal(struct buffer *t, uint64_t v, unsigned decimals);
  */
 size_t buffer_character_bytes(const char *s, size_t n, bool *is_control);
 /* Appends @n bytes; replaces control characters (see text_character_bytes()) by "?". */
-void buffer_put_inert(struct buffer *t, const char *s, size_t n);
+void buffer_put_printable(struct buffer *t, const char *s, size_t n);
 
 #endif

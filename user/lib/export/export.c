@@ -202,7 +202,7 @@ static void batch_put_cell(struct buffer *t, const char *text)
 	struct buffer inert = { 0 };
 
 	if (text) {
-		buffer_put_inert(&inert, text, strlen(text));
+		buffer_put_printable(&inert, text, strlen(text));
 		buffer_put(&inert, "", 1);
 		t->failed |= inert.failed;
 	}

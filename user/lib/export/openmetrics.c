@@ -20,7 +20,7 @@ static void openmetrics_put_escaped(struct buffer *t, const char *s)
 		if (*s == '\n')
 			buffer_puts(t, "\\n");
 		else
-			buffer_put_inert(t, s, n);
+			buffer_put_printable(t, s, n);
 	}
 }
 

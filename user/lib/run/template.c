@@ -143,7 +143,7 @@ static void value_put(struct buffer *t, const json_t *v)
 	if (!v || json_is_null(v)) {
 		buffer_puts(t, "?");
 	} else if (json_is_string(v)) {
-		buffer_put_inert(t, json_string_value(v), json_string_length(v));
+		buffer_put_printable(t, json_string_value(v), json_string_length(v));
 	} else {
 		tree_write(&j, NULL, v);
 		buffer_put(t, j.text, j.used);

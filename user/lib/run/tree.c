@@ -71,7 +71,7 @@ bool tree_put_words(struct buffer *t, const json_t *list)
 		if (i)
 			buffer_puts(t, " ");
 		if (json_is_string(word))
-			buffer_put_inert(t, json_string_value(word), json_string_length(word));
+			buffer_put_printable(t, json_string_value(word), json_string_length(word));
 	}
 	return json_array_size(list) > 0;
 }

@@ -88,7 +88,7 @@ static char *notices_take(const json_t *agent, int *err)
 		if (!json_is_string(one))
 			continue;
 		buffer_puts(&text, "note: ");
-		buffer_put_inert(&text, json_string_value(one), json_string_length(one));
+		buffer_put_printable(&text, json_string_value(one), json_string_length(one));
 		buffer_puts(&text, "\n");
 	}
 	if (!text.used && !text.failed)
