@@ -49,7 +49,7 @@ static int main_run(int argc, char **argv)
 	memory_exit_on_failure(!sub->is_role);
 	/* only loading programs needs the capabilities that bpfmon's file may have */
 	if (sub->becomes_command && user_borrows_rights())
-		privilege_return();
+		privilege_drop_all();
 	else if (!sub->loads_programs && !sub->becomes_command && geteuid())
 		privilege_keep(0);
 	return status_after_memory(output_finish(sub->run(argc - 1, argv + 1), EXIT_USAGE));

@@ -410,7 +410,7 @@ int privilege_keep(uint64_t keep)
 	return capabilities_set(data);
 }
 
-int privilege_return(void)
+int privilege_drop_all(void)
 {
 	struct __user_cap_data_struct data[2];
 	int err = capabilities_get(data);

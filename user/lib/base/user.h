@@ -92,7 +92,7 @@ int privilege_set_effective(uint64_t mask);
  * Drops all capabilities except those that an executed program inherits. Returns 0 or a negative
  * errno.
  */
-int privilege_return(void);
+int privilege_drop_all(void);
 /*
  * Protects a process that has more rights than its user: until the next exec no other process of
  * the user may trace it or its children, read their memory or take their descriptors, even where
