@@ -72,7 +72,7 @@ static void one_that_is_there_is_itself(void **state)
 	const struct peer_process p = { .uid = STRANGER, .is_there = true, .came_boot_ns = 5 };
 
 	(void)state;
-	assert_true(peer_process_may_be(&p, 7, OWNER, OWNER));
+	assert_true(peer_process_matches(&p, 7, OWNER, OWNER));
 }
 
 static void else_a_process_may_not_be_younger_than_the_connection(void **state)
@@ -80,8 +80,8 @@ static void else_a_process_may_not_be_younger_than_the_connection(void **state)
 	const struct peer_process p = { .uid = OWNER, .came_boot_ns = 5 };
 
 	(void)state;
-	assert_true(peer_process_may_be(&p, 5, OWNER, OWNER));
-	assert_false(peer_process_may_be(&p, 6, OWNER, OWNER));
+	assert_true(peer_process_matches(&p, 5, OWNER, OWNER));
+	assert_false(peer_process_matches(&p, 6, OWNER, OWNER));
 }
 
 static void else_the_connection_may_not_be_of_another_user(void **state)
@@ -90,9 +90,9 @@ static void else_the_connection_may_not_be_of_another_user(void **state)
 	const struct peer_process root = { .uid = 0, .came_boot_ns = 5 };
 
 	(void)state;
-	assert_false(peer_process_may_be(&stranger, 1, OWNER, OWNER));
-	assert_true(peer_process_may_be(&stranger, 1, STRANGER, OWNER)); /* of what sudo started */
-	assert_true(peer_process_may_be(&root, 1, OWNER, OWNER));
+	assert_false(peer_process_matches(&stranger, 1, OWNER, OWNER));
+	assert_true(peer_process_matches(&stranger, 1, STRANGER, OWNER)); /* of what sudo started */
+	assert_true(peer_process_matches(&root, 1, OWNER, OWNER));
 }
 
 int main(void)

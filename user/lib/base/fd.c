@@ -252,8 +252,8 @@ int peer_process_read(int fd, struct peer_process *p)
 	return p->is_there ? 0 : -ESRCH;
 }
 
-bool peer_process_may_be(const struct peer_process *p, uint64_t start_boot_ns, uid_t uid,
-			 uid_t owner)
+bool peer_process_matches(const struct peer_process *p, uint64_t start_boot_ns, uid_t uid,
+			  uid_t owner)
 {
 	if (p->is_there)
 		return true;

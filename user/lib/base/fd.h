@@ -136,7 +136,7 @@ int peer_process_read(int fd, struct peer_process *p);
  * Returns false if a process with its PID, which began at @start_boot_ns and is of user @uid, may
  * be a different one. Connections of @owner and of root count in any case.
  */
-bool peer_process_may_be(const struct peer_process *p, uint64_t start_boot_ns, uid_t uid,
-			 uid_t owner);
+bool peer_process_matches(const struct peer_process *p, uint64_t start_boot_ns, uid_t uid,
+			  uid_t owner);
 
 #endif

@@ -229,7 +229,7 @@ static int sender_of_job(struct spans *all, const struct peer_process *sender,
 {
 	int err = process_of_job(all, sender->pid, r);
 
-	if (!err && !peer_process_may_be(sender, r->start_boot_ns, r->uid, all->view->run->uid))
+	if (!err && !peer_process_matches(sender, r->start_boot_ns, r->uid, all->view->run->uid))
 		err = -ESRCH;
 	return err;
 }
