@@ -294,7 +294,7 @@ void peer_accept(struct agent *a, int fd)
 	p->source = (struct loop_source){ fd, peer_ready, p };
 	p->listening.fd = p->listener.feed.fd = -1;
 	p->budget = (struct feed_budget){ peer_may_hold, p };
-	p->message.is_strangers = a->loop.discard.hand_over;
+	p->message.is_untrusted = a->loop.discard.hand_over;
 	p->end_ns = UINT64_MAX;
 	p->until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	p->next = a->peers;

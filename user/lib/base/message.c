@@ -156,7 +156,7 @@ static int packet_receive(struct message *m, int fd, struct control *c)
 	ssize_t n;
 	int err;
 
-	if (m->is_strangers && packet_check_plain(fd))
+	if (m->is_untrusted && packet_check_plain(fd))
 		return errno == ECONNRESET ? 0 : -errno;
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
@@ -211,7 +211,7 @@ void message_done(struct message *m)
 		if (m->fds[i] >= 0)
 			close(m->fds[i]);
 	free(m->text);
-	*m = (struct message){ .limit = m->limit, .is_strangers = m->is_strangers };
+	*m = (struct message){ .limit = m->limit, .is_untrusted = m->is_untrusted };
 }
 
 int control_send(int fd, enum control_type type, int value, uint64_t when_ns, const char *text)

@@ -85,7 +85,7 @@ int control_receive(int fd, struct control *message);
 
 struct message {
 	size_t limit;      /* longest accepted text in bytes */
-	bool is_strangers; /* leave packets with descriptors in the queue: -EPERM */
+	bool is_untrusted; /* leave packets with descriptors in the queue: -EPERM */
 	uint32_t type;     /* type of struct control; 0 if no part has arrived */
 	char *text;        /* owned, with a NUL after its end */
 	size_t length;     /* of the whole text in bytes */
