@@ -174,7 +174,7 @@ static int span_execute(const struct span_options *o, char **command)
 			SPAN_NAME_BYTES - 1);
 		return EXIT_BPFMON;
 	}
-	if (span_send(o, &words, answer) || !span_is_kept(answer))
+	if (span_send(o, &words, answer) || !span_answer_is_kept(answer))
 		return argv_execute(command);
 	words.status = span_attend(command);
 	if (words.status < 0) {

@@ -15,7 +15,7 @@
 
 #define PATIENCE_SECONDS 10 /* for a stopped collector or an overloaded machine */
 
-bool span_is_kept(const char *answer)
+bool span_answer_is_kept(const char *answer)
 {
 	return strstr(answer, SPAN_KEPT);
 }

@@ -37,7 +37,7 @@ struct span_call_words {
 void span_call_write(struct jsonw *j, const struct span_call_words *words, const char *const *tags,
 		     size_t nr);
 /* Returns true if the answer to a begin requires the caller to stay. */
-bool span_is_kept(const char *answer);
+bool span_answer_is_kept(const char *answer);
 /* Returns true if @name is that of a run's socket, which no service can have. */
 bool span_socket_is_of_run(const char *name);
 /* Connects the socket @fd to @address, "@NAME". Returns 0 or a negative errno. */
