@@ -204,10 +204,10 @@ static int as_user_query(const struct user *user, const char *name, struct answe
 	child = fork();
 	if (!child) {
 		as_user_child_answer(user, name, a);
-		_exit(bytes_pass(ends[1], a, sizeof(struct answer), false) ? 0 : 1);
+		_exit(bytes_transfer(ends[1], a, sizeof(struct answer), false) ? 0 : 1);
 	}
 	close(ends[1]);
-	has_all = child > 0 && bytes_pass(ends[0], a, sizeof(struct answer), true);
+	has_all = child > 0 && bytes_transfer(ends[0], a, sizeof(struct answer), true);
 	close(ends[0]);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

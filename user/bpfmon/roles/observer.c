@@ -300,8 +300,9 @@ static int lines_put(struct observer *o, const struct line *l, const char *text,
 {
 	(void)l;
 	errno = EIO;
-	return bytes_pass(((struct lines_out *)o->own)->fd, (void *)text, length, false) ? 0
-											 : -errno;
+	return bytes_transfer(((struct lines_out *)o->own)->fd, (void *)text, length, false)
+		       ? 0
+		       : -errno;
 }
 
 const struct observer_ops lines_observer = {

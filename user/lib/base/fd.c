@@ -119,7 +119,7 @@ void discards_done(struct discard *d)
 	d->nr = d->room = 0;
 }
 
-bool bytes_pass(int fd, void *bytes, size_t left, bool is_read)
+bool bytes_transfer(int fd, void *bytes, size_t left, bool is_read)
 {
 	char *at = bytes;
 

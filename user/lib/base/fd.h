@@ -90,7 +90,7 @@ void discards_done(struct discard *d);
  * Reads or writes all @left bytes, in spite of signals. Returns false on an error or if the other
  * end has closed.
  */
-bool bytes_pass(int fd, void *bytes, size_t left, bool is_read);
+bool bytes_transfer(int fd, void *bytes, size_t left, bool is_read);
 /*
  * Reads @room bytes, fewer only at the end of the file. Returns their number, or a negative errno.
  */

@@ -137,8 +137,8 @@ static int user_files_open(struct user_file files[NR_USER_FILES], const struct u
 
 static bool user_file_send(int fd, struct user_file *file)
 {
-	return bytes_pass(fd, file, sizeof(*file), false) &&
-	       bytes_pass(fd, file->text, file->length, false);
+	return bytes_transfer(fd, file, sizeof(*file), false) &&
+	       bytes_transfer(fd, file->text, file->length, false);
 }
 
 /* The child has only the rights of the user, who owns these files; lengths are checked. */
@@ -146,7 +146,7 @@ static int user_file_receive(int fd, struct user_file *file)
 {
 	bool has_text;
 
-	if (!bytes_pass(fd, file, sizeof(*file), true))
+	if (!bytes_transfer(fd, file, sizeof(*file), true))
 		return -EIO;
 	has_text = file->text != NULL; /* the pointer is the child's */
 	file->text = NULL;
@@ -157,7 +157,7 @@ static int user_file_receive(int fd, struct user_file *file)
 	if (!file->text)
 		return -ENOMEM;
 	file->text[file->length] = '\0';
-	return bytes_pass(fd, file->text, file->length, true) ? 0 : -EIO;
+	return bytes_transfer(fd, file->text, file->length, true) ? 0 : -EIO;
 }
 
 static int user_files_send(int fd, struct user_file files[NR_USER_FILES], const struct user *u,
