@@ -100,7 +100,7 @@ int agent_configure_again(struct agent *a, char *why, size_t size);
 int agent_run(const struct agent_options *o);
 
 /* Takes one request from the credit of @uid. Returns false if the user has exceeded its rate. */
-bool agent_may_ask(struct agent *a, uid_t uid);
+bool agent_take_request_credit(struct agent *a, uid_t uid);
 /*
  * Returns how many more bytes may be held for the user of @p, in queues and received messages.
  * Admins have no limit.

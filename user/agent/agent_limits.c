@@ -23,7 +23,7 @@ static struct user_rate *rate_find(struct agent *a, uid_t uid)
 	return oldest;
 }
 
-bool agent_may_ask(struct agent *a, uid_t uid)
+bool agent_take_request_credit(struct agent *a, uid_t uid)
 {
 	const double most = (double)a->config.requests_per_second;
 	struct user_rate *r = rate_find(a, uid);

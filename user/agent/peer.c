@@ -57,7 +57,7 @@ static const char *peer_find_access(struct peer *p)
 	    !peer_is_in(p->source.fd, p->gid, a->config.user_group.gid))
 		return "the agent serves members of a group only: see user_group in its "
 		       "configuration";
-	if (!p->is_admin && !agent_may_ask(a, p->uid))
+	if (!p->is_admin && !agent_take_request_credit(a, p->uid))
 		return "this user asks too often: see requests_per_second in the agent's "
 		       "configuration";
 	if (a->nr_peers > a->config.clients && !places_make_one(a))
