@@ -110,7 +110,7 @@ size_t agent_spare_of(const struct agent *a, const struct peer *p);
  * Counts a thread that stays blocked while receiving what @uid pushed; with too many the user may
  * not push.
  */
-void agent_note_hanging(struct agent *a, uid_t uid);
+void agent_count_blocked_thread(struct agent *a, uid_t uid);
 bool agent_may_push(struct agent *a, uid_t uid);
 /* Returns the number of runs and subscriptions of the user @uid. */
 size_t agent_jobs_of(const struct agent *a, uid_t uid);

@@ -59,7 +59,7 @@ size_t agent_spare_of(const struct agent *a, const struct peer *of)
 	return held < a->config.user_bytes ? a->config.user_bytes - held : 0;
 }
 
-void agent_note_hanging(struct agent *a, uid_t uid)
+void agent_count_blocked_thread(struct agent *a, uid_t uid)
 {
 	log_info("a thread hangs that receives what user %u pushes", uid);
 	rate_find(a, uid)->hanging++;

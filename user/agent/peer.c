@@ -440,7 +440,7 @@ static void tenant_remove(struct peer *p)
 	if (fd >= 0)
 		socket_discard(&p->agent->loop.discard, fd);
 	if (tenant_is_abandoned(t))
-		agent_note_hanging(p->agent, p->uid);
+		agent_count_blocked_thread(p->agent, p->uid);
 	else
 		free(t);
 }
