@@ -105,7 +105,7 @@ bool agent_take_request_credit(struct agent *a, uid_t uid);
  * Returns how many more bytes may be held for the user of @p, in queues and received messages.
  * Admins have no limit.
  */
-size_t agent_spare_of(const struct agent *a, const struct peer *p);
+size_t agent_spare_bytes(const struct agent *a, const struct peer *p);
 /*
  * Counts a thread that stays blocked while receiving what @uid pushed; with too many the user may
  * not push.

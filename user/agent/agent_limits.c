@@ -47,7 +47,7 @@ static size_t peer_held(const struct peer *p)
 	return p->tenant ? bytes + p->tenant->feed.room + live_held(&p->tenant->live) : bytes;
 }
 
-size_t agent_spare_of(const struct agent *a, const struct peer *of)
+size_t agent_spare_bytes(const struct agent *a, const struct peer *of)
 {
 	size_t held = 0;
 

@@ -216,7 +216,7 @@ static void peer_handle_disconnect(struct peer *p)
 /* Returns the size limit of the next message; a request always fits. */
 static size_t peer_message_limit(const struct peer *p)
 {
-	size_t spare = p->state == PEER_NEW ? 0 : agent_spare_of(p->agent, p);
+	size_t spare = p->state == PEER_NEW ? 0 : agent_spare_bytes(p->agent, p);
 
 	if (spare < REQUEST_BYTES)
 		return REQUEST_BYTES;
@@ -227,7 +227,7 @@ static bool peer_may_hold(void *context, size_t bytes)
 {
 	const struct peer *p = context;
 
-	return bytes <= agent_spare_of(p->agent, p);
+	return bytes <= agent_spare_bytes(p->agent, p);
 }
 
 /* Handles a result of message_receive() that is no message. */
