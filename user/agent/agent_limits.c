@@ -70,7 +70,7 @@ bool agent_may_push(struct agent *a, uid_t uid)
 	return rate_find(a, uid)->hanging < MOST_HANGING;
 }
 
-size_t agent_jobs_of(const struct agent *a, uid_t uid)
+size_t agent_count_jobs(const struct agent *a, uid_t uid)
 {
 	size_t n = 0;
 

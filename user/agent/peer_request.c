@@ -126,7 +126,7 @@ static int request_check_allowed(const struct peer *p, const struct request *r, 
 
 static int limits_check(struct peer *p, char *why, size_t size)
 {
-	if (p->is_admin || agent_jobs_of(p->agent, p->uid) < p->agent->config.jobs_per_user)
+	if (p->is_admin || agent_count_jobs(p->agent, p->uid) < p->agent->config.jobs_per_user)
 		return 0;
 	snprintf(why, size,
 		 "this user has as many runs at once as the agent allows: see "
