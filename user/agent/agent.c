@@ -132,7 +132,7 @@ static void agent_reload(struct agent *a)
 
 	a->reloads = false;
 	notify_reloading();
-	if (agent_configure_again(a, why, sizeof(why)))
+	if (agent_reload_config(a, why, sizeof(why)))
 		log_warn("the configuration stays as it was: %s", why);
 	else
 		log_info("the configuration has been read again");

@@ -91,7 +91,7 @@ void agent_close(struct agent *a);
  * Reads the configuration again and applies its clients, limits and rules; socket, hierarchy and
  * max_tasks need a restart. Returns 0, or a negative errno with nothing changed.
  */
-int agent_configure_again(struct agent *a, char *why, size_t size);
+int agent_reload_config(struct agent *a, char *why, size_t size);
 
 /*
  * Runs until SIGTERM or SIGINT; a private agent sends CONTROL_READY to @clients_fd and runs until

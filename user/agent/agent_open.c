@@ -489,7 +489,7 @@ static bool needs_restart(const struct agent_config *a, const struct agent_confi
 	       a->min_ns != b->min_ns;
 }
 
-int agent_configure_again(struct agent *a, char *why, size_t size)
+int agent_reload_config(struct agent *a, char *why, size_t size)
 {
 	struct agent_config now;
 	struct rules *rules;
