@@ -120,7 +120,7 @@ void archive_report(const struct archive *r, struct jsonw *j)
 	jsonw_object_end(j);
 }
 
-int archive_ask(struct peer *p, struct request *r, char *why, size_t size)
+int archive_pass_query(struct peer *p, struct request *r, char *why, size_t size)
 {
 	const struct archive *archive = &p->agent->archive;
 	char text[REQUEST_JOB_BYTES + 40];

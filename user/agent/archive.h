@@ -39,7 +39,7 @@ void archive_report(const struct archive *r, struct jsonw *j);
  * Passes the socket of the client @p to the historian, with its query and user; the historian
  * answers the client itself. Returns 0, or a negative errno with a sentence in @why.
  */
-int archive_ask(struct peer *p, struct request *r, char *why, size_t size);
+int archive_pass_query(struct peer *p, struct request *r, char *why, size_t size);
 /* Sends the last lines, waiting for a short time. */
 void archive_close(struct archive *r);
 

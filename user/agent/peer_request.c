@@ -320,7 +320,7 @@ static int request_execute(struct peer *p, struct request *r, char *why, size_t 
 	if (err)
 		return err;
 	if (r->follow == FOLLOW_HISTORY)
-		return archive_ask(p, r, why, size);
+		return archive_pass_query(p, r, why, size);
 	if (r->follow == FOLLOW_NODE || r->follow == FOLLOW_JOB)
 		return listening_begin(p, r, why, size);
 	return run_begin(p, r, why, size);
