@@ -130,6 +130,6 @@ void places_allow_descriptors(void);
  * Drops the client that has been silent longest, among those of the user with the most connections.
  * Its place is free in the next turn of the loop. Returns false if no client is silent.
  */
-bool places_make_one(struct agent *a);
+bool places_free_one(struct agent *a);
 
 #endif

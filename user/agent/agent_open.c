@@ -182,7 +182,7 @@ static void handle_listening(void *context, uint32_t events)
 		if (fd < 0) { /* without descriptors the socket would stay ready forever */
 			a->has_no_room = (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
 					  errno == ENOBUFS) &&
-					 !places_make_one(a);
+					 !places_free_one(a);
 			return;
 		}
 		peer_accept(a, fd);

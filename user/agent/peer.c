@@ -60,7 +60,7 @@ static const char *peer_find_access(struct peer *p)
 	if (!p->is_admin && !agent_take_request_credit(a, p->uid))
 		return "this user asks too often: see requests_per_second in the agent's "
 		       "configuration";
-	if (a->nr_peers > a->config.clients && !places_make_one(a))
+	if (a->nr_peers > a->config.clients && !places_free_one(a))
 		return "the agent has as many clients as it may: see clients in its configuration";
 	return NULL;
 }
@@ -498,7 +498,7 @@ static size_t connections_of(const struct agent *a, uid_t uid)
 	return n;
 }
 
-bool places_make_one(struct agent *a)
+bool places_free_one(struct agent *a)
 {
 	struct peer *found = NULL;
 	size_t most = 0, n;
