@@ -162,7 +162,7 @@ int agent_run(const struct agent_options *o)
 	char why[CONFIG_WHY_BYTES] = "";
 	int err;
 
-	places_allow_descriptors();
+	descriptors_raise_limit();
 	a.loop.fd = a.archive.stream.fd = -1;
 	for (int i = 0; i < NR_AGENT_SOURCES; i++)
 		a.sources[i].fd = -1;

@@ -125,7 +125,7 @@ void agent_report(struct agent *a, struct listener *l);
 /*
  * Raises the limit of descriptors to what the system allows; called once, before the agent serves.
  */
-void places_allow_descriptors(void);
+void descriptors_raise_limit(void);
 /*
  * Drops the client that has been silent longest, among those of the user with the most connections.
  * Its place is free in the next turn of the loop. Returns false if no client is silent.

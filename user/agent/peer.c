@@ -479,7 +479,7 @@ void peer_remove(struct peer *p)
 	free(p);
 }
 
-void places_allow_descriptors(void)
+void descriptors_raise_limit(void)
 {
 	struct rlimit limit;
 
