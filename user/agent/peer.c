@@ -235,7 +235,7 @@ static void peer_handle_no_message(struct peer *p, int got)
 {
 	/* only the first packet of a request may carry descriptors */
 	if (got == -EPERM && p->state == PEER_NEW && !p->message.type)
-		door_ask(p);
+		door_order_packet(p);
 	else if (got < 0)
 		peer_drop(p, "it sent what is no message");
 	else

@@ -414,7 +414,7 @@ void door_close(struct agent *a)
 	a->loop.discard.hand_over = NULL;
 }
 
-void door_ask(struct peer *p)
+void door_order_packet(struct peer *p)
 {
 	struct agent *a = p->agent;
 	struct porter_order o = { .task = PORTER_RECEIVE, .uid = p->uid, .id = ++a->last_asked };
@@ -430,5 +430,5 @@ void door_attend(struct agent *a)
 {
 	for (struct peer *p = a->peers; p; p = p->next)
 		if (p->wants_porter && p->state == PEER_NEW)
-			door_ask(p);
+			door_order_packet(p);
 }

@@ -56,7 +56,7 @@ void door_close(struct agent *a);
  * Orders the next packet of @p, with its descriptors; p->answered() gets it. Until then the
  * connection is not polled.
  */
-void door_ask(struct peer *p);
+void door_order_packet(struct peer *p);
 /* Called after the loop has waited: sends the orders for which the porter's socket had no room. */
 void door_attend(struct agent *a);
 
