@@ -127,7 +127,7 @@ void stream_put_own(struct stream *s, struct jsonw *j, struct listener *only)
 	jsonw_reset(j);
 }
 
-void user_name_of(int64_t uid, char *name, size_t size)
+void user_name_find(int64_t uid, char *name, size_t size)
 {
 	FILE *f = uid >= 0 ? memory_fopen("/etc/passwd", "re") : NULL;
 	const struct passwd *p = NULL;

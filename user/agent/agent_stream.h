@@ -66,6 +66,6 @@ bool listener_sees(const struct listener *l, const struct subject *subject);
  * Copies the name of the user @uid from /etc/passwd, or else its number; -1 means no user. Name
  * services are not asked, because the agent would have to wait for them.
  */
-void user_name_of(int64_t uid, char *name, size_t size);
+void user_name_find(int64_t uid, char *name, size_t size);
 
 #endif

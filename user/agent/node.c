@@ -122,7 +122,7 @@ static void node_job_describe(struct node *n, struct node_job *j)
 					     .uid = j->rule.uid,
 					     .user = subject->user,
 					     .is_adopted = !n->is_started && j->above };
-	user_name_of(j->rule.uid, subject->user, sizeof(subject->user));
+	user_name_find(j->rule.uid, subject->user, sizeof(subject->user));
 	run_describe_machine(run);
 	gethostname(run->host, sizeof(run->host) - 1);
 	snprintf(run->user, sizeof(run->user), "%s", subject->user);

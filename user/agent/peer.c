@@ -51,7 +51,7 @@ static const char *peer_find_access(struct peer *p)
 		return "the kernel does not say who connects";
 	p->uid = peer.uid;
 	p->gid = peer.gid;
-	user_name_of(p->uid, p->user, sizeof(p->user));
+	user_name_find(p->uid, p->user, sizeof(p->user));
 	p->is_admin = !p->uid || peer_is_in(p->source.fd, p->gid, a->config.admin_group.gid);
 	if (!p->is_admin && a->config.user_group.gid != CONFIG_NO_GROUP &&
 	    !peer_is_in(p->source.fd, p->gid, a->config.user_group.gid))
