@@ -158,7 +158,7 @@ static bool cgroups_make_room(struct cgroups *c)
 	return true;
 }
 
-struct known_cgroup *cgroups_learn(struct cgroups *c, uint64_t id, const char *path)
+struct known_cgroup *cgroups_find_or_add(struct cgroups *c, uint64_t id, const char *path)
 {
 	size_t at = cgroup_place(c, id);
 	struct known_cgroup *one;
@@ -225,8 +225,8 @@ int cgroups_open(struct cgroups *c, const struct cgroup_target *root)
 		return -errno;
 	while ((e = fts_read(f)))
 		if (e->fts_info == FTS_D &&
-		    !cgroups_learn(c, e->fts_statp->st_ino,
-				   e->fts_pathlen > skipped ? e->fts_path + skipped : "/"))
+		    !cgroups_find_or_add(c, e->fts_statp->st_ino,
+					 e->fts_pathlen > skipped ? e->fts_path + skipped : "/"))
 			break;
 	fts_close(f);
 	return e ? -ENOMEM : 0;

@@ -47,7 +47,7 @@ struct known_cgroup *cgroups_find(const struct cgroups *c, uint64_t id);
  * Returns the cgroup @id, adding it if it is new; NULL if out of memory. If @path is NULL it is
  * looked up.
  */
-struct known_cgroup *cgroups_learn(struct cgroups *c, uint64_t id, const char *path);
+struct known_cgroup *cgroups_find_or_add(struct cgroups *c, uint64_t id, const char *path);
 /* Removes and frees @one. */
 void cgroups_forget(struct cgroups *c, struct known_cgroup *one);
 /* Returns whether a cgroup exists at the first @depth components of @path. */

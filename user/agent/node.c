@@ -352,7 +352,7 @@ static struct known_cgroup *cgroup_get(struct node *n, uint64_t id)
 	struct known_cgroup *one = cgroups_find(&n->cgroups, id);
 
 	if (!one && id)
-		one = cgroups_learn(&n->cgroups, id, NULL);
+		one = cgroups_find_or_add(&n->cgroups, id, NULL);
 	if (one && !one->job)
 		cgroup_assign(n, one);
 	return one;
@@ -378,7 +378,7 @@ void node_cgroup(struct node *n, const struct cgroup_name_event *e)
 		return;
 	if (e->bytes) {
 		/* in a cgroup namespace the kernel's path begins above the visible root */
-		cgroups_learn(&n->cgroups, e->id, n->cgroups.is_whole ? e->path : NULL);
+		cgroups_find_or_add(&n->cgroups, e->id, n->cgroups.is_whole ? e->path : NULL);
 		return;
 	}
 	one = cgroups_find(&n->cgroups, e->id);
