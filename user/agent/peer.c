@@ -168,7 +168,7 @@ static void peer_handle_message(struct peer *p, const struct control *c)
 	if (c->type == CONTROL_PING && p->state < PEER_GONE) {
 		control_send(p->source.fd, CONTROL_READY, REQUEST_VERSION, 0, NULL);
 	} else if (c->type == CONTROL_REQUEST && p->state == PEER_NEW) {
-		err = peer_take_request(p, why, sizeof(why));
+		err = peer_execute_request(p, why, sizeof(why));
 		if (err)
 			peer_refuse(p, err, why);
 		else if (control_send(p->source.fd, CONTROL_READY, REQUEST_VERSION, 0, NULL))

@@ -333,7 +333,7 @@ static void socket_close(struct peer *p, int *fd)
 	*fd = -1;
 }
 
-int peer_take_request(struct peer *p, char *why, size_t size)
+int peer_execute_request(struct peer *p, char *why, size_t size)
 {
 	struct message *m = &p->message;
 	struct request r;

@@ -9,6 +9,6 @@
  * Executes the request in p->message and empties it. Returns 0 if the client may go on, or a
  * negative errno with a sentence without a full stop for the client in @why.
  */
-int peer_take_request(struct peer *p, char *why, size_t size);
+int peer_execute_request(struct peer *p, char *why, size_t size);
 
 #endif
