@@ -149,7 +149,7 @@ void children_look_signalled(struct wait *wait, struct other_end *end, const str
 	wait->kind = WAIT_CHILD;
 	wait->fd = -1;
 	wait->object[0] = '\0';
-	wait_take_peers(wait, &found);
+	wait_copy_peers(wait, &found);
 }
 
 void children_follow(struct wait *wait)
@@ -223,5 +223,5 @@ void launcher_look(struct wait *wait, struct other_end *end)
 	wait->kind = WAIT_CHILD;
 	wait->fd = -1;
 	wait->object[0] = '\0';
-	wait_take_peers(wait, &found);
+	wait_copy_peers(wait, &found);
 }

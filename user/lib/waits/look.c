@@ -509,7 +509,7 @@ static void poll_finish(struct wait *wait, const struct way *way)
 		snprintf(wait->object, sizeof(wait->object), "%s",
 			 *way->wait.object ? way->wait.object
 					   : other_end_word(&way->wait, &way->end));
-		wait_take_peers(wait, &way->wait);
+		wait_copy_peers(wait, &way->wait);
 	}
 	for (unsigned i = 0; i < way->wait.follows; i++)
 		wait_follow(wait, way->wait.follow[i]);

@@ -48,7 +48,7 @@ void wait_add_peer(struct wait *wait, pid_t pid)
 	memcpy(peer->comm, stat.comm, sizeof(peer->comm));
 }
 
-void wait_take_peers(struct wait *wait, const struct wait *from)
+void wait_copy_peers(struct wait *wait, const struct wait *from)
 {
 	wait->has_other_end = true;
 	wait->peers = from->peers;

@@ -55,7 +55,7 @@ void wait_add_peer(struct wait *wait, pid_t pid);
 /* Adds a process to be followed that is no holder. */
 void wait_follow(struct wait *wait, pid_t pid);
 /* Replaces the peers and the followed processes by those of @from. */
-void wait_take_peers(struct wait *wait, const struct wait *from);
+void wait_copy_peers(struct wait *wait, const struct wait *from);
 /*
  * Searches the descriptors of processes for the ends of @items: of all processes if @asked is NULL;
  * else of the @nr_asked processes and their parents, and of all others only for an end that none of
