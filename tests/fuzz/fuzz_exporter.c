@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (stop - at == 2)
 			take_event(&b, *at, &now_ns);
 		else
-			intake_take(&intake, at, (size_t)(stop - at), now_ns);
+			intake_apply_line(&intake, at, (size_t)(stop - at), now_ns);
 		after = totals_of(&b);
 		FUZZ_HOLDS(after.users >= before.users && after.node >= before.node);
 		before = after;

@@ -62,7 +62,7 @@ static inline int endpoint_remove(void **state)
 
 static inline void tell(struct endpoint *e, const char *line)
 {
-	intake_take(&e->intake, line, strlen(line), e->now_ns);
+	intake_apply_line(&e->intake, line, strlen(line), e->now_ns);
 }
 
 /* A job begins; its run is "run-NAME". */

@@ -187,7 +187,7 @@ static int intake_apply(struct intake *in, uint64_t now_ns)
 	}
 }
 
-void intake_take(struct intake *in, const char *text, size_t length, uint64_t now_ns)
+void intake_apply_line(struct intake *in, const char *text, size_t length, uint64_t now_ns)
 {
 	bool is_needed = line_may_be(text, length, parts_shown);
 	int err = is_needed ? line_read(&in->line, text, length) : 0;

@@ -28,7 +28,7 @@ struct intake {
  * Applies one line of @length bytes; parses it without holding the lock of the board. A malformed
  * line is counted.
  */
-void intake_take(struct intake *in, const char *text, size_t length, uint64_t now_ns);
+void intake_apply_line(struct intake *in, const char *text, size_t length, uint64_t now_ns);
 /* Counts a line that was too long to be read. */
 void intake_refuse(struct intake *in);
 void intake_done(struct intake *in);

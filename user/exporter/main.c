@@ -50,7 +50,7 @@ static void follower_take(void *context, const char *text, size_t length)
 	struct follower *f = context;
 
 	if (text)
-		intake_take(&f->intake, text, length, follower_now());
+		intake_apply_line(&f->intake, text, length, follower_now());
 	else
 		intake_refuse(&f->intake);
 	f->wait_ns = 0; /* the stream works: the next delay is short again */
