@@ -151,7 +151,7 @@ static void oldest_connection_of_whom_has_most_gives_way(void **state)
 	int ends[6][2];
 
 	(void)state;
-	connections_init(&c, 4, CONNECTION_NOBODY);
+	connections_init(&c, 4, CONNECTION_NO_OWNER);
 	for (int i = 0; i < 3; i++)
 		assert_true(connect_as(&c, ends[i], 65534, now + (uint64_t)i));
 	assert_true(connect_as(&c, ends[3], 1000, now));
@@ -201,7 +201,7 @@ static void slow_readers_of_one_user_do_not_take_all_answers(void **state)
 	int ends[4][2];
 
 	(void)state;
-	connections_init(&c, 8, CONNECTION_NOBODY);
+	connections_init(&c, 8, CONNECTION_NO_OWNER);
 	for (int i = 0; i < 3; i++)
 		assert_true(connect_as(&c, ends[i], 65534, now + (uint64_t)i));
 	assert_true(connect_as(&c, ends[3], 1000, now));
@@ -275,7 +275,7 @@ static void connection_without_an_answer_is_ended(void **state)
 	int slow[2], known[2];
 
 	(void)state;
-	connections_init(&c, 2, CONNECTION_NOBODY);
+	connections_init(&c, 2, CONNECTION_NO_OWNER);
 	connect_as(&c, slow, 1, 1000 * NSEC_PER_SEC);
 	connect_as(&c, known, 1, 1000 * NSEC_PER_SEC);
 	connections_answer(&c, known[0], 1010 * NSEC_PER_SEC);

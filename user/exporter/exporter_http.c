@@ -357,7 +357,7 @@ int http_open(struct http *h, struct board *b, const struct exporter_options *o,
 
 	*h = (struct http){ .board = b, .door = DOOR_NONE };
 	h->hosts = o->hosts;
-	connections_init(&h->connections, SCRAPERS, CONNECTION_NOBODY);
+	connections_init(&h->connections, SCRAPERS, CONNECTION_NO_OWNER);
 	if (gethostname(h->host, sizeof(h->host) - 1))
 		snprintf(h->host, sizeof(h->host), "this node");
 	if (*o->password_file)

@@ -171,7 +171,7 @@ static size_t connections_count(const struct connections *c, bool is_sent, const
 
 static bool connection_is_owners(const struct connections *c, const struct peer *p)
 {
-	return c->owner != CONNECTION_NOBODY && p->kind == PEER_USER && p->uid == c->owner;
+	return c->owner != CONNECTION_NO_OWNER && p->kind == PEER_USER && p->uid == c->owner;
 }
 
 /*

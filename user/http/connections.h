@@ -46,7 +46,7 @@ void peer_find(int diagnosis, int fd, const struct sockaddr_storage *from, struc
 #define CONNECTION_FIRST_SECONDS 20 /* until the first request is answered */
 #define CONNECTION_NEXT_SECONDS 120 /* for each later one, including the time before it */
 #define CONNECTION_LEAST_SECONDS 1  /* before it may be ended for another of its user */
-#define CONNECTION_NOBODY ((uid_t)-1)
+#define CONNECTION_NO_OWNER ((uid_t)-1)
 
 struct connections {
 	pthread_mutex_t lock;
@@ -69,7 +69,7 @@ struct connections {
 
 /*
  * Allows @most connections at once. A connection of @owner may replace one of any other user;
- * CONNECTION_NOBODY for no owner.
+ * CONNECTION_NO_OWNER for no owner.
  */
 void connections_init(struct connections *c, size_t most, uid_t owner);
 void connections_done(struct connections *c);
