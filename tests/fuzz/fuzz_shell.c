@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	FUZZ_HOLDS(job);
 	words[words_split(text, words + 1) + 1] = NULL;
-	shell_words_take(&w, words);
+	shell_words_parse(&w, words);
 	FUZZ_HOLDS(w.nr_tags <= MAX_SPAN_TAGS && !(w.text && w.script));
 	if (w.script)
 		w.script = path; /* no file of the machine is opened */

@@ -112,7 +112,7 @@ static void name_words(char **argv)
 {
 	struct shell_words w;
 
-	shell_words_take(&w, argv);
+	shell_words_parse(&w, argv);
 	job_name_find(&job, &w);
 }
 
@@ -334,7 +334,7 @@ static int simple_words(char **argv)
 	struct shell_words w;
 	int nr = 0;
 
-	shell_words_take(&w, argv);
+	shell_words_parse(&w, argv);
 	if (!simple_command_read(&c, &w))
 		return -1;
 	while (c.words[nr])

@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	int err;
 
 	(void)argc;
-	shell_words_take(&w, argv);
+	shell_words_parse(&w, argv);
 	if (!was_wrapper)
 		job_begin(&w);
 	err = real_shell_execute(argv, was_wrapper);

@@ -61,7 +61,7 @@ static bool word_is_plain_option(const char *word)
 	return *word == '-' && strspn(word + 1, "ceu") == strlen(word + 1);
 }
 
-void shell_words_take(struct shell_words *w, char **argv)
+void shell_words_parse(struct shell_words *w, char **argv)
 {
 	char **to = argv + 1, **from = argv + 1;
 	bool is_text = false;

@@ -22,7 +22,7 @@ struct shell_words {
  * Parses @argv as bash would, up to the text or script, and removes the options --span-name and
  * --span-tag, which are for the wrapper only. A tag without a key or an equals sign is ignored.
  */
-void shell_words_take(struct shell_words *w, char **argv);
+void shell_words_parse(struct shell_words *w, char **argv);
 
 /*
  * Copies the base name of the first program in @text, cut to @size bytes with its NUL and without
