@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * As seqchildren, but SIGCHLD is ignored: the kernel reaps the children itself and no wait4() or
- * RUSAGE_CHILDREN has their CPU. Each child adds its own clock to shared memory instead, and when
- * it read that: what it uses to exit is after it.
+ * RUSAGE_CHILDREN has their CPU. Each child adds its own CPU clock to shared memory instead. What
+ * it uses to exit comes later, within the time from that reading until its parent learns that the
+ * kernel has reaped it.
  * With "wait" it first writes a line, and goes on when there is something to read.
  * Usage: ignchld N MS [wait]
  */
@@ -11,8 +12,10 @@
 int main(int argc, char **argv)
 {
 	struct {
-		double cpu, read_times;
+		double cpu;
+		int64_t read_ns; /* when the last child read its clock */
 	} *sum = memory_map_shared(sizeof(*sum));
+	int64_t unread_ns = 0;
 	long n;
 	char line;
 
@@ -27,17 +30,18 @@ int main(int argc, char **argv)
 
 		if (!pid) {
 			spin_ms(truth_number(argv[2]));
+			sum->read_ns = clock_ns(CLOCK_MONOTONIC);
 			sum->cpu += cpu_own_seconds();
-			sum->read_times += clock_ns(CLOCK_REALTIME) / 1e9;
 			_exit(0);
 		}
 		while (waitpid(pid, NULL, 0) >= 0 || errno == EINTR)
 			;
 		if (errno != ECHILD)
 			truth_fail("waitpid");
+		unread_ns += clock_ns(CLOCK_MONOTONIC) - sum->read_ns;
 	}
 	truth_write(1 + n, 0, sum->cpu,
-		    ",\"children_cpu_seconds\":%.9f,\"children_read_times\":%.6f", sum->cpu,
-		    sum->read_times);
+		    ",\"children_cpu_seconds\":%.9f,\"children_unread_seconds\":%.9f", sum->cpu,
+		    (double)unread_ns / 1e9);
 	return 0;
 }
