@@ -42,7 +42,7 @@ class Real(StoreCase):
             for row in self.list():
                 with self.subTest(name=row["name"], id=row["id"], options=options):
                     said = self.like(row["id"], *options)
-                    self.assertEqual(said["neighbours"][0]["kind"], row["name"])
+                    self.assertEqual(said["neighbours"][0]["kind"], row["name"], said)
                     self.assertEqual((said["known_runs"], said["known_kinds"]), (len(SIZES) * len(KINDS) - 1, len(KINDS)))
                     self.assertNotIn(row["run"], [neighbour["run"] for neighbour in said["neighbours"]])
 

@@ -207,7 +207,7 @@ class Transparent(WrapperCase):
         for text, execs in (("sort /dev/null", 2), ("sort </dev/null", 3)):
             # a span that is refused is told on stderr
             run = self.run_bpfmon([WRAPPER, "-ec", text], ["-q"], env={**os.environ, "BPFMON_SPAN_VERBOSE": "1"})
-            self.assertEqual((run.code, run.stderr, run.summary["execs"]), (0, "", execs))
+            self.assertEqual((run.code, run.stderr, run.summary["execs"]), (0, "", execs), run.lines)
             self.assertEqual(self.names(run), ["sort"])
 
     def test_bash_knows_its_own_commands(self):
