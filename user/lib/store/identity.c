@@ -77,7 +77,7 @@ static enum liveness identity_lives(const char *text)
 	return start_ticks(pid) == ticks ? LIVES : IS_GONE;
 }
 
-bool identity_goes_on(const char *text, uint64_t seen_ns, uint64_t interval_ns)
+bool identity_is_alive(const char *text, uint64_t seen_ns, uint64_t interval_ns)
 {
 	enum liveness liveness = text ? identity_lives(text) : IS_GONE;
 

@@ -15,6 +15,6 @@ void identity_self(char out[IDENTITY_BYTES]);
  * Returns whether the recorder with the identity @text (may be NULL) lives. On another machine or
  * in another PID namespace, the time @seen_ns of its last write (epoch) decides.
  */
-bool identity_goes_on(const char *text, uint64_t seen_ns, uint64_t interval_ns);
+bool identity_is_alive(const char *text, uint64_t seen_ns, uint64_t interval_ns);
 
 #endif

@@ -22,9 +22,9 @@ static enum merge_case case_choose(sqlite3_stmt *s, const struct merge_other *o)
 
 	if (sqlite3_column_int(s, 1))
 		return known;
-	if (identity_goes_on((const char *)sqlite3_column_text(s, 3),
-			     (uint64_t)sqlite3_column_int64(s, 4),
-			     (uint64_t)sqlite3_column_int64(s, 5)))
+	if (identity_is_alive((const char *)sqlite3_column_text(s, 3),
+			      (uint64_t)sqlite3_column_int64(s, 4),
+			      (uint64_t)sqlite3_column_int64(s, 5)))
 		return MERGE_BUSY;
 	return o->has_ended || o->wall_ns > sqlite3_column_int64(s, 2) ? MERGE_RENEW : known;
 }

@@ -101,7 +101,7 @@ static int stored_run_read(struct row *r, struct stored_run *run)
 		run->needed = (struct memory_needed){ 0 };
 	if (row.has_ended)
 		run->state = RUN_FINISHED;
-	else if (identity_goes_on(row.writer, row.seen_ns, row.interval_ns))
+	else if (identity_is_alive(row.writer, row.seen_ns, row.interval_ns))
 		run->state = RUN_RUNNING;
 	else
 		run->state = RUN_UNFINISHED;
