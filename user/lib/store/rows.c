@@ -212,7 +212,7 @@ int row_process(struct database *d, sqlite3_stmt *s, int64_t *last, struct proce
 	struct process_row row = { 0 };
 	int at = row_read(&r, &process_table, &row);
 
-	row_follows(&r, row.seq, last);
+	row_check_order(&r, row.seq, last);
 	*p = row.process;
 	*args = row.args;
 	p->has_ended = !row.state;
@@ -229,7 +229,7 @@ int row_event(struct database *d, sqlite3_stmt *s, int64_t *last, const char **l
 	struct event_row row = { 0 };
 
 	row_read(&r, &event_table, &row);
-	row_follows(&r, row.seq, last);
+	row_check_order(&r, row.seq, last);
 	*line = row.line;
 	return r.err;
 }
@@ -240,7 +240,7 @@ int row_span(struct database *d, sqlite3_stmt *s, int64_t *last, const char **li
 	struct span_row row = { 0 };
 
 	row_read(&r, &span_table, &row);
-	row_follows(&r, row.seq, last);
+	row_check_order(&r, row.seq, last);
 	*line = row.line;
 	return r.err;
 }

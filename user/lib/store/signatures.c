@@ -94,7 +94,7 @@ static int signature_emit(struct row *r, int64_t *last, signature_fn fn, void *c
 	int at = row_read(r, &signature_table, &row);
 	int64_t id = row_number(r, at);
 
-	row_follows(r, id, last);
+	row_check_order(r, id, last);
 	if (r->err || row.version != SIGNATURE_VERSION)
 		return r->err;
 	signature_parse_programs(&row.signature, row.programs);

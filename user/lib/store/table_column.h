@@ -89,7 +89,7 @@ const char *row_needed_text(struct row *r, int at);
 /* Returns any number; NULL is an error. */
 int64_t row_number(struct row *r, int at);
 /* Checks that @number is larger than *@last, and stores it there. */
-void row_follows(struct row *r, int64_t number, int64_t *last);
+void row_check_order(struct row *r, int64_t number, int64_t *last);
 bool row_is_null(const struct row *r, int at);
 /*
  * Reads the columns of table_put_names() into @to; errors are in r->err. Returns the index of the
