@@ -27,7 +27,7 @@ static void as_much_as_the_bound_is_kept(void **state)
 	struct stat st;
 
 	(void)state;
-	assert_int_equal(source_keep(&f, 100000), 0);
+	assert_int_equal(source_copy_pipe(&f, 100000), 0);
 	assert_int_equal(fstat(fileno(f), &st), 0);
 	assert_int_equal(st.st_size, 100000);
 	assert_int_equal(st.st_nlink, 0);
@@ -40,7 +40,7 @@ static void a_byte_more_is_refused(void **state)
 	FILE *f = pipe_of("head -c 100001 /dev/zero");
 
 	(void)state;
-	assert_int_equal(source_keep(&f, 100000), -EFBIG);
+	assert_int_equal(source_copy_pipe(&f, 100000), -EFBIG);
 	assert_null(f);
 }
 
@@ -49,7 +49,7 @@ static void what_never_ends_is_refused(void **state)
 	FILE *f = pipe_of("exec cat /dev/zero");
 
 	(void)state;
-	assert_int_equal(source_keep(&f, 1 << 20), -EFBIG);
+	assert_int_equal(source_copy_pipe(&f, 1 << 20), -EFBIG);
 	assert_null(f);
 }
 

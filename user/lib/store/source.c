@@ -214,7 +214,7 @@ int source_open_file(struct source *s, const char *path)
 	*s = (struct source){ 0 };
 	if (f && fseek(f, 0, SEEK_SET)) {
 		s->is_of_pipe = true;
-		err = source_keep(&f, SOURCE_KEPT_BYTES);
+		err = source_copy_pipe(&f, SOURCE_KEPT_BYTES);
 		if (!err && is_stdin && dup2(fileno(f), STDIN_FILENO) < 0)
 			err = -errno;
 	}
@@ -242,7 +242,7 @@ static int stream_copy(FILE *from, FILE *to, uint64_t most_bytes)
 	return ferror(from) || fflush(to) ? -errno : 0;
 }
 
-int source_keep(FILE **f, uint64_t most_bytes)
+int source_copy_pipe(FILE **f, uint64_t most_bytes)
 {
 	FILE *kept = memory_tmpfile();
 	int err = kept ? stream_copy(*f, kept, most_bytes) : -errno;

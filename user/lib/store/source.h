@@ -45,7 +45,7 @@ struct source {
 
 /*
  * Opens the JSON Lines file @path, complete or cut off; "-" is stdin. A pipe is copied by
- * source_keep() first. Returns 0, -EFBIG if a pipe has more than SOURCE_KEPT_BYTES, or another
+ * source_copy_pipe() first. Returns 0, -EFBIG if a pipe has more than SOURCE_KEPT_BYTES, or another
  * negative errno.
  */
 int source_open_file(struct source *s, const char *path);
@@ -84,6 +84,6 @@ const char *source_why(const struct source *s, int err);
  * Replaces *@f, a pipe, by a copy in an unnamed file in /tmp, because a run is read more than once.
  * Returns -EFBIG if it has more than @most_bytes, or another negative errno; then *@f is NULL.
  */
-int source_keep(FILE **f, uint64_t most_bytes);
+int source_copy_pipe(FILE **f, uint64_t most_bytes);
 
 #endif
