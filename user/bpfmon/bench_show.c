@@ -55,7 +55,7 @@ static int bench_run_take(struct showing *s, const struct stored_run *r)
 	const struct bench_record *record = s->record;
 	size_t of = 0, round = 0;
 	char name[32];
-	int err = stores_turn_run(&s->stores, r, &s->src);
+	int err = stores_switch_run(&s->stores, r, &s->src);
 
 	if (err)
 		return err; /* already reported */

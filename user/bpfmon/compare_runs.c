@@ -65,7 +65,7 @@ static int sides_add_stored(struct sides *all, struct steps *steps, const struct
 			    const struct stored_run *r, struct source *src)
 {
 	char name[300];
-	int err = stores_turn_run(stores, r, src);
+	int err = stores_switch_run(stores, r, src);
 
 	if (err)
 		return err; /* already reported */

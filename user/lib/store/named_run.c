@@ -345,7 +345,7 @@ int named_runs_open(const struct named_runs *n, size_t i, struct source *s)
 	int err;
 
 	if (!r->file)
-		return stores_turn_run(&n->stores, &r->run, s);
+		return stores_switch_run(&n->stores, &r->run, s);
 	source_close(s);
 	err = source_open_file(s, r->file);
 	if (err)

@@ -52,7 +52,7 @@ struct named_runs {
  */
 int named_runs_find(struct named_runs *n, const struct store_options *store, char *const *words,
 		    const struct run_word_rules *rules, bool (*is_known)(const char *path));
-/* Opens run or file number @i, as stores_turn_run() does. */
+/* Opens run or file number @i, as stores_switch_run() does. */
 int named_runs_open(const struct named_runs *n, size_t i, struct source *s);
 void named_runs_done(struct named_runs *n);
 

@@ -58,7 +58,7 @@ int source_open_stored(struct source *s, const char *path, int64_t id, enum run_
  * Switches a source of source_open_stored() with the same @path to the run @id, because opening a
  * store takes longer than reading a short run. Returns false, and does nothing, for other sources.
  */
-bool source_turn_stored(struct source *s, const char *path, int64_t id, enum run_state state);
+bool source_switch_stored(struct source *s, const char *path, int64_t id, enum run_state state);
 void source_close(struct source *s);
 /*
  * Passes the parts of the kinds in @parts to @fn, from the first on. Returns the result of @fn that

@@ -321,7 +321,7 @@ static void stored_turn(struct source *s, int64_t id, enum run_state state)
 				     : "the recorder was killed: the account ends there";
 }
 
-bool source_turn_stored(struct source *s, const char *path, int64_t id, enum run_state state)
+bool source_switch_stored(struct source *s, const char *path, int64_t id, enum run_state state)
 {
 	struct stored *from = s->from;
 

@@ -296,9 +296,9 @@ int stores_open_run(const struct stores *s, const struct stored_run *r, struct s
 	return err;
 }
 
-int stores_turn_run(const struct stores *s, const struct stored_run *r, struct source *source)
+int stores_switch_run(const struct stores *s, const struct stored_run *r, struct source *source)
 {
-	if (!s->agent && source_turn_stored(source, s->path[r->source], r->id, r->state))
+	if (!s->agent && source_switch_stored(source, s->path[r->source], r->id, r->state))
 		return 0;
 	source_close(source);
 	return stores_open_run(s, r, source);

@@ -52,7 +52,7 @@ int stores_open_run(const struct stores *s, const struct stored_run *r, struct s
  * Opens the next of several runs. @source, zeroed before the first, stays open while runs are in
  * the same store. Close it after the last, also after an error.
  */
-int stores_turn_run(const struct stores *s, const struct stored_run *r, struct source *source);
+int stores_switch_run(const struct stores *s, const struct stored_run *r, struct source *source);
 
 /*
  * Passes a line of each run in @all to @take: see query_lines(). Skips runs of an agent. Returns a
