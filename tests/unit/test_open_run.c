@@ -27,7 +27,7 @@ static void begin(const char *path)
 
 static void commit(void)
 {
-	store_writer_turn(&w, NULL);
+	store_writer_select(&w, NULL);
 	assert_int_equal(store_writer_commit(&w, 0), 0);
 	for (struct open_run *run = runs.first; run; run = run->next)
 		open_run_settle(run, true);
@@ -151,7 +151,7 @@ static void after_an_undone_transaction_nothing_is_missing(void **state)
 	begin(p->path);
 	put_sample(run, 1, 9000);
 	assert_int_equal(open_run_write(run, &w), 0);
-	store_writer_turn(&w, NULL);
+	store_writer_select(&w, NULL);
 	store_writer_undo(&w);
 	open_run_settle(run, false);
 	assert_int_equal(store_writer_begin(&w), 0);

@@ -148,7 +148,7 @@ static int due_runs_write(struct recording *r)
 		if (err == -EIO || err == -ESTALE || err == -EFBIG)
 			run->failures++;
 	}
-	store_writer_turn(&r->writer, NULL);
+	store_writer_select(&r->writer, NULL);
 	return err;
 }
 
@@ -409,7 +409,7 @@ int open_run_write(struct open_run *run, struct store_writer *w)
 	int err = 0;
 
 	run->is_touched = true;
-	store_writer_turn(w, &run->kept);
+	store_writer_select(w, &run->kept);
 	if (!run->is_looked_for && !run->kept.id)
 		err = store_writer_resume(w, run->uuid);
 	run->is_looked_for = true;
@@ -423,7 +423,8 @@ int open_run_write(struct open_run *run, struct store_writer *w)
 		err = store_writer_put(w, run->summary, strlen(run->summary));
 	if (err)
 		return err;
-	return run->has_vanished && !run->summary ? store_writer_leave(w) : store_writer_note(w);
+	return run->has_vanished && !run->summary ? store_writer_end_run(w)
+						  : store_writer_save_progress(w);
 }
 
 void open_run_settle(struct open_run *run, bool is_committed)

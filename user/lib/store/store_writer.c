@@ -355,17 +355,17 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 	return err ? err : database_run(&w->d, "COMMIT");
 }
 
-void store_writer_turn(struct store_writer *w, struct store_run *run)
+void store_writer_select(struct store_writer *w, struct store_run *run)
 {
 	w->run = run ? run : &w->own;
 }
 
-int store_writer_note(struct store_writer *w)
+int store_writer_save_progress(struct store_writer *w)
 {
 	return progress_put(w, 0, false);
 }
 
-int store_writer_leave(struct store_writer *w)
+int store_writer_end_run(struct store_writer *w)
 {
 	int err = progress_put(w, 0, true);
 
@@ -376,7 +376,7 @@ int store_writer_leave(struct store_writer *w)
 
 int store_writer_next(struct store_writer *w)
 {
-	int err = w->run->id ? store_writer_leave(w) : 0;
+	int err = w->run->id ? store_writer_end_run(w) : 0;
 
 	*w->run = (struct store_run){ 0 };
 	return err;

@@ -57,13 +57,13 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length);
  * keeps @run until it is no longer written; NULL selects the writer's own. After
  * store_writer_undo() zero each of them and call store_writer_resume() again.
  */
-void store_writer_turn(struct store_writer *w, struct store_run *run);
+void store_writer_select(struct store_writer *w, struct store_run *run);
 /* Continues the run @uuid as its writer. Its id stays 0 if the store has no such run. */
 int store_writer_resume(struct store_writer *w, const char *uuid);
 int store_writer_put_sample(struct store_writer *w, const struct sample *smp);
 /* Writes the progress of the run. A commit does so for the selected run. */
-int store_writer_note(struct store_writer *w);
+int store_writer_save_progress(struct store_writer *w);
 /* Writes the progress of a run that gets no more lines. Without a summary it is unfinished then. */
-int store_writer_leave(struct store_writer *w);
+int store_writer_end_run(struct store_writer *w);
 
 #endif
