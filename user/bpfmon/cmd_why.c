@@ -112,7 +112,7 @@ static int why_add_run(const struct why_options *o, struct waits *w, const char 
 
 	if (err)
 		return err;
-	err = live_look(name, why_take_process, w, why, sizeof(why));
+	err = live_read_processes(name, why_take_process, w, why, sizeof(why));
 	if (!err && waits_given(w) > before)
 		return 0;
 	log_error("cannot look at the run '%s': %s", word, err ? why : "it has no live process");

@@ -96,8 +96,8 @@ int live_open(const char *socket_name, bool with_processes, char *why, size_t si
 #define REST_MS 300  /* wait for more lines if their number is unknown */
 #define MOST_MS 3000 /* limit for all of them: the first sample may not have been taken yet */
 
-struct live_look {
-	live_look_fn fn;
+struct live_reader {
+	live_process_fn fn;
 	void *context;
 	struct line line;
 	uint64_t nr, expected; /* processes; 0: unknown */
@@ -107,7 +107,7 @@ struct live_look {
 
 static void live_take_line(void *context, const char *text, size_t length)
 {
-	struct live_look *k = context;
+	struct live_reader *k = context;
 	int err;
 
 	if (k->is_done || k->err || !text)
@@ -128,7 +128,7 @@ static void live_take_line(void *context, const char *text, size_t length)
 	}
 }
 
-static int live_read(struct live_look *k, int fd)
+static int live_read(struct live_reader *k, int fd)
 {
 	struct line_stream s = { .most = LONGEST_LINE };
 	const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + MOST_MS * NSEC_PER_MSEC;
@@ -142,9 +142,10 @@ static int live_read(struct live_look *k, int fd)
 	return k->err ? k->err : err == -ENOMEM ? err : 0;
 }
 
-int live_look(const char *socket_name, live_look_fn fn, void *context, char *why, size_t size)
+int live_read_processes(const char *socket_name, live_process_fn fn, void *context, char *why,
+			size_t size)
 {
-	struct live_look *k;
+	struct live_reader *k;
 	int fd, err;
 
 	if (!socket_name) {

@@ -27,13 +27,14 @@ int live_open(const char *socket_name, bool with_processes, char *why, size_t si
  * Receives a process; @p and its texts are valid until it returns. A result other than 0 ends the
  * reading.
  */
-typedef int (*live_look_fn)(void *context, const struct process_sample *p);
+typedef int (*live_process_fn)(void *context, const struct process_sample *p);
 
 /*
  * Passes each process in the last sample of a running run to @fn. @socket_name as for live_open(),
  * or NULL if the meta line has none. Returns 0, the result of @fn, -ENOMEM, or an error of
  * live_open(), with @why as there.
  */
-int live_look(const char *socket_name, live_look_fn fn, void *context, char *why, size_t size);
+int live_read_processes(const char *socket_name, live_process_fn fn, void *context, char *why,
+			size_t size);
 
 #endif
