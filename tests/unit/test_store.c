@@ -226,7 +226,7 @@ static void the_thread_stores_the_lines_it_gets(void **state)
 	store_put(s, SAMPLE_1, strlen(SAMPLE_1));
 	store_put(s, SUMMARY, strlen(SUMMARY));
 	store_finish(s);
-	assert_null(store_trouble(s, why, sizeof(why)));
+	assert_null(store_describe_failure(s, why, sizeof(why)));
 	assert_int_equal(store_run(s), 1);
 	store_free(s);
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM run WHERE ended=1 AND exit_code=3 AND"
@@ -249,7 +249,7 @@ static void the_thread_reports_why_it_stores_nothing(void **state)
 	s = store_start(p->path);
 	store_put(s, RUN, strlen(RUN));
 	store_finish(s);
-	assert_non_null(store_trouble(s, why, sizeof(why)));
+	assert_non_null(store_describe_failure(s, why, sizeof(why)));
 	assert_non_null(strstr(why, "not a store"));
 	assert_int_equal(store_run(s), 0);
 	store_free(s);

@@ -417,7 +417,7 @@ static int store_observer_end(struct observer *o, struct summary *total)
 	struct store *s = observer_store(o);
 
 	store_finish(s);
-	if (!store_trouble(s, total->not_kept, sizeof(total->not_kept)))
+	if (!store_describe_failure(s, total->not_kept, sizeof(total->not_kept)))
 		total->kept_as = store_run(s);
 	return 0;
 }

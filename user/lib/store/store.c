@@ -235,7 +235,7 @@ int64_t store_run(struct store *s)
 	return run;
 }
 
-const char *store_trouble(struct store *s, char *why, size_t size)
+const char *store_describe_failure(struct store *s, char *why, size_t size)
 {
 	bool is_well;
 

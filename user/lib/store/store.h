@@ -12,7 +12,8 @@
 struct store;
 
 /*
- * Starts the thread. Returns NULL without memory or a thread; store_trouble() reports later errors.
+ * Starts the thread. Returns NULL without memory or a thread; store_describe_failure() reports
+ * later errors.
  * @path must live as long.
  */
 struct store *store_start(const char *path);
@@ -21,7 +22,7 @@ void store_put(struct store *s, const char *text, size_t length);
 /* Returns the run's number in the store; 0 if it has none yet. */
 int64_t store_run(struct store *s);
 /* Writes to @why why the run is not stored, or incomplete, and returns @why; NULL if neither. */
-const char *store_trouble(struct store *s, char *why, size_t size);
+const char *store_describe_failure(struct store *s, char *why, size_t size);
 /* Waits until all lines are stored, a few seconds at most. Call it after the last line. */
 void store_finish(struct store *s);
 void store_free(struct store *s);
