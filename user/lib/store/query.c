@@ -284,7 +284,7 @@ void run_text_done(struct run_text *t)
 	*t = (struct run_text){ 0 };
 }
 
-static int query_line(struct row *r, int64_t id, size_t at, line_take take, void *context)
+static int query_line(struct row *r, int64_t id, size_t at, run_line_fn take, void *context)
 {
 	int rc = sqlite3_bind_int64(r->s, 1, id);
 	const char *line;
@@ -301,7 +301,7 @@ static int query_line(struct row *r, int64_t id, size_t at, line_take take, void
 }
 
 int query_lines(struct database *d, size_t source, const struct stored_runs *all,
-		enum run_line which, line_take take, void *context)
+		enum run_line which, run_line_fn take, void *context)
 {
 	static const char *const select[] = {
 		[TEXT_META] = "SELECT meta FROM run_text WHERE run=?",

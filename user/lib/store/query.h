@@ -97,13 +97,13 @@ void run_text_done(struct run_text *t);
 enum run_line { TEXT_META, TEXT_SUMMARY };
 
 /* Receives a line of run number @at of a list; @line is valid until it returns. */
-typedef void (*line_take)(void *context, size_t at, const char *line);
+typedef void (*run_line_fn)(void *context, size_t at, const char *line);
 /*
  * Passes the line @which of each run of the store @source in @all to @take, in order and without
  * copying, because lists may be long. Skips runs that lack it or have been removed meanwhile.
  * Errors as database_open().
  */
 int query_lines(struct database *d, size_t source, const struct stored_runs *all,
-		enum run_line which, line_take take, void *context);
+		enum run_line which, run_line_fn take, void *context);
 
 #endif

@@ -305,7 +305,7 @@ int stores_switch_run(const struct stores *s, const struct stored_run *r, struct
 }
 
 int stores_lines(const struct stores *s, const struct stored_runs *all, enum run_line which,
-		 line_take take, void *context)
+		 run_line_fn take, void *context)
 {
 	for (size_t i = 0; i < s->nr && !s->agent; i++) {
 		struct database d;

@@ -59,6 +59,6 @@ int stores_switch_run(const struct stores *s, const struct stored_run *r, struct
  * negative errno after an error message.
  */
 int stores_lines(const struct stores *s, const struct stored_runs *all, enum run_line which,
-		 line_take take, void *context);
+		 run_line_fn take, void *context);
 
 #endif

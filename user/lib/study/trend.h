@@ -44,7 +44,7 @@ struct trend {
 };
 
 int run_revisions_open(struct run_revisions *r, size_t nr);
-/* Sets the revision of a run from its meta line. A line_take for query_lines(). */
+/* Sets the revision of a run from its meta line. A run_line_fn for query_lines(). */
 void run_revisions_take(void *revisions, size_t at, const char *meta);
 void run_revisions_done(struct run_revisions *r);
 

@@ -38,7 +38,7 @@ int many_values_open(struct many_values *v, const struct many_metrics *m,
 void many_values_done(struct many_values *v);
 /* Returns whether a metric is only in the summaries of runs. */
 bool many_values_need_summaries(const struct many_values *v);
-/* Sets the other values from a run's summary. A line_take for query_lines(). */
+/* Sets the other values from a run's summary. A run_line_fn for query_lines(). */
 void many_values_take(void *values, size_t at, const char *summary);
 
 static inline double many_value(const struct many_values *v, size_t metric, size_t run)
