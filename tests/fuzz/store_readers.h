@@ -228,7 +228,7 @@ static inline void readers_merge(const char *path, bool is_unchanging, const cha
 	int64_t rows;
 
 	FUZZ_HOLDS(!store_writer_open(&w, into));
-	what->merged = merge_store(&w.d, path, is_unchanging, store_take_words, &m);
+	what->merged = merge_store(&w.d, path, is_unchanging, store_copy_words, &m);
 	FUZZ_HOLDS(!what->merged || w.d.why[0]);
 	store_writer_close(&w);
 	FUZZ_HOLDS(!database_open(&d, into, DATABASE_READ));

@@ -85,7 +85,7 @@ static inline int merge_into(struct store_writer *w, const char *source)
 	int err;
 
 	if (strstr(source, ".sqlite"))
-		return merge_store(&w->d, source, false, store_take_words, &m);
+		return merge_store(&w->d, source, false, store_copy_words, &m);
 	f = fopen(source, "re");
 	assert_non_null(f);
 	err = import_lines(&i, f);

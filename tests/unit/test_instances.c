@@ -154,7 +154,7 @@ static void merge_takes_instances_over(void **state)
 	keep(other, META_OF("01", "") SAMPLE_BY("1") SAMPLE_2 SAMPLE_BY("3") SUMMARY);
 	keep(p->path, META_OF("02", ""));
 	assert_int_equal(store_writer_open(&w, p->path), 0);
-	assert_int_equal(merge_store(&w.d, other, false, store_take_words, &m), 0);
+	assert_int_equal(merge_store(&w.d, other, false, store_copy_words, &m), 0);
 	store_writer_close(&w);
 	assert_int_equal(m.added, 1);
 	assert_stored_as_it_came(p->path, 2, LINES);

@@ -210,7 +210,7 @@ static void merge_takes_them_over_and_remove_takes_them_away(void **state)
 	keep(other, TEXTS);
 	keep(p->path, META_OF("02", ""));
 	assert_int_equal(store_writer_open(&w, p->path), 0);
-	assert_int_equal(merge_store(&w.d, other, false, store_take_words, &m), 0);
+	assert_int_equal(merge_store(&w.d, other, false, store_copy_words, &m), 0);
 	assert_int_equal(m.added, 1);
 	assert_int_equal(ask(p->path, "SELECT run FROM signature"), 2);
 	assert_int_equal(remove_run(&w.d, 2), 0);

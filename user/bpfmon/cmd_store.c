@@ -161,7 +161,7 @@ static int store_merge_database(struct store_writer *w, const char *path, struct
 			  other.why[0] ? other.why : strerror(-err));
 	database_close(&other);
 	progress_begin("merging a store", "runs", 0);
-	if (!err && (err = merge_store(&w->d, path, is_unchanging, store_take_words, m)))
+	if (!err && (err = merge_store(&w->d, path, is_unchanging, store_copy_words, m)))
 		log_error("cannot merge all of the store '%s': %s", path, w->d.why);
 	return err;
 }

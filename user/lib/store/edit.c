@@ -137,7 +137,7 @@ int store_edit_run(struct database *d, int64_t id, const struct meta_changes *c)
 	return database_transact(d, edit_make, &e);
 }
 
-int store_take_words(struct database *d, int64_t id, const char *from)
+int store_copy_words(struct database *d, int64_t id, const char *from)
 {
 	json_t *meta = jansson_loads(from, JSON_ALLOW_NUL, NULL);
 	struct edit e = { .id = id, .from = meta };

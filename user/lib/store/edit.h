@@ -16,6 +16,6 @@ int store_edit_run(struct database *d, int64_t id, const struct meta_changes *c)
  * Sets name, note and tags of the run @id to those of the meta line @from, within the caller's
  * transaction. Does nothing if @from is not a meta line of bpfmon. Errors as store_edit_run().
  */
-int store_take_words(struct database *d, int64_t id, const char *from);
+int store_copy_words(struct database *d, int64_t id, const char *from);
 
 #endif

@@ -96,7 +96,7 @@ static int import_renew_run(struct store_writer *w, const struct merge_decision 
 	if (!err)
 		err = store_writer_put(w, meta, strlen(meta));
 	if (!err && what->keeps_words)
-		err = store_take_words(&w->d, id, own.meta);
+		err = store_copy_words(&w->d, id, own.meta);
 	run_text_done(&own);
 	if (!err)
 		err = store_writer_commit(w, 0);
@@ -118,7 +118,7 @@ static int import_run(struct import *i, const struct merge_other *o, const char 
 	else if (what.what == MERGE_RENEW)
 		err = import_renew_run(i->w, &what, meta);
 	else if (what.what == MERGE_WORDS)
-		err = store_take_words(&i->w->d, what.id, meta);
+		err = store_copy_words(&i->w->d, what.id, meta);
 	if (err)
 		*takes = false;
 	else
