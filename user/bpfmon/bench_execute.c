@@ -70,7 +70,7 @@ static int execute_step(void *context, const struct bench_case *c, enum bench_st
 	char how[64];
 	int status;
 
-	if (!is_cleanup && children_are_to_end(&x->children))
+	if (!is_cleanup && children_should_end(&x->children))
 		return -EINTR;
 	status = child_execute(&x->children, shell, c->steps[step],
 			       x->o->show_output ? STDERR_FILENO : x->null_fd);
@@ -272,7 +272,7 @@ static int execute_run(void *context, const struct bench_case *c, const struct b
 	pid_t pid;
 	int status, err;
 
-	if (children_are_to_end(
+	if (children_should_end(
 		    &x->children)) /* a signal may have come since the last child's end */
 		return -EINTR;
 	*x->outcome = (struct launch_outcome){ 0 };
@@ -409,7 +409,7 @@ int bench_execute(const struct bench_options *o, const struct bench_plan *p, str
 		err = agent_begin(&x);
 	if (!err)
 		err = execution_go(&x);
-	if (!err && children_are_to_end(&x.children)) /* what was measured is shown before */
+	if (!err && children_should_end(&x.children)) /* what was measured is shown before */
 		err = -EINTR;
 	execution_close(&x);
 	return err;

@@ -102,7 +102,7 @@ void children_leave(const struct children *c)
 	sigprocmask(SIG_SETMASK, &c->before, NULL);
 }
 
-bool children_are_to_end(struct children *c)
+bool children_should_end(struct children *c)
 {
 	siginfo_t si;
 
@@ -135,7 +135,7 @@ int child_wait(struct children *c, pid_t pid)
 			child_forward_signal(c, pid, &si);
 	}
 	/* a signal of the terminal that ended the child may be handled after the child's exit */
-	children_are_to_end(c);
+	children_should_end(c);
 	return status;
 }
 

@@ -36,7 +36,7 @@ void children_open(struct children *c);
 /* Restores the signal mask, in a child. */
 void children_leave(const struct children *c);
 /* Returns whether a signal has arrived that ends the benchmark, also when no child ran. */
-bool children_are_to_end(struct children *c);
+bool children_should_end(struct children *c);
 /*
  * Waits for @pid and returns its wait(2) status. Forwards signals sent to this process alone; those
  * of the terminal reach the whole process group.
