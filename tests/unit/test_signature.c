@@ -64,6 +64,16 @@ static void run_of_twice_the_size_has_the_same_signature(void **state)
 	assert_int_equal(twice.milli[SIGNATURE_user_share], g.milli[SIGNATURE_user_share]);
 }
 
+static void run_that_waited_for_a_cpu_has_the_cores_that_it_could_have_used(void **state)
+{
+	const struct place *p = *state;
+	struct signature g =
+		signature_of(p->path, META_OF("01", SCHEMA) SAMPLE_1 SUMMARY_OF(
+					      "4", "1,\"runqueue_wait_seconds\":1", "255"));
+
+	assert_int_equal(g.milli[SIGNATURE_cores], -1000); /* a half of a core */
+}
+
 static void what_was_not_read_is_absent(void **state)
 {
 	const struct place *p = *state;
@@ -223,6 +233,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(figures_are_per_cpu_second_on_a_log_scale),
 		PLACE_TEST(run_of_twice_the_size_has_the_same_signature),
+		PLACE_TEST(run_that_waited_for_a_cpu_has_the_cores_that_it_could_have_used),
 		PLACE_TEST(what_was_not_read_is_absent),
 		PLACE_TEST(programs_are_base_names_with_shares_of_their_time),
 		cmocka_unit_test(text_that_is_none_has_no_programs),

@@ -63,7 +63,7 @@ static void signature_put_rates(struct signature *g, const struct summary *s, do
 
 static void signature_put_cpu(struct signature *g, const struct summary *s)
 {
-	double cpu, user, waited, lifetime, busy;
+	double cpu, user, waited = 0, lifetime, busy;
 
 	if (!signature_total(s, M_cpu, &cpu))
 		return;
@@ -74,8 +74,10 @@ static void signature_put_cpu(struct signature *g, const struct summary *s)
 		busy = cpu + waited;
 		signature_put(g, SIGNATURE_blocked_share, 1 - busy / fmax(fmax(lifetime, busy), 1));
 	}
+	/* what else the machine runs changes how much of the time the run gets, not how much it asks for */
 	if (s->wall_ns)
-		signature_put(g, SIGNATURE_cores, log2(fmax(cpu / (double)s->wall_ns, 1 / 1024.)));
+		signature_put(g, SIGNATURE_cores,
+			      log2(fmax((cpu + waited) / (double)s->wall_ns, 1 / 1024.)));
 	signature_put_rates(g, s, fmax(cpu, SHORTEST_CPU) / 1e9);
 }
 

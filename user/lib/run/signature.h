@@ -27,7 +27,7 @@ void memory_shape_add(struct memory_shape *m, const struct sample *smp);
 /* Returns the memory at @at_ns, linearly interpolated. Needs at least two points. */
 double memory_shape_at(const struct memory_shape *m, double at_ns);
 
-#define SIGNATURE_VERSION 1 /* of the content; signatures of other versions are recomputed */
+#define SIGNATURE_VERSION 2 /* of the content; signatures of other versions are recomputed */
 #define SIGNATURE_PROGRAMS 8
 #define SIGNATURE_NAME_BYTES 24
 /* Buffer size of signature_format_programs(); a share takes four digits. */
