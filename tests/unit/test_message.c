@@ -308,6 +308,21 @@ static void next_message_begins_when_the_last_one_is_done_with(void **state)
 	assert_string_equal(t->message.text, "second");
 }
 
+static void packets_of_a_peer_that_did_not_read_all_before_it_closed_arrive(void **state)
+{
+	struct talk *t = *state;
+
+	assert_int_equal(control_send(t->fd[1], CONTROL_KILL, 0, 0, NULL), 0);
+	assert_int_equal(control_send(t->fd[0], CONTROL_LIVING, 1, 0, NULL), 0);
+	assert_int_equal(control_send(t->fd[0], CONTROL_LIVING, 2, 0, NULL), 0);
+	close(t->fd[0]);
+	assert_int_equal(receive(t), 1);
+	assert_int_equal(t->control.value, 1);
+	assert_int_equal(control_receive(t->fd[1], &t->control), 1);
+	assert_int_equal(t->control.value, 2);
+	assert_int_equal(receive(t), 0);
+}
+
 #define TALK_TEST(test) cmocka_unit_test_setup_teardown(test, talk_make, talk_close)
 
 int main(void)
@@ -327,6 +342,7 @@ int main(void)
 		TALK_TEST(packet_of_another_size_is_no_message),
 		TALK_TEST(descriptors_where_none_are_expected_are_refused_and_closed),
 		TALK_TEST(next_message_begins_when_the_last_one_is_done_with),
+		TALK_TEST(packets_of_a_peer_that_did_not_read_all_before_it_closed_arrive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,15 @@ static size_t packet_keep_fds(struct msghdr *h, struct message *m)
 }
 
 /*
+ * Returns true if a receive of @n bytes is to be repeated. A peer that closes its socket with unread
+ * packets sets ECONNRESET once; the packets that it sent before are still in the queue.
+ */
+static bool receive_failed_once(ssize_t n)
+{
+	return n < 0 && (errno == EINTR || errno == ECONNRESET);
+}
+
+/*
  * Peeks at the next packet. Returns 0 if it has no descriptors, else -1 with errno EPERM. Nothing
  * is taken from the queue, so no descriptor is closed here.
  */
@@ -118,8 +127,12 @@ static int packet_check_plain(int fd)
 	char byte;
 	struct iovec at = { &byte, sizeof(byte) };
 	struct msghdr h = { .msg_iov = &at, .msg_iovlen = 1 };
+	ssize_t n;
 
-	if (recvmsg(fd, &h, MSG_DONTWAIT | MSG_PEEK) < 0)
+	do
+		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_PEEK);
+	while (receive_failed_once(n));
+	if (n < 0)
 		return -1;
 	if (!(h.msg_flags & MSG_CTRUNC))
 		return 0;
@@ -130,7 +143,14 @@ static int packet_check_plain(int fd)
 /* If no packet is queued now, the next one has not been checked: do not receive. */
 ssize_t message_receive_plain(int fd, void *bytes, size_t size)
 {
-	return packet_check_plain(fd) ? -1 : recv(fd, bytes, size, MSG_DONTWAIT);
+	ssize_t n;
+
+	if (packet_check_plain(fd))
+		return -1;
+	do
+		n = recv(fd, bytes, size, MSG_DONTWAIT);
+	while (receive_failed_once(n));
+	return n;
 }
 
 /* Takes the descriptors of a packet: only the first packet of a message may have any. */
@@ -157,12 +177,12 @@ static int packet_receive(struct message *m, int fd, struct control *c)
 	int err;
 
 	if (m->is_untrusted && packet_check_plain(fd))
-		return errno == ECONNRESET ? 0 : -errno;
+		return -errno;
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
+	while (receive_failed_once(n));
 	if (n < 0)
-		return errno == ECONNRESET ? 0 : -errno;
+		return -errno;
 	if (!n)
 		return 0;
 	err = packet_take_fds(m, &h);
@@ -235,9 +255,9 @@ int control_receive(int fd, struct control *message)
 
 	do
 		n = recv(fd, message, sizeof(*message), 0);
-	while (n < 0 && errno == EINTR);
+	while (receive_failed_once(n));
 	if (n < 0)
-		return errno == ECONNRESET ? 0 : -errno;
+		return -errno;
 	if (n == 0)
 		return 0;
 	message->text[sizeof(message->text) - 1] = '\0';
