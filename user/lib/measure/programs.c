@@ -179,7 +179,7 @@ static unsigned optionals_needless(unsigned set)
 	unsigned bits = 0;
 
 	for (size_t i = 0; (row = optional_row(i)); i++)
-		if (row->instead_of != NR_OPTIONALS && set & OPTIONAL_BIT(OPTIONAL_SENDS))
+		if (row->instead_of != NR_OPTIONALS && set & OPTIONAL_BIT(row->instead_of))
 			bits |= OPTIONAL_BIT(i);
 	return bits;
 }
