@@ -186,6 +186,19 @@ static void a_key_that_a_side_lacks_is_an_error(void **state)
 	assert_int_equal(holds("majflt > 1", "minflt", 1, 1, false, &said), -ENOENT);
 }
 
+static void a_peak_that_is_not_known_is_below_its_upper_bound(void **state)
+{
+	static const char upper[] = "rss_peak_upper_bytes";
+	bool said;
+
+	(void)state;
+	assert_not("rss_peak_bytes > 2KiB", upper, 1, 2048);
+	assert_not("rss_peak_bytes >= 2KiB", upper, 1, 2047);
+	assert_int_equal(holds("rss_peak_bytes > 2KiB", upper, 1, 2049, false, &said), -ENOENT);
+	assert_int_equal(holds("rss_peak_bytes < 2KiB", upper, 1, 1, false, &said), -ENOENT);
+	assert_int_equal(holds("rss_peak_bytes > +10%", upper, 1, 1, false, &said), -ENOENT);
+}
+
 static void single_runs_give_no_verdict_about_noise(void **state)
 {
 	bool said;
@@ -208,6 +221,7 @@ int main(void)
 		cmocka_unit_test(from_nothing_to_something_is_more_than_any_percent),
 		cmocka_unit_test(absolute_differences_and_values_are_compared),
 		cmocka_unit_test(a_key_that_a_side_lacks_is_an_error),
+		cmocka_unit_test(a_peak_that_is_not_known_is_below_its_upper_bound),
 		cmocka_unit_test(single_runs_give_no_verdict_about_noise),
 	};
 

@@ -146,13 +146,32 @@ static bool relative_holds(const struct expression *e, const struct against *x, 
 	return values_hold(x->difference * 100, e->op, e->amount * fabs(base));
 }
 
+/* Returns true if the side lacks the key, but has an upper bound of it that is not above the
+ * amount. */
+static bool bound_is_within(const struct expression *e, const struct comparison *c, size_t group)
+{
+	static const char upper[] = "rss_peak_upper_bytes";
+	const struct spread *bound;
+	size_t key;
+
+	if (strcmp(compare_key(e->key).name, "rss_peak_bytes") != 0 ||
+	    compare_key_find(upper, strlen(upper), &key))
+		return false;
+	bound = spread_of(c, group, key);
+	return bound->nr && (e->op == OP_GREATER || e->op == OP_GREATER_EQUAL) &&
+	       !values_hold(bound->median, e->op, e->amount);
+}
+
 int expression_holds(const struct expression *e, const struct comparison *c, size_t group,
 		     bool significant, bool *holds)
 {
 	const struct against *x = against_of(c, group, e->key);
 	const struct spread *s = spread_of(c, group, e->key);
 
-	if (e->kind == EXPRESSION_VALUE ? !s->nr : !x->has_both)
+	*holds = false;
+	if (e->kind == EXPRESSION_VALUE && !s->nr)
+		return bound_is_within(e, c, group) ? 0 : -ENOENT;
+	if (e->kind != EXPRESSION_VALUE && !x->has_both)
 		return -ENOENT;
 	switch (e->kind) {
 	case EXPRESSION_VALUE:
