@@ -133,7 +133,7 @@ for group in "${@:-unit}"; do
 	unit) run_unit ;;
 	threads) run_threads ;;
 	bpf) run_python bpf --jobs 2 ;; # which are for one CPU, but for what waits
-	e2e) run_python e2e --jobs "$(nproc)" ;; # half of their time is waiting
+	e2e) run_python e2e --jobs $((2 * $(nproc))) ;; # half of their time is waiting
 	kernels) run_kernels ;;
 	notebook)
 		tools/install-deps.sh notebook
