@@ -313,7 +313,7 @@ int account_add_execs(u64 tree, u64 cgroup, u64 n)
 static __always_inline u64 lifetime_growth(struct process_entry *p, u64 now, u32 how)
 {
 	u64 grown = p->lived_before;
-	/* -1 if the hook that adds the task has not counted it when its exit is */
+	/* -1 if the task exits before the hook that adds its entry has counted it */
 	s64 threads = (s32)p->alive_tasks;
 
 	p->lived_before = 0;

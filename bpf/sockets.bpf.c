@@ -176,8 +176,8 @@ static __always_inline bool socket_is_accepted(struct sock *sk)
 	})
 
 /*
- * Keeps the address of a datagram that is being sent over a socket connected to another one: the
- * hooks at the end of the call do not see it.
+ * Keeps the address of a datagram that is being sent over a socket connected to another address:
+ * the hooks at the end of the call do not see it.
  */
 static __always_inline int address_keep(struct bpf_sock_addr *call, u32 a0, u32 a1, u32 a2, u32 a3)
 {

@@ -21,7 +21,6 @@ struct cgroup {
 int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_t size);
 /* Makes a cgroup bpfmon-PID below that one. Errors as above. */
 int cgroup_make(const char *proc, struct cgroup *cg, char *why, size_t size);
-/* Moves the caller into @cg. */
 int cgroup_join(const struct cgroup *cg);
 /*
  * Removes @cg; it is no error if it is gone. Waits up to 0.1 s for its last processes to end, then

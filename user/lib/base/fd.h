@@ -40,7 +40,6 @@ static inline bool socket_refuse_rights(int fd)
 	return !setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
 }
 
-/* Returns true if @fd refuses descriptors. */
 static inline bool socket_refuses_rights(int fd)
 {
 	socklen_t size = sizeof(int);

@@ -9,7 +9,6 @@
 
 #include <jansson.h>
 
-/* Like json_loadb() and json_loads(). */
 json_t *jansson_loadb(const char *text, size_t n, size_t flags, json_error_t *error);
 json_t *jansson_loads(const char *text, size_t flags, json_error_t *error);
 

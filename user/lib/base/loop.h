@@ -21,7 +21,6 @@ struct loop {
 	struct discard discard; /* for sockets that were in the loop */
 };
 
-/* Returns 0 or a negative errno. */
 int loop_init(struct loop *l);
 void loop_done(struct loop *l);
 /* Starts waiting for @events (EPOLLIN, ...) of @source, which stays the caller's. */

@@ -22,7 +22,6 @@
  * negative errno.
  */
 int memory_init(void);
-/* The part of memory_init() for jansson. */
 void memory_init_jansson(void);
 /*
  * Sets if a failed allocation prints one line and ends the process with EXIT_USAGE (@does), or is
@@ -33,11 +32,8 @@ bool memory_exit_on_failure(bool does);
 void memory_set_undo(void (*undo)(void));
 /* Counts a failed allocation of the calling thread, which the caller reports. */
 void memory_count_failure(void);
-/* Returns the number of failed allocations of this process. */
 size_t memory_failures(void);
-/* Returns the number of failed allocations of this thread. */
 size_t memory_failures_of_thread(void);
-/* Returns true if any allocation of this process has failed. */
 bool memory_has_failed(void);
 
 void *memory_malloc(size_t size) __attribute__((malloc, alloc_size(1)));

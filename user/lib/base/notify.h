@@ -31,7 +31,6 @@ void watchdog_open(struct watchdog *w);
  * Returns the time until the next message is due in ms, but not more than @wait_ms (-1: no limit).
  */
 int watchdog_wait(const struct watchdog *w, int wait_ms);
-/* Sends the message if it is due. */
 void watchdog_send_due(struct watchdog *w);
 
 #endif

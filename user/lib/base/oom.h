@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernel's OOM killer: did it kill a process of bpfmon (by the kernel's counter for the cgroup
- * or machine), and the score that protects from it.
+ * The kernel's OOM killer: whether it has killed a process of bpfmon, by the kernel's counter for
+ * the cgroup or machine, and the score that protects a process.
  */
 #ifndef BASE_OOM_H
 #define BASE_OOM_H

@@ -44,7 +44,6 @@ struct proc_status {
 int proc_stat_read(pid_t pid, struct proc_stat *s);
 int proc_io_read(pid_t pid, struct proc_io *io);
 int proc_status_read(pid_t pid, struct proc_status *s);
-/* Adds @io to @sum by field. */
 void proc_io_add(struct proc_io *sum, const struct proc_io *io);
 /* Parse texts, which proc_stat_parse() changes. */
 int proc_stat_parse(char *text, struct proc_stat *s);

@@ -15,7 +15,6 @@
  * must outlive the work.
  */
 void progress_begin(const char *what, const char *unit, uint64_t total);
-/* Adds completed steps. */
 void progress_add(uint64_t steps);
 /* Removes the line before something else is printed. */
 void progress_clear(void);

@@ -26,7 +26,7 @@ struct reaped {
 	int last_is_unread; /* 1 if the I/O of the last process could not be read */
 	pid_t last;         /* PID of the last process; its wait(2) status is @status */
 	int status;
-	/* its own usage; with children, to a tick less than the true value */
+	/* its own usage; exact without children, else up to a tick too low */
 	uint64_t last_user_ns, last_system_ns;
 	uint64_t last_children_user_ns,
 		last_children_system_ns; /* of its reaped children, to a tick */
