@@ -110,8 +110,8 @@ static size_t packet_keep_fds(struct msghdr *h, struct message *m)
 }
 
 /*
- * Returns true if a receive of @n bytes is to be repeated. A peer that closes its socket with unread
- * packets sets ECONNRESET once; the packets that it sent before are still in the queue.
+ * Returns true if a receive of @n bytes is to be repeated. A peer that closes its socket with
+ * unread packets sets ECONNRESET once; the packets that it sent before are still in the queue.
  */
 static bool receive_failed_once(ssize_t n)
 {

@@ -74,7 +74,8 @@ static void signature_put_cpu(struct signature *g, const struct summary *s)
 		busy = cpu + waited;
 		signature_put(g, SIGNATURE_blocked_share, 1 - busy / fmax(fmax(lifetime, busy), 1));
 	}
-	/* what else the machine runs changes how much of the time the run gets, not how much it asks for */
+	/* what else the machine runs changes how much of the time the run gets, not how much it
+	 * asks for */
 	if (s->wall_ns)
 		signature_put(g, SIGNATURE_cores,
 			      log2(fmax((cpu + waited) / (double)s->wall_ns, 1 / 1024.)));
