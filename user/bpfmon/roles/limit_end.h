@@ -2,10 +2,10 @@
 /*
  * Ends a run that has gone beyond a limit: sends SIGTERM to each of its processes and, after a
  * grace period, SIGKILL, until none is left. The collector reports the living processes repeatedly.
- * As a PID may be reused at any time, each process is opened first and gets its signal only when a
- * later drain has found the same process again. From the first SIGKILL on no process of the run can
- * fork: the collector has the kernel prevent it, the cgroup's keeper kills the whole cgroup at
- * once, and without BPF all processes are stopped first (sweep_run()).
+ * As a PID may be reused at any time, each process is opened first, and gets its signal only when a
+ * drain begun after that has found the same process again. From the first SIGKILL on no process of
+ * the run can fork: the collector has the kernel prevent it, the cgroup's keeper kills the whole
+ * cgroup at once, and without BPF all processes are stopped first (sweep_run()).
  */
 #ifndef ROLES_LIMIT_END_H
 #define ROLES_LIMIT_END_H

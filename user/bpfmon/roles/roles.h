@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Collector and recorder from the launcher's view: two children with a control socket each. */
+/*
+ * Collector and recorder from the launcher's view: two children with a control socket each. The
+ * launcher never hangs: before the command runs it polls the control sockets and the signals that
+ * request the end, afterwards only signals. The third request closes the control sockets, and a
+ * role that has not ended ROLES_GRACE_MS later is killed.
+ */
 #ifndef ROLES_ROLES_H
 #define ROLES_ROLES_H
 
