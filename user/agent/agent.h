@@ -114,7 +114,10 @@ void agent_count_blocked_thread(struct agent *a, uid_t uid);
 bool agent_may_push(struct agent *a, uid_t uid);
 /* Returns the number of runs and subscriptions of the user @uid. */
 size_t agent_count_jobs(const struct agent *a, uid_t uid);
-/* Writes the meta lines of all jobs that @l may see, and their last samples if @with_samples. */
+/*
+ * Writes the meta lines and stalls of all jobs that @l may see, and their last samples if
+ * @with_samples.
+ */
 void agent_greet(struct agent *a, struct listener *l, bool with_samples);
 /*
  * Writes the line about the agent itself to @l, or if that is NULL to all listeners that see all

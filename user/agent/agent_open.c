@@ -286,7 +286,7 @@ static void agent_sources_close(struct agent *a)
 	loop_done(&a->loop);
 }
 
-#define PRIVATE_PACE_NS (10 * NSEC_PER_MSEC) /* expected rate of runs by its owner */
+#define PRIVATE_PACE_NS (10 * NSEC_PER_MSEC) /* the owner may start a run this often */
 
 static bool agent_counts_blocks(const struct agent *a)
 {

@@ -39,7 +39,7 @@ struct open_run {
 	bool is_looked_for;    /* searched in the store, where another process may have begun it */
 	bool is_touched;       /* written in the current transaction */
 	bool has_vanished;     /* gets no more lines, and had no summary */
-	unsigned failures;     /* failed transactions that began with this run */
+	unsigned failures;     /* failed writes of this run */
 };
 
 struct open_runs {
@@ -67,7 +67,7 @@ int open_run_write(struct open_run *run, struct store_writer *w);
 void open_run_settle(struct open_run *run, bool is_committed);
 
 /*
- * Retention: the oldest runs, or those beyond the size limit, are removed from the store in steps.
+ * Retention: runs that are too old, or beyond the size limit, are removed from the store in steps.
  * None is removed by age while the clock may be wrong, as after a boot: the clock must have run
  * without a step for hours of this process, or each of the days kept must have a run.
  */
@@ -76,7 +76,7 @@ struct retention {
 	uint64_t keep_ns, keep_bytes;
 	uint64_t due_ns;          /* next search for runs that are too old, CLOCK_MONOTONIC */
 	int64_t epoch_of_boot_ns; /* wall clock at the zero of CLOCK_BOOTTIME */
-	uint64_t steady_since_ns; /* time since which the clock had no step; 0: never read */
+	uint64_t steady_since_ns; /* CLOCK_BOOTTIME of its last step; 0: never read */
 	char self[IDENTITY_BYTES];
 };
 

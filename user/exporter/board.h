@@ -45,9 +45,9 @@ struct series {
 	struct name_entry entry; /* key: the labels */
 	struct buffer labels;    /* owned; {job="...",...}, or empty */
 	uint64_t value[NR_METRICS];
-	struct metric_set have; /* of gauges: set since board_add_gauges() */
+	struct metric_set have; /* gauges: as of board_prepare() */
 	struct series *next;
-	bool is_own; /* has labels of its own; else it sums the unlabelled runs and stays */
+	bool is_own; /* has the labels of one job; else it sums further jobs and is kept */
 	size_t runs; /* not ended */
 	uint64_t live, stalled; /* of these, at board_prepare() */
 	uint64_t ended_ns;      /* set if no run is left */

@@ -15,7 +15,7 @@
 #define EXPORTER_KEEP_SECONDS 300
 
 struct exporter_options {
-	char stream[CONFIG_TEXT_BYTES + sizeof("unix:")]; /* FILE, - or unix:PATH */
+	char stream[CONFIG_TEXT_BYTES + sizeof("unix:")]; /* agent:SOCKET, unix:PATH, FILE or - */
 	struct config_address listen;
 	char hosts[CONFIG_TEXT_BYTES]; /* separated by blanks */
 	size_t series;                 /* most jobs with a series of their own */

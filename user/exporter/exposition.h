@@ -13,7 +13,7 @@
 void exposition_write(struct buffer *t, const struct board *b, enum exposition as);
 /*
  * Returns the format that the header @accept prefers: the older format, unless it names the other.
- * NULL if the client sent no such header.
+ * @accept is NULL if the client sent no such header.
  */
 enum exposition exposition_choose(const char *accept);
 /* Returns the value of Content-Type. */

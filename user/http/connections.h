@@ -75,7 +75,7 @@ void connections_init(struct connections *c, size_t most, uid_t owner);
 void connections_done(struct connections *c);
 /*
  * Returns whether a new connection is accepted. At the limit, the oldest connection of the user
- * with the most is ended for it, unless that user has no more than the new one's. Trusted
+ * with the most is ended for it, unless that user has no more than the new client. Trusted
  * connections are never ended for others.
  */
 bool connections_admit(struct connections *c, int fd, const struct peer *peer, uint64_t now_ns);

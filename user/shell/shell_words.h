@@ -53,8 +53,8 @@ bool simple_command_read(struct simple_command *c, const struct shell_words *w);
 void simple_command_done(struct simple_command *c);
 /*
  * Executes the command without a shell, as make does with such lines. Returns if that is not
- * possible, or if the environment names a file that bash would read first; the caller then executes
- * a shell, which reports any error.
+ * possible, or if the environment has files, options or functions that bash would read first; the
+ * caller then executes a shell, which reports any error.
  */
 void simple_command_execute(const struct simple_command *c);
 

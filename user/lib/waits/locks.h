@@ -14,8 +14,7 @@ struct file_lock {
 	pid_t pid; /* owner; -1: an open file; 0: of another PID namespace */
 	unsigned major, minor;
 	uint64_t inode; /* as in fdinfo, which may differ from stat(), as on btrfs; 0 if unknown */
-	uint64_t first,
-		last; /* bytes; last UINT64_MAX: to the end of the file; first > last: unknown */
+	uint64_t first, last; /* bytes; last UINT64_MAX: to the end; first > last: unknown */
 };
 
 /* Returns whether @held, of the same file, blocks @request. */

@@ -28,7 +28,7 @@ enum mount_server mount_server_of(const char *type);
 bool mount_find_id(FILE *mountinfo, uint64_t id, struct mount_view *m);
 /* Finds the mount of the absolute @path; symbolic links are not followed. */
 bool mount_find_path(FILE *mountinfo, const char *path, struct mount_view *m);
-/* Finds the mount with such a server, if all of its mounts are of one file system. */
+/* Finds the mount with such a server, if all such mounts are of one file system. */
 bool mount_find_only(FILE *mountinfo, enum mount_server server, struct mount_view *m);
 
 #endif

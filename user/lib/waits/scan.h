@@ -15,10 +15,7 @@ struct other_end {
 	const char *key;  /* key that its fdinfo must have, "eventfd-id"; NULL for none */
 	uint64_t value;   /* required value of that key */
 	bool is_new_key;  /* older kernels lack the key: a single process then suffices */
-	/*
-	 * the waiting process may have it as well, and is then no peer: another thread or a new
-	 * process may serve it
-	 */
+	/* the waiting process itself may serve it, by another thread, and is then no peer */
 	bool may_be_own;
 	struct file_lock request; /* lock request that a lock of it must block; kind "" if none */
 	pid_t first;              /* most likely process, examined first; 0 if unknown */

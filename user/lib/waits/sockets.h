@@ -7,7 +7,7 @@
 
 enum { NET_TCP, NET_TCP6, NET_UDP, NET_UDP6, NR_NET_TABLES };
 
-/* The tables of one network namespace, each read when first needed. */
+/* The tables of one network namespace, read when first needed. */
 struct net_tables {
 	char name[64]; /* link text of the namespace; "" before the first read */
 	char *text[NR_NET_TABLES];

@@ -37,10 +37,7 @@ struct call {
 	long number; /* on the architecture of this build */
 	const char *name;
 	enum call_kind kind;
-	/*
-	 * index of the descriptor argument; -1 if none. For CALL_OPEN and CALL_PATH it is the
-	 * folder's, and the path is next
-	 */
+	/* index of the descriptor argument, or of the folder's, which a path follows; -1 if none */
 	int fd_at;
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What live processes wait for (which lock, pipe, socket or child) and which process holds it, from
- * /proc with the rights of the caller. What could not be read is absent, and flagged in @unread.
+ * /proc with the rights of the caller. What could not be read is absent, and flagged in the member
+ * unread.
  */
 #ifndef WAITS_WAITS_H
 #define WAITS_WAITS_H
