@@ -24,8 +24,8 @@
 int memory_init(void);
 void memory_init_jansson(void);
 /*
- * Sets if a failed allocation prints one line and ends the process with EXIT_USAGE (@does), or is
- * counted, the default. Returns the previous setting.
+ * Chooses whether a failed allocation prints one line and ends the process with EXIT_USAGE (@does),
+ * or is counted, the default. Returns the previous choice.
  */
 bool memory_exit_on_failure(bool does);
 /* Sets a function to be called before the process ends for lack of memory; may be NULL. */

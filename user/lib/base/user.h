@@ -34,7 +34,7 @@ void user_find_caller(struct user *u, bool *was_sudo);
  */
 bool user_rights_are_lent(void);
 /*
- * Returns true if these rights come from bpfmon's file and the caller is not root: they may be used
+ * Returns true if the rights come from bpfmon's file and the caller is not root: they may be used
  * for the caller's own processes only. Returns false under sudo, which has checked the caller, and
  * for ambient capabilities, which are the caller's own.
  */
