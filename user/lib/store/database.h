@@ -20,7 +20,7 @@ struct database {
 	char why[512];                   /* message for the user after an error, without the path */
 };
 
-/* Executes statements that return no rows. Errors as of database_error(). */
+/* Executes statements that return no rows. Errors as for database_error(). */
 int database_run(struct database *d, const char *sql);
 /* Formats statements by sqlite3_vmprintf() and executes them. */
 int database_runf(struct database *d, const char *format, ...);

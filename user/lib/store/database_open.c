@@ -66,13 +66,13 @@ static int database_check(struct database *d, bool *is_new)
 static const struct {
 	const char *table;
 	size_t have;
-} kept[] = {
+} metric_members[] = {
 	{ "sample", offsetof(struct database, sample_columns) },
 	{ "process", offsetof(struct database, process_columns) },
 	{ "process_sample", offsetof(struct database, process_sample_columns) },
 	{ "instance", offsetof(struct database, instance_columns) },
 };
-#define NR_KEPT (sizeof(kept) / sizeof(*kept))
+#define NR_METRIC_MEMBERS (sizeof(metric_members) / sizeof(*metric_members))
 
 /* Reads which metric columns the file has. *@lacks_any is set if one is missing. */
 static int columns_find(struct database *d, bool *lacks_any)
@@ -81,11 +81,11 @@ static int columns_find(struct database *d, bool *lacks_any)
 	int rc = SQLITE_OK;
 
 	*lacks_any = false;
-	for (size_t t = 0; rc == SQLITE_OK && t < NR_KEPT; t++) {
-		struct metric_set *have = (void *)((char *)d + kept[t].have);
+	for (size_t t = 0; rc == SQLITE_OK && t < NR_METRIC_MEMBERS; t++) {
+		struct metric_set *have = (void *)((char *)d + metric_members[t].have);
 
-		rc = columns_read(d->db, kept[t].table, have);
-		run_table_find(kept[t].table)->metrics(&wanted);
+		rc = columns_read(d->db, metric_members[t].table, have);
+		run_table_find(metric_members[t].table)->metrics(&wanted);
 		for (size_t i = 0; i < METRIC_WORDS; i++) {
 			/*
 			 * a plain column may have the key of a metric that the table does not store

@@ -59,7 +59,7 @@ void identity_self(char out[IDENTITY_BYTES])
 	snprintf(out, IDENTITY_BYTES, "%s %d %llu", here, getpid(), start_ticks(getpid()));
 }
 
-enum liveness { LIVES, IS_GONE, CANNOT_TELL /* on another machine or in another PID namespace */ };
+enum liveness { LIVES, IS_GONE, IS_UNKNOWN /* on another machine or in another PID namespace */ };
 
 static enum liveness identity_lives(const char *text)
 {
@@ -69,11 +69,11 @@ static enum liveness identity_lives(const char *text)
 	size_t n;
 
 	if (sscanf(text, "%39s %63s %d %llu", boot, space, &pid, &ticks) != 4)
-		return CANNOT_TELL;
+		return IS_UNKNOWN;
 	place_read(here, sizeof(here));
 	n = strlen(here);
 	if (strncmp(text, here, n) != 0 || text[n] != ' ')
-		return CANNOT_TELL;
+		return IS_UNKNOWN;
 	return start_ticks(pid) == ticks ? LIVES : IS_GONE;
 }
 
@@ -81,7 +81,7 @@ bool identity_is_alive(const char *text, uint64_t seen_ns, uint64_t interval_ns)
 {
 	enum liveness liveness = text ? identity_lives(text) : IS_GONE;
 
-	if (liveness != CANNOT_TELL)
+	if (liveness != IS_UNKNOWN)
 		return liveness == LIVES;
 	return seen_ns + SILENT_NS + 2 * interval_ns > clock_ns(CLOCK_REALTIME);
 }

@@ -105,14 +105,15 @@ static int import_renew_run(struct store_writer *w, const struct merge_decision 
 	return err ? err : store_writer_begin(w);
 }
 
-static int import_run(struct import *i, const struct merge_other *o, const char *meta, bool *takes)
+static int import_run(struct import *i, const struct merge_other *o, const char *meta,
+		      bool *is_imported)
 {
 	struct merge_decision what;
 	int err = merge_decide(&i->w->d, o, &what);
 
 	if (err)
 		return err;
-	*takes = what.what == MERGE_ADD || what.what == MERGE_RENEW;
+	*is_imported = what.what == MERGE_ADD || what.what == MERGE_RENEW;
 	if (what.what == MERGE_ADD)
 		err = store_writer_put(i->w, meta, strlen(meta));
 	else if (what.what == MERGE_RENEW)
@@ -120,7 +121,7 @@ static int import_run(struct import *i, const struct merge_other *o, const char 
 	else if (what.what == MERGE_WORDS)
 		err = store_copy_words(&i->w->d, what.id, meta);
 	if (err)
-		*takes = false;
+		*is_imported = false;
 	else
 		merge_count(i->merged, what.what);
 	return err;
@@ -134,14 +135,14 @@ static int64_t import_edited_ns(const json_t *meta)
 	return ns <= INT64_MAX ? (int64_t)ns : 0;
 }
 
-/* Handles a meta line: writes the row of its run and sets *@takes, if the run is to be imported. */
-static int import_begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
+/* Handles a meta line: if its run is to be imported, writes its row and sets *@is_imported. */
+static int import_begin_run(struct import *i, FILE *f, const char *meta, bool *is_imported)
 {
 	struct line line = { 0 };
 	struct merge_other o = { 0 };
 	int err = import_look_ahead(f, &o);
 
-	*takes = false;
+	*is_imported = false;
 	if (err)
 		return err;
 	err = line_read(&line, meta, strlen(meta));
@@ -153,13 +154,14 @@ static int import_begin_run(struct import *i, FILE *f, const char *meta, bool *t
 		i->unreadable++;
 		err = 0;
 	} else if (!err) {
-		err = import_run(i, &o, meta, takes);
+		err = import_run(i, &o, meta, is_imported);
 	}
 	line_done(&line);
 	return err;
 }
 
-static int import_line(struct import *i, FILE *f, const char *text, size_t length, bool *takes)
+static int import_line(struct import *i, FILE *f, const char *text, size_t length,
+		       bool *is_imported)
 {
 	if (text[length - 1] != '\n') { /* cut off */
 		i->unreadable++;
@@ -168,16 +170,16 @@ static int import_line(struct import *i, FILE *f, const char *text, size_t lengt
 	if (line_has_kind(text, "meta")) {
 		int err = store_writer_next(i->w);
 
-		return err ? err : import_begin_run(i, f, text, takes);
+		return err ? err : import_begin_run(i, f, text, is_imported);
 	}
-	return *takes ? store_writer_put(i->w, text, length) : 0;
+	return *is_imported ? store_writer_put(i->w, text, length) : 0;
 }
 
 int import_lines(struct import *i, FILE *f)
 {
 	__cleanup(freep) char *text = NULL;
 	size_t room = 0, lines = 0, bytes = 0;
-	bool takes = false;
+	bool is_imported = false;
 	ssize_t n;
 	int err = store_writer_begin(i->w);
 
@@ -186,7 +188,7 @@ int import_lines(struct import *i, FILE *f)
 		if (!lines++ && !line_has_kind(text, "meta"))
 			err = -EBADMSG;
 		if (!err)
-			err = import_line(i, f, text, (size_t)n, &takes);
+			err = import_line(i, f, text, (size_t)n, &is_imported);
 		bytes += (size_t)n;
 		progress_add(1);
 		if (!err && (lines % LINES_AT_ONCE == 0 || bytes > BYTES_AT_ONCE)) {

@@ -31,8 +31,7 @@ bool run_word_is_number(const char *text, int64_t *id);
 struct named_run {
 	const char *file;            /* NULL if it is in a store; not owned */
 	struct stored_run run;       /* if it is in a store; owned */
-	char label[RUN_LABEL_BYTES]; /* the user's word if it means only this run; else its number
-				      */
+	char label[RUN_LABEL_BYTES]; /* user's word if it means only this run, else its number */
 };
 
 struct named_runs {

@@ -310,7 +310,7 @@ static void stored_close(struct source *s)
 
 static const struct source_ops rows = { .each = stored_each, .close = stored_close };
 
-static void stored_turn(struct source *s, int64_t id, enum run_state state)
+static void stored_select_run(struct source *s, int64_t id, enum run_state state)
 {
 	struct stored *from = s->from;
 
@@ -328,7 +328,7 @@ bool source_switch_stored(struct source *s, const char *path, int64_t id, enum r
 	if (s->ops != &rows || strcmp(from->path, path) != 0)
 		return false;
 	defence_bound(&from->d, path, NULL); /* a new budget for each run */
-	stored_turn(s, id, state);
+	stored_select_run(s, id, state);
 	return true;
 }
 
@@ -347,6 +347,6 @@ int source_open_stored(struct source *s, const char *path, int64_t id, enum run_
 	memcpy(from->path, path, n);
 	s->from = from;
 	s->ops = &rows;
-	stored_turn(s, id, state);
+	stored_select_run(s, id, state);
 	return 0;
 }

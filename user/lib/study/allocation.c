@@ -90,8 +90,7 @@ struct allocation needs_try(const struct needs *n, double request, const struct 
 			now = node->capacity;
 		within = needs_within(n, now);
 		if (node && now >= node->capacity)
-			within = n->nr; /* a whole node is the last attempt: these runs did fit once
-					 */
+			within = n->nr; /* the last attempt: these runs did fit a whole node */
 		a.held += now * time;
 		if (node)
 			a.node_time += node_share(node, now) * time / (double)n->nr;

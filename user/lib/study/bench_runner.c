@@ -87,8 +87,8 @@ void children_open(struct children *c)
 	struct sigaction child = { .sa_handler = SIG_DFL }, action;
 
 	c->end_signal = 0;
-	sigaction(SIGCHLD, &child, NULL); /* if SIGCHLD were ignored, the kernel would discard the
-					     status of children */
+	/* if SIGCHLD were ignored, the kernel would discard the status of children */
+	sigaction(SIGCHLD, &child, NULL);
 	sigemptyset(&c->waited);
 	sigaddset(&c->waited, SIGCHLD);
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)

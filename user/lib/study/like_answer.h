@@ -60,9 +60,8 @@ struct neighbour {
 struct like_answer {
 	struct neighbour list[MAX_NEIGHBOURS]; /* the nearest first */
 	size_t nr;
-	bool has_threshold; /* a kind has two runs or more, and at least half as many as the nearest
-			       kind */
-	double threshold;   /* largest distance that counts as near */
+	bool has_threshold;  /* some kind has 2 runs or more, and half as many as the nearest */
+	double threshold;    /* largest distance that counts as near */
 	size_t nr_threshold; /* number of distances that it is derived from */
 	bool is_near;        /* the nearest run is within the threshold */
 	const char *kind; /* elected by the neighbours, nearer ones with more weight; may be NULL */

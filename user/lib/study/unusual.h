@@ -62,8 +62,7 @@ struct unusual {
 	double threshold;
 	size_t judged, groups;        /* number of judged runs, and of their groups */
 	size_t few, few_groups;       /* number of runs and groups below LEAST_RUNS */
-	size_t lacking[MOST_METRICS]; /* number of judged groups in which too few runs have the
-					 metric */
+	size_t lacking[MOST_METRICS]; /* judged groups where too few runs have the metric */
 	size_t going_on;              /* number of runs that have not ended, which are not judged */
 };
 

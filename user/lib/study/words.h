@@ -13,7 +13,7 @@ char **words_split(const char *text);
 char **words_copy(char *const *words);
 /*
  * Returns the words that execute @command with @shell, which may have arguments, as in bash --norc.
- * Errors and ownership as of words_split().
+ * Errors and ownership as for words_split().
  */
 char **words_by_shell(const char *shell, const char *command);
 /*
