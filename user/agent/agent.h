@@ -31,7 +31,7 @@ struct user_rate {
 	uid_t uid;
 	uint64_t at_ns;
 	double credit;
-	unsigned hanging; /* threads blocked while receiving what this user pushed */
+	unsigned blocked_threads; /* while receiving what this user pushed */
 };
 
 /* Counters about the agent itself. */
@@ -63,7 +63,7 @@ struct agent {
 	bool has_no_room; /* for another descriptor: accepting is paused */
 	bool is_private;  /* has one owner, which passes the connections of clients */
 	struct porter_link porter;
-	uint64_t last_asked;    /* id of the last order to the porter */
+	uint64_t last_order_id; /* to the porter */
 	struct message clients; /* message being received from the owner of a private agent */
 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/resource.h>
 
-#define MOST_HANGING 4
+#define MOST_BLOCKED_THREADS 4
 
 static struct user_rate *rate_find(struct agent *a, uid_t uid)
 {
@@ -62,12 +62,12 @@ size_t agent_spare_bytes(const struct agent *a, const struct peer *of)
 void agent_count_blocked_thread(struct agent *a, uid_t uid)
 {
 	log_info("a thread hangs that receives what user %u pushes", uid);
-	rate_find(a, uid)->hanging++;
+	rate_find(a, uid)->blocked_threads++;
 }
 
 bool agent_may_push(struct agent *a, uid_t uid)
 {
-	return rate_find(a, uid)->hanging < MOST_HANGING;
+	return rate_find(a, uid)->blocked_threads < MOST_BLOCKED_THREADS;
 }
 
 size_t agent_count_jobs(const struct agent *a, uid_t uid)

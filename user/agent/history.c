@@ -228,7 +228,7 @@ static void children_reap(struct historian *h)
 }
 
 /* Returns an unused slot, or NULL if this user has to wait. */
-static struct reader_process *reader_place(struct historian *h, const struct reader *who)
+static struct reader_process *reader_place(struct historian *h, const struct reader *reader)
 {
 	struct reader_process *place = NULL;
 	size_t nr = 0;
@@ -237,40 +237,40 @@ static struct reader_process *reader_place(struct historian *h, const struct rea
 		if (!h->readers[i].pid)
 			place = &h->readers[i];
 		else
-			nr += h->readers[i].uid == who->uid;
+			nr += h->readers[i].uid == reader->uid;
 	}
 	return nr < MOST_READERS_OF_USER ? place : NULL;
 }
 
-static void reader_start(struct historian *h, const struct reader *who, const char *text, int fd)
+static void reader_start(struct historian *h, const struct reader *reader, const char *text, int fd)
 {
-	struct reader_process *place = reader_place(h, who);
+	struct reader_process *place = reader_place(h, reader);
 	pid_t pid = place ? fork() : -1;
 
 	if (!pid) {
 		close(h->stream_fd);
 		close(h->control_fd);
 		seccomp_install(SECCOMP_RECORDER);
-		reading_run(h->o, who, text, fd);
+		reading_run(h->o, reader, text, fd);
 		_exit(0);
 	}
 	if (pid < 0)
 		reading_refuse(fd, "too many ask for the history just now; try again");
 	else
-		*place = (struct reader_process){ pid, who->uid };
+		*place = (struct reader_process){ pid, reader->uid };
 }
 
 /* The text begins with the agent's fields; the client's query follows. */
 static void reader_take(struct historian *h)
 {
 	struct message *m = &h->message;
-	struct reader who;
+	struct reader reader;
 	unsigned uid, is_admin;
 	int n = 0;
 
 	if (m->nr_fds == 1 && sscanf(m->text, "%u %u %n", &uid, &is_admin, &n) == 2 && n) {
-		who = (struct reader){ uid, is_admin != 0 };
-		reader_start(h, &who, m->text + n, m->fds[0]);
+		reader = (struct reader){ uid, is_admin != 0 };
+		reader_start(h, &reader, m->text + n, m->fds[0]);
 	}
 	message_done(m);
 }

@@ -31,10 +31,10 @@ struct peer {
 	char user[64];
 	bool is_admin; /* root, or in the group that the configuration names */
 	enum peer_state state;
-	uint64_t asked; /* id of the pending order to the porter; 0 if none */
+	uint64_t order_id; /* id of the pending order to the porter; 0 if none */
 	/* Called with the porter's answer: a packet, or a negative errno if there is none. */
 	void (*answered)(struct peer *p, int err, const struct control *packet);
-	bool wants_porter;         /* an order to the porter is still to be sent */
+	bool has_unsent_order;     /* an order to the porter is still to be sent */
 	struct message message;    /* being received */
 	size_t described_bytes;    /* size of the accepted description, which is kept */
 	struct feed_budget budget; /* of its feeds; shared by all clients of its user */

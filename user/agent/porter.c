@@ -332,7 +332,7 @@ static bool order_send(int porter_fd, const struct porter_order *o, int fd)
 static bool door_hand_over(void *context, int fd)
 {
 	struct agent *a = context;
-	const struct porter_order o = { .task = PORTER_CLOSE, .id = ++a->last_asked };
+	const struct porter_order o = { .task = PORTER_CLOSE, .id = ++a->last_order_id };
 
 	if (!order_send(a->porter.fd, &o, fd))
 		return false;
@@ -345,7 +345,7 @@ static struct peer *peer_find_by_order(struct agent *a, uint64_t id)
 {
 	struct peer *p = a->peers;
 
-	while (p && p->asked != id)
+	while (p && p->order_id != id)
 		p = p->next;
 	return p;
 }
@@ -359,7 +359,7 @@ static void door_take_answer(struct agent *a, struct porter_answer *answer, int 
 			descriptor_discard(&a->loop.discard, fds[i]);
 		return;
 	}
-	p->asked = 0;
+	p->order_id = 0;
 	memcpy(p->message.fds, fds, nr * sizeof(*fds));
 	p->message.nr_fds = nr;
 	p->answered(p, loop_add(&a->loop, &p->source, EPOLLIN) ? -ENOMEM : answer->err,
@@ -417,18 +417,18 @@ void door_close(struct agent *a)
 void door_order_packet(struct peer *p)
 {
 	struct agent *a = p->agent;
-	struct porter_order o = { .task = PORTER_RECEIVE, .uid = p->uid, .id = ++a->last_asked };
+	struct porter_order o = { .task = PORTER_RECEIVE, .uid = p->uid, .id = ++a->last_order_id };
 
-	if (!p->wants_porter)
+	if (!p->has_unsent_order)
 		loop_remove(&a->loop, &p->source);
-	p->wants_porter = !order_send(a->porter.fd, &o, p->source.fd);
-	if (!p->wants_porter)
-		p->asked = o.id;
+	p->has_unsent_order = !order_send(a->porter.fd, &o, p->source.fd);
+	if (!p->has_unsent_order)
+		p->order_id = o.id;
 }
 
 void door_attend(struct agent *a)
 {
 	for (struct peer *p = a->peers; p; p = p->next)
-		if (p->wants_porter && p->state == PEER_NEW)
+		if (p->has_unsent_order && p->state == PEER_NEW)
 			door_order_packet(p);
 }

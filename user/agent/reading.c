@@ -24,7 +24,7 @@
 
 struct answer {
 	const struct history_options *o;
-	const struct reader *who;
+	const struct reader *reader;
 	struct history_query query;
 	struct jsonw json;
 	FILE *f; /* writes to @text */
@@ -55,8 +55,8 @@ static struct run_filter filter_of(const struct answer *a)
 		.span = text_or_null(q->span),
 		.state = (enum state_filter)q->state,
 		.since_ns = q->since_ns,
-		.is_of_uid = !a->who->is_admin,
-		.uid = a->who->uid,
+		.is_of_uid = !a->reader->is_admin,
+		.uid = a->reader->uid,
 	};
 }
 
@@ -163,7 +163,7 @@ static void answer_send(int fd, const char *text, size_t n)
 	}
 }
 
-void reading_run(const struct history_options *o, const struct reader *who, const char *text,
+void reading_run(const struct history_options *o, const struct reader *reader, const char *text,
 		 int fd)
 {
 	struct answer *a = memory_calloc(1, sizeof(*a));
@@ -171,7 +171,7 @@ void reading_run(const struct history_options *o, const struct reader *who, cons
 	if (!a)
 		return;
 	a->o = o;
-	a->who = who;
+	a->reader = reader;
 	a->f = memory_open_memstream(&a->text, &a->bytes);
 	if (a->f) {
 		answer_make(a, text);

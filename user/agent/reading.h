@@ -18,7 +18,7 @@ struct reader {
  * Writes the answer to the untrusted query @text (run/agent_call.h) to the socket @fd. Takes a
  * minute at most; the store is open for less than that.
  */
-void reading_run(const struct history_options *o, const struct reader *who, const char *text,
+void reading_run(const struct history_options *o, const struct reader *reader, const char *text,
 		 int fd);
 /* Writes an answer that consists of the error @why only. */
 void reading_refuse(int fd, const char *why);

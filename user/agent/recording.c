@@ -48,7 +48,7 @@ static struct open_run *run_of_line(struct recording *r)
 	if (uuid && !run)
 		run = open_runs_add(&r->runs, uuid);
 	if (run)
-		run->heard_ns = clock_ns(CLOCK_MONOTONIC);
+		run->last_line_ns = clock_ns(CLOCK_MONOTONIC);
 	return run;
 }
 
@@ -75,7 +75,7 @@ static void history_keep_meta(struct recording *r, const char *text, size_t n)
 		return;
 	run->meta = memory_strndup(text, n);
 	run->interval_ns = (uint64_t)(json_number_value(interval) * NSEC_PER_SEC);
-	run->is_looked_for = false;
+	run->is_searched = false;
 }
 
 static void history_keep_sample(struct recording *r)
@@ -170,7 +170,7 @@ static bool run_is_over(struct recording *r, const struct open_run *run, bool is
 /* Returns whether a run is silent for so long that its summary must have been lost. */
 static bool run_is_silent(const struct open_run *run)
 {
-	uint64_t silent_ns = clock_ns(CLOCK_MONOTONIC) - run->heard_ns;
+	uint64_t silent_ns = clock_ns(CLOCK_MONOTONIC) - run->last_line_ns;
 
 	return silent_ns > SILENT_NS && silent_ns / 3 > run->interval_ns;
 }
@@ -396,7 +396,7 @@ bool open_run_is_due(const struct open_run *run, uint64_t min_ns)
 {
 	if (run->summary || run->has_vanished)
 		return true;
-	if (run->elapsed_ns < min_ns || (!run->meta && run->is_looked_for && !run->kept.id))
+	if (run->elapsed_ns < min_ns || (!run->meta && run->is_searched && !run->kept.id))
 		return false;
 	if (!run->kept.id)
 		return true;
@@ -410,9 +410,9 @@ int open_run_write(struct open_run *run, struct store_writer *w)
 
 	run->is_touched = true;
 	store_writer_select(w, &run->kept);
-	if (!run->is_looked_for && !run->kept.id)
+	if (!run->is_searched && !run->kept.id)
 		err = store_writer_resume(w, run->uuid);
-	run->is_looked_for = true;
+	run->is_searched = true;
 	if (!err && !run->kept.id && run->meta)
 		err = store_writer_put(w, run->meta, strlen(run->meta));
 	if (err || !run->kept.id)
@@ -432,7 +432,7 @@ void open_run_settle(struct open_run *run, bool is_committed)
 	run->is_touched = false;
 	if (!is_committed) {
 		run->kept = (struct store_run){ 0 };
-		run->is_looked_for = false;
+		run->is_searched = false;
 	} else if (run->kept.id && run->has_waiting) {
 		run->kept_ns = run->waiting.elapsed_ns;
 		run->has_waiting = false;

@@ -33,10 +33,10 @@ struct open_run {
 	bool has_waiting;
 	uint64_t elapsed_ns;   /* of the last sample */
 	uint64_t interval_ns;  /* 0 if unknown */
-	uint64_t heard_ns;     /* time of its last line, CLOCK_MONOTONIC */
+	uint64_t last_line_ns; /* CLOCK_MONOTONIC */
 	struct store_run kept; /* its state in the store */
 	uint64_t kept_ns;      /* elapsed time of the last stored sample */
-	bool is_looked_for;    /* searched in the store, where another process may have begun it */
+	bool is_searched;      /* searched in the store, where another process may have begun it */
 	bool is_touched;       /* written in the current transaction */
 	bool has_vanished;     /* gets no more lines, and had no summary */
 	unsigned failures;     /* failed writes of this run */

@@ -393,7 +393,7 @@ void board_disconnect(struct board *b, uint64_t now_ns)
 
 static void run_note_line(struct shown_run *r, uint64_t now_ns)
 {
-	r->heard_ns = now_ns;
+	r->last_line_ns = now_ns;
 	run_set_state(r, RUN_LIVE, now_ns);
 }
 
@@ -521,7 +521,7 @@ static void run_tick(struct board *b, struct shown_run *r, uint64_t now_ns)
 {
 	uint64_t since_ns = r->state_ns > b->connected_ns ? r->state_ns : b->connected_ns;
 
-	if (r->state == RUN_LIVE && now_ns - r->heard_ns > r->silence_ns)
+	if (r->state == RUN_LIVE && now_ns - r->last_line_ns > r->silence_ns)
 		run_set_state(r, RUN_SILENT, now_ns);
 	else if (r->state == RUN_SILENT && now_ns - since_ns > r->silence_ns)
 		run_end(b, r, now_ns);

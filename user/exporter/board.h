@@ -71,7 +71,7 @@ struct shown_run {
 	enum run_state state;
 	bool is_stalled;
 	uint64_t start_epoch_ns, silence_ns;
-	uint64_t heard_ns, state_ns; /* time of its last line, and of the last state change */
+	uint64_t last_line_ns, state_ns; /* last line, last change of state */
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
 	struct series *series; /* NULL until it is assigned */

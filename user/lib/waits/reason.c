@@ -261,14 +261,14 @@ static void reason_offer(struct wait_reason *r, struct walk *walk, unsigned weig
 	r->cause = r->link[0];
 }
 
-static void end_offer(struct wait_reason *r, struct walk *walk, bool asks)
+static void end_offer(struct wait_reason *r, struct walk *walk, bool is_asker)
 {
 	size_t at = walk->at[walk->nr - 1];
 	unsigned weight = end_weight(waits_get(walk->view->w, at));
 
 	if (walk->view->is_different[at])
 		weight += WEIGHT_OF_OWN_WAY;
-	reason_offer(r, walk, asks ? WEIGHT_OF_ASKER : weight);
+	reason_offer(r, walk, is_asker ? WEIGHT_OF_ASKER : weight);
 }
 
 /*
@@ -354,7 +354,7 @@ static void walk_continue(struct walk *walk, struct wait_reason *r);
 
 /* The result of following several processes. */
 struct walked {
-	bool went, cycle, asks;
+	bool went, cycle, is_asker;
 };
 
 static void walk_each(struct walk *walk, struct wait_reason *r, const pid_t *pids, unsigned nr,
@@ -367,7 +367,7 @@ static void walk_each(struct walk *walk, struct wait_reason *r, const pid_t *pid
 		size_t next = wait_index(w, pids[i]);
 
 		/* bpfmon itself may be a child or reader of the process, and never blocks others */
-		done->asks = done->asks || pids[i] == getpid();
+		done->is_asker = done->is_asker || pids[i] == getpid();
 		/* a poll of its own pipe is for its other threads or its signal handlers */
 		if (pids[i] == here->pid && here->kind == WAIT_POLL)
 			continue;
@@ -401,7 +401,7 @@ static void walk_continue(struct walk *walk, struct wait_reason *r)
 	if (done.cycle && !differs_by_lock(walk->view, walk->at[walk->nr - 1]))
 		cycle_offer(r, walk);
 	else if (!done.went)
-		end_offer(r, walk, done.asks);
+		end_offer(r, walk, done.is_asker);
 	/* fallback where no other end explains more */
 	if (here->kind == WAIT_POLL && wait_is_event(here))
 		reason_offer(r, walk, WEIGHT_OF_POLL);

@@ -18,7 +18,7 @@
 
 #define MAX_FOLLOWED 64 /* processes that were not given */
 
-struct asked {
+struct waits_entry {
 	struct wait wait;
 	struct other_end end;
 	struct way_list ways; /* until they have been searched */
@@ -26,7 +26,7 @@ struct asked {
 };
 
 struct waits {
-	struct asked *all;
+	struct waits_entry *all;
 	size_t nr, room;
 	size_t given; /* added by the caller; the rest was followed */
 	struct scan_memory memory;
@@ -59,7 +59,7 @@ static int waits_put(struct waits *w, pid_t pid, uint64_t start_epoch_ns)
 			return (int)i;
 	if (w->nr == w->room) {
 		size_t room = w->room ? 2 * w->room : 16;
-		struct asked *all = memory_reallocarray(w->all, room, sizeof(*all));
+		struct waits_entry *all = memory_reallocarray(w->all, room, sizeof(*all));
 
 		if (!all)
 			return -ENOMEM;
@@ -82,7 +82,7 @@ int waits_add(struct waits *w, pid_t pid, uint64_t start_epoch_ns)
 	return at;
 }
 
-static int asked_look(struct asked *a, struct look *look, bool with_ways)
+static int waits_entry_read(struct waits_entry *a, struct look *look, bool with_ways)
 {
 	pid_t pid = a->wait.pid;
 
@@ -104,7 +104,7 @@ static int waits_scan(struct waits *w, size_t from, size_t ways, bool all)
 	for (size_t i = 0; !err && i < w->nr; i++)
 		pids[i] = w->all[i].wait.pid;
 	for (size_t i = from; !err && i < w->nr; i++) {
-		struct asked *a = &w->all[i];
+		struct waits_entry *a = &w->all[i];
 
 		if (a->end.is_wanted)
 			items[nr++] = (struct scan_item){ &a->wait, &a->end };
@@ -130,13 +130,13 @@ static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
 	int err = 0;
 
 	for (size_t i = from; i < w->nr && !err; i++) {
-		err = asked_look(&w->all[i], look, all);
+		err = waits_entry_read(&w->all[i], look, all);
 		ways += w->all[i].ways.nr;
 	}
 	if (!err)
 		err = waits_scan(w, from, ways, all);
 	for (size_t i = from; i < w->nr; i++) {
-		struct asked *a = &w->all[i];
+		struct waits_entry *a = &w->all[i];
 
 		a->wait.is_socket = !strncmp(a->end.link, "socket:", 7);
 		ways_finish(&a->wait, &a->ways);
