@@ -168,9 +168,8 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	command = command_format(meta);
 	if (command)
 		sqlite3_bind_text(s, parameter_find(s, ":command"), command, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(
-		s, parameter_find(s, ":start_time_ns"),
-		(int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* the column is NOT NULL */
+	sqlite3_bind_int64(s, parameter_find(s, ":start_time_ns"),
+			   (int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* NOT NULL */
 	amount_bind(s, parameter_find(s, ":interval_ns"),
 		    member_read_number(meta, "interval_seconds", 9));
 	sqlite3_bind_text(s, parameter_find(s, ":writer"), w->self, -1, SQLITE_STATIC);

@@ -192,8 +192,7 @@ static int lines_each(struct source *s, unsigned parts, source_fn fn, void *cont
 	}
 	if (!err && ferror(f))
 		err = -errno;
-	if (!err &&
-	    memory_failures() > failures) /* getline() reports a lack of memory as the end */
+	if (!err && memory_failures() > failures) /* getline() treats it as the end */
 		err = -ENOMEM;
 	return err ? err : is_first ? -EBADMSG : 0;
 }

@@ -31,10 +31,9 @@ struct source {
 	void *from;                   /* data of the ops */
 	bool is_coarse; /* of a long run read blocks instead of samples: see rows_of_blocks() */
 	const struct metric_set *only; /* metrics of samples to read; NULL: all */
-	uint64_t from_ns,
-		to_ns;    /* range of process samples to read, since the start; both 0: all */
-	struct line line; /* current part */
-	bool is_of_pipe;  /* it was a pipe, and is a copy now: the path cannot be opened again */
+	uint64_t from_ns, to_ns;       /* range of process samples, since the start; both 0: all */
+	struct line line;              /* current part */
+	bool is_of_pipe; /* it was a pipe, and is a copy now: the path cannot be opened again */
 	/* results of the last source_each(): */
 	bool is_cut;                 /* the last line is incomplete */
 	uint64_t unreadable;         /* number of other lines that could not be parsed */

@@ -32,8 +32,7 @@ static void store_folder(char out[STORE_PATH_BYTES], const char *home, bool at_h
 {
 	const char *state = at_home ? NULL : getenv("XDG_STATE_HOME");
 
-	if (state && *state == '/' &&
-	    strlen(state) < 4000) /* the XDG specification ignores relative paths */
+	if (state && *state == '/' && strlen(state) < 4000) /* XDG: ignore relative paths */
 		snprintf(out, STORE_PATH_BYTES, "%s/bpfmon", state);
 	else
 		store_home_folder(out, home);

@@ -47,8 +47,7 @@ struct table_column {
 
 struct stored_table {
 	const char *name;
-	const struct table_column
-		*columns; /* without the column `run` at the front of all tables but `run` */
+	const struct table_column *columns; /* without the leading `run` of all tables but `run` */
 	size_t nr;
 };
 

@@ -4,8 +4,7 @@
  *
  *   rss_peak_bytes > +10%      relative difference to the baseline
  *   wall_seconds > +500ms      absolute difference to it
- *   rss_peak_bytes > 2GiB      the value itself; if a run lasted too briefly for it, its upper
- * bound
+ *   rss_peak_bytes > 2GiB      the value itself, or its upper bound if it is unknown
  *
  * OP is > < >= <=. Units are those of run/limit.h; without one the number is in the unit of the
  * key. Groups are compared by their medians.

@@ -71,8 +71,7 @@ struct bench_plan {
 struct bench_commands {
 	const char *const *commands; /* texts for the shell */
 	size_t nr;
-	char *const
-		*argv; /* if not NULL, the words of the only command, executed without a shell */
+	char *const *argv; /* or, if not NULL, words of the only command, without a shell */
 	const char *shell; /* NULL: commands are split at blanks */
 	/* for each step: one command for all cases, or one for each of @commands */
 	const char *const *steps[NR_BENCH_STEPS];

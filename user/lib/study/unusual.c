@@ -24,8 +24,7 @@ static const double least_amount[NR_UNITS] = {
 struct judged {
 	const size_t *at; /* indexes of its runs */
 	size_t nr, failed;
-	struct robust
-		usual[MOST_METRICS]; /* nr is below LEAST_RUNS if too few runs have the value */
+	struct robust usual[MOST_METRICS]; /* nr < LEAST_RUNS: too few have the value */
 };
 
 /* Measures what is usual in the group. Returns false if too few of its runs succeeded. */
