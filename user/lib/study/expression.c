@@ -146,7 +146,7 @@ static bool relative_holds(const struct expression *e, const struct against *x, 
 	return values_hold(x->difference * 100, e->op, e->amount * fabs(base));
 }
 
-/* Returns whether the upper bound decides for a group without the key: it is within the amount. */
+/* Returns true if an unknown peak cannot exceed the amount, because its upper bound does not. */
 static bool bound_is_within(const struct expression *e, const struct comparison *c, size_t group)
 {
 	static const char upper[] = "rss_peak_upper_bytes";
