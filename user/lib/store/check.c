@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* The valid numbers of a column. */
 struct rule {
 	int64_t least, most;
 	bool is_needed; /* not NULL, although the schema permits it */

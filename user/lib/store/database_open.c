@@ -112,7 +112,6 @@ static int tables_make(struct database *d, void *context)
 	return database_error(d, is_new ? schema_make(d->db, true) : schema_add_columns(d->db));
 }
 
-/* Creates all tables, or the missing metric columns. */
 static int tables_complete(struct database *d, bool is_new)
 {
 	bool lacks_any = true;
@@ -221,7 +220,6 @@ static int database_find_file(struct database *d, const char *path, bool make_fo
 	return err;
 }
 
-/* Creates an empty file with mode 0600 unless the file exists. */
 static int database_make_file(struct database *d)
 {
 	int fd;

@@ -24,7 +24,6 @@ static void edit_bind(sqlite3_stmt *s, int at, const json_t *v)
 				  SQLITE_STATIC);
 }
 
-/* Executes and finalizes the statement. */
 static int edit_finish(struct database *d, sqlite3_stmt *s)
 {
 	int err = database_error(d, sqlite3_step(s));

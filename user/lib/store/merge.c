@@ -95,7 +95,6 @@ static int columns_find_common(struct database *d, const char *table, const char
 	return rc;
 }
 
-/* A run that is being merged. */
 struct run_merge {
 	int64_t from, to; /* its numbers there and here */
 	char *uuid;       /* owned */

@@ -248,7 +248,6 @@ static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 	return path_is_run(what) || (is_known && is_known(what));
 }
 
-/* Appends an entry. Returns NULL if out of memory. */
 static struct named_run *named_runs_grow(struct named_runs *n)
 {
 	struct named_run *list = memory_reallocarray(n->list, n->nr + 1, sizeof(*list));

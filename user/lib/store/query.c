@@ -206,7 +206,6 @@ static int stored_run_read_stall(struct database *d, struct stored_run *run)
 	return 0;
 }
 
-/* Appends the current row if it matches the filter. */
 static int stored_run_append(struct row *row, sqlite3_stmt *tags, const struct run_filter *f,
 			     size_t source, struct stored_runs *all)
 {

@@ -253,7 +253,6 @@ static int runs_prune(struct database *d, const struct prune_limits *l,
 	return err;
 }
 
-/* Counts the runs that would be removed, and estimates their size. */
 static int runs_prune_dry(struct database *d, const struct prune_limits *l,
 			  const struct stored_runs *all, struct pruned *gone)
 {

@@ -147,7 +147,6 @@ int rows_of_spans(struct database *d, int64_t id, sqlite3_stmt **s)
 	return rows_select(d, id, &span_table, &none, s);
 }
 
-/* Reads the metric columns from index @at on. */
 static void row_read_metrics(struct row *r, int at, const struct metric_set *columns,
 			     uint64_t *value, struct metric_set *have)
 {

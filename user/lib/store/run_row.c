@@ -19,7 +19,6 @@ static int run_row_prepare(struct store_writer *w, const char *sql, sqlite3_stmt
 	return database_error(&w->d, sqlite3_prepare_v2(w->d.db, sql, -1, s, NULL));
 }
 
-/* Executes and finalizes a statement. */
 static int run_row_finish(struct store_writer *w, sqlite3_stmt *s)
 {
 	int err = database_error(&w->d, sqlite3_step(s));

@@ -359,7 +359,6 @@ static int table_check(struct database *d, sqlite3_stmt *s, const char *table)
 	return err;
 }
 
-/* Compares name, type and position in the primary key. */
 static bool column_is_same(sqlite3_stmt *wanted, sqlite3_stmt *found)
 {
 	return !strcmp(text_at(wanted, 0), text_at(found, 0)) &&

@@ -207,7 +207,6 @@ static int process_sample_row_put(struct store_writer *w)
 	return store_writer_run(w, s);
 }
 
-/* Prepares a statement for the whole run. */
 static int statement_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(

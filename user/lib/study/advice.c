@@ -325,7 +325,6 @@ static uint64_t round_up(double value, uint64_t step)
 	return (uint64_t)ceil(value / (double)step) * step;
 }
 
-/* Sets the distribution of bytes written, over the runs that know it. */
 static void written_find(struct advice *a, struct chosen *c)
 {
 	for (size_t i = 0; i < c->nr; i++)

@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A least-squares line. */
 struct line_fit {
 	double base, slope; /* y = base + slope x */
 	double explained;   /* share of y's variance, 0 to 1 */

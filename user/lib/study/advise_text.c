@@ -168,7 +168,6 @@ static void spread_json(struct jsonw *j, const char *name, const struct spread *
 	jsonw_object_end(j);
 }
 
-/* Writes a share from 0 to 1. */
 static void share_json(struct jsonw *j, const char *key, double share)
 {
 	jsonw_decimal(j, key, (uint64_t)(share * 1e9 + 0.5), 9);

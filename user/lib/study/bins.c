@@ -194,7 +194,6 @@ double bins_edge(const struct bins *b, size_t i)
 	return i < b->nr ? b->list[i].from : b->list[b->nr - 1].to;
 }
 
-/* Chooses the unit of the largest edge. */
 static void style_choose_unit(struct edge_style *s, double largest)
 {
 	static const char *const bytes[] = { " B", " KiB", " MiB", " GiB", " TiB", " PiB" };

@@ -85,7 +85,6 @@ static inline const struct against *against_of(const struct comparison *c, size_
 	return &c->againsts[group * NR_KEYS + key];
 }
 
-/* Returns whether any group has the key. */
 bool comparison_has(const struct comparison *c, size_t key);
 /* Returns "more than noise" etc.; "" for VERDICT_NONE. */
 const char *verdict_name(enum verdict v);

@@ -97,7 +97,6 @@ static void step_write_path(struct jsonw *j, const struct step *s)
 	jsonw_array_end(j);
 }
 
-/* Writes, for each group, the number of spans of each run. */
 static void step_write_counts(struct jsonw *j, const struct step *s, const struct groups *g,
 			      const struct sides *runs)
 {
@@ -251,7 +250,6 @@ static void text_cell(struct buffer *t, const char *text)
 	buffer_puts(t, ",");
 }
 
-/* Writes an empty cell if there is no value. */
 static void number_cell(struct buffer *t, double v)
 {
 	char out[DOUBLE_TEXT];

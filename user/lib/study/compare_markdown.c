@@ -47,7 +47,6 @@ static void groups_markdown(FILE *f, const struct groups *all)
 	}
 }
 
-/* @first is the title of the first column. */
 static void columns_markdown(FILE *f, const struct comparison *c, size_t group, const char *first)
 {
 	const char *titles[NR_COMPARISON_COLUMNS];

@@ -295,7 +295,6 @@ static void folded_print(FILE *f, const struct comparison *c, size_t width, size
 	free(text);
 }
 
-/* Print the text before and after the tables. */
 static void comparison_text_begin(FILE *f, const struct comparison *c, const json_t *diff,
 				  size_t width)
 {

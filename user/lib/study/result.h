@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Statistics of values. */
 struct measure {
 	size_t nr;
 	double mean, median, least, most;

@@ -18,7 +18,6 @@
 #define SHADES 5
 #define INDENT 2
 
-/* The characters to draw with. */
 struct scatter_style {
 	const char *shades[SHADES], *side, *corner, *line, *tick;
 };

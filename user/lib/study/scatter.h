@@ -25,7 +25,6 @@ struct plane_side {
 	size_t cells;            /* cells of all bins */
 };
 
-/* The number of runs in each cell. */
 struct plane {
 	struct plane_side x, y;
 	uint32_t *count; /* owned; [row][column], from the bottom left */

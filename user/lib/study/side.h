@@ -45,7 +45,6 @@ int facts_add(json_t *to, const json_t *from);
 
 /* Appends a side without values. Returns NULL without memory. */
 struct side *sides_append(struct sides *all, const char *name);
-/* Removes the last side. */
 void sides_drop(struct sides *all);
 /* Sets the value of @key, if there is such a key. */
 void side_set(struct side *s, const char *key, double value);

@@ -16,7 +16,6 @@ struct rank_test {
 	double p_least; /* smallest p possible with so few values */
 };
 
-/* Sorts @v in ascending order. */
 void stats_sort(double *v, size_t n);
 /* Returns the @q quantile of @n > 0 sorted values, with linear interpolation (type 7 of Hyndman and
  * Fan). */

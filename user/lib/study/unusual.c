@@ -262,7 +262,6 @@ static const char *plural_ending(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-/* Appends a factor: 3.45, or 1,200. */
 static void factor_put(struct buffer *t, double factor)
 {
 	char count[NUMBER_BYTES];

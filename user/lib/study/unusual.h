@@ -38,7 +38,6 @@ double robust_z(const struct robust *r, double value);
 #define LEAST_RUNS 8       /* successful runs that a group must have */
 #define USUAL_DISTANCE 3.5 /* threshold of Iglewicz and Hoaglin (1993) */
 
-/* An unusual value. */
 struct off_value {
 	size_t metric; /* index in the values */
 	double value, z;

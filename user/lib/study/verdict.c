@@ -23,7 +23,6 @@ static const struct {
 };
 /* clang-format on */
 
-/* The headlines by state. */
 struct headlines {
 	bool is[ROW_CHANGED + 1][NR_HEADLINES]; /* by state */
 	size_t nr_changed, nr_too_few; /* changed headlines; those of them with VERDICT_TOO_FEW */
@@ -112,7 +111,6 @@ static void headlines_put_changes(FILE *f, const struct comparison *c, size_t gr
 		fputs(": more than noise", f);
 }
 
-/* Writes the names of the headlines of a state. */
 static void headlines_put_names(FILE *f, const struct headlines *all, enum row_state state)
 {
 	size_t nr = 0, n = 0;
