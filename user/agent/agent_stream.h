@@ -25,7 +25,6 @@ struct subject {
 	struct run run;        /* as published: without command and folder */
 	struct job_label label;
 	char user[64], name[256];
-	bool is_shown; /* its meta line was written */
 };
 
 struct listener {
