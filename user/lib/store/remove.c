@@ -118,11 +118,9 @@ int count_left(struct database *d, int64_t *rows)
 	return err;
 }
 
-#define SCALE_TABLES 9
-
 /* Average sizes of rows, indexed as run_table_at(). */
 struct scale {
-	double row_bytes[SCALE_TABLES];
+	double row_bytes[NR_RUN_TABLES];
 };
 
 /* Reads the average row size of each table. Errors as database_open(), here and below. */
@@ -137,7 +135,7 @@ static int scale_read(struct database *d, struct scale *s)
 			 "a dry run takes sizes from SQLite's dbstat, which this SQLite lacks");
 		return -ENOTSUP;
 	}
-	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++) {
 		/* LIMIT, because pages of a damaged file may form a cycle */
 		err = database_number(d, &bytes, NULL,
 				      "SELECT sum(pgsize) FROM (SELECT pgsize FROM dbstat WHERE"
@@ -158,7 +156,7 @@ static int scale_weigh(struct database *d, const struct scale *s, int64_t run, i
 	int64_t rows;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++) {
 		err = database_number(d, &rows, NULL, "SELECT count(*) FROM %s WHERE run=%lld",
 				      t->name, (long long)run);
 		if (!err)

@@ -87,14 +87,16 @@ static const struct run_table tables[] = {
 	{ "signature", NULL, &signature_table, columns_of_none, NULL },
 };
 
+_Static_assert(sizeof(tables) / sizeof(*tables) == NR_RUN_TABLES, "NR_RUN_TABLES");
+
 const struct run_table *run_table_at(size_t i)
 {
-	return i < sizeof(tables) / sizeof(*tables) ? &tables[i] : NULL;
+	return i < NR_RUN_TABLES ? &tables[i] : NULL;
 }
 
 const struct run_table *run_table_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+	for (size_t i = 0; i < NR_RUN_TABLES; i++)
 		if (!strcmp(tables[i].name, name))
 			return &tables[i];
 	return NULL;
@@ -187,7 +189,7 @@ int schema_make(sqlite3 *db, bool with_metrics)
 	int rc;
 
 	sqlite3_str_appendall(sql, first_tables);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+	for (size_t i = 0; i < NR_RUN_TABLES; i++) {
 		if (!tables[i].columns)
 			continue;
 		tables[i].metrics(&metrics);

@@ -30,6 +30,7 @@ struct run_table {
 void columns_of_process(struct metric_set *set);
 /* Sets the metrics that the line of a span has: all counters. */
 void columns_of_span(struct metric_set *set);
+#define NR_RUN_TABLES 10
 /* Returns NULL after the last table. */
 const struct run_table *run_table_at(size_t i);
 /* Returns NULL if there is no such table. */
