@@ -69,7 +69,7 @@ class Picture:
 def processes():
     p = Picture(
         "The processes of a run, their rights, and the data between them",
-        "The hooks account for the command's processes in the maps of the kernel. The collector, without capabilities, "
+        "The hooks account for the command's processes in the maps of the kernel. The collector, with SYS_PTRACE only, "
         "reads the maps and the ring buffer and sends JSON Lines to the recorder, which has the rights of the calling "
         "user and writes files, terminal and store. The launcher, with CAP_KILL, starts all of them over control "
         "sockets. Keepers remove a cgroup or a folder at the end. Subcommands read files and stores later.",
