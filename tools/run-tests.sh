@@ -49,14 +49,15 @@ cmocka_one() { # PROGRAM FOLDER NAME; leaves its output, its status and its coun
 	fi
 	printf '%-4s %3d.%02d s  %s (%d tests)\n' $word $((took / 100)) $((took % 100)) "$3" $((ok + bad))
 }
-export -f cmocka_one
 
 # As many at once as there are CPUs.
 run_cmocka() { # PROGRAM NAME...
 	local program=$1 name ok bad left of_root names results
 	results=$(mktemp -d)
 	shift
+	export -f cmocka_one
 	printf '%s\0' "$@" | xargs -0 -P"$(nproc)" -I{} bash -c 'cmocka_one "$@"' _ "$program" "$results" {}
+	export -fn cmocka_one # else it is in the environment of each test that follows
 	for name in "$@"; do
 		read -r ok bad left of_root names <"$results/$name.counts"
 		passed=$((passed + ok))
