@@ -17,13 +17,14 @@ import json, os, time, pytest
 @pytest.mark.parametrize("number", range({TESTS}))
 def test_children(number):
     began, used = time.process_time(), []
+    # first: where an event of an ended child is lost, the next fork is to come soon
+    while number % 10 == 0 and time.process_time() - began < 0.02:
+        pass
     for i in range(number % 4):
         pid = os.posix_spawn({truth("spin")!r}, ["spin", "4"], os.environ) if i else os.posix_spawn("/bin/true", ["true"], os.environ)
         _, status, usage = os.wait4(pid, 0)
         assert status == 0
         used.append([pid, usage.ru_utime + usage.ru_stime])
-    while number % 10 == 0 and time.process_time() - began < 0.02:
-        pass
     said = {{"children": used, "own": time.process_time() - began, "pid": os.getpid()}}
     with open(f"{{os.environ['SAID']}}/{{number}}", "w") as file:
         json.dump(said, file)

@@ -329,16 +329,10 @@ s.recv(1)""", path)
 class Launched(StoreCase):
     def launch(self, *words):
         env = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"} | {"BPFMON_STORE": str(self.store)}
-        run = subprocess.Popen([BPFMON, "-q", "-i", "0.1", "--name", "launched", "--", *words], env=env)
+        run = subprocess.Popen([BPFMON, "-q", "-i", "0.1", "--name", "launched", "--", *words], env=env, start_new_session=True)
         self.addCleanup(run.wait, 60)
-        self.addCleanup(self.end_command, run)
+        self.addCleanup(os.killpg, run.pid, signal.SIGKILL)  # the command with its children, and the launcher
         return run
-
-    @staticmethod
-    def end_command(run):
-        for pid in descendants_of(run.pid):
-            if comm_of(pid) not in ("bpfmon", None):
-                os.kill(pid, signal.SIGKILL)
 
     def test_the_launcher_and_its_run_are_answered_as_the_command_is(self):
         run = self.launch("sh", "-c", "sleep 1000; true")
@@ -359,9 +353,9 @@ class Launched(StoreCase):
         self.assertEqual(json.loads(self.bpfmon("why", "--json", "--run", number).stdout)["reason"], reason)
 
     def test_what_waits_for_bpfmon_waits_for_its_command(self):
-        shell = subprocess.Popen(["sh", "-c", f"{BPFMON} -q --no-store -- sleep 1000; true"])
+        shell = subprocess.Popen(["sh", "-c", f"{BPFMON} -q --no-store -- sleep 1000; true"], start_new_session=True)
         self.addCleanup(shell.wait, 60)
-        self.addCleanup(self.end_command, shell)
+        self.addCleanup(os.killpg, shell.pid, signal.SIGKILL)
         wait_for(lambda: [comm_of(pid) for pid in why(shell.pid).get("reason", {}).get("chain", [])] == ["sleep", "bpfmon", "sh"],
                  "the chain from the shell to the command")
 

@@ -22,6 +22,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -108,9 +109,11 @@ def run_here(folder, words):
 def run_file(folder, name):
     """The same of the tests of one file, which a process of its own runs, and its seconds."""
     began = time.monotonic()
-    done = subprocess.run([sys.executable, __file__, folder, f"{name}."], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    took = time.monotonic() - began
-    *lines, last = done.stdout.splitlines() or [""]
+    with tempfile.TemporaryFile("w+") as said:  # a pipe would be open for as long as a process that a test leaves
+        done = subprocess.run([sys.executable, __file__, folder, f"{name}."], stdout=said, stderr=subprocess.STDOUT, check=False)
+        took = time.monotonic() - began
+        said.seek(0)
+        *lines, last = said.read().splitlines() or [""]
     left_out = collections.Counter()
     while lines and (reason := re.fullmatch(LEFT_OUT, lines[-1])):
         left_out[reason[1]] += int(reason[2])
