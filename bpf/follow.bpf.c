@@ -49,7 +49,8 @@ __u64 last_exited[MAX_CPUS], late_exited[MAX_CPUS][LATE_SLOTS];
 
 /*
  * Commits the tasks that exited last, dead by now and not freed yet. The free event may be missed,
- * and no other event shows that a task has become final, so each exit and fork does this.
+ * and no other event shows that a task has become final, so each exit and fork on the machine does
+ * this: the next one of a tracked task may come after the memory was freed.
  */
 static __always_inline void commit_exited(void)
 {
@@ -168,8 +169,8 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 	if (event_is_missed())
 		return 0;
 	address_close_stale(addr);
-	if (child_track(bpf_get_current_task(), addr))
-		commit_exited();
+	child_track(bpf_get_current_task(), addr);
+	commit_exited();
 	return 0;
 }
 
@@ -240,10 +241,12 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 	u64 addr = bpf_get_current_task();
 	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
 
-	if (event_is_missed() || !task_find_or_adopt(addr))
+	if (event_is_missed())
+		return 0;
+	commit_exited();
+	if (!task_find_or_adopt(addr))
 		return 0;
 	task_note_exit(addr, true);
-	commit_exited();
 	if (last_exited[cpu])
 		late_exited_put(cpu, last_exited[cpu]);
 	last_exited[cpu] = addr;
