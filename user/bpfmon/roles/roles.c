@@ -145,6 +145,10 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 		roles->collector.pid = 0;
 	}
 	descriptors_close_all((int[]){ c[1], r[1], stream[1] }, 3);
+	if (err) { /* no collector will write it: the recorder is to see its end */
+		close(stream[0]);
+		stream[0] = -1;
+	}
 	roles->stream_fd = stream[0];
 	roles->summary.fd = roles->collector.control_fd = c[0];
 	roles->recorder.control_fd = r[0];
