@@ -40,7 +40,8 @@ CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' 
 LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
 # what tests are linked with: the parts of all programs, and what these share, which reads the tables of a program
 TEST_ARCHIVES = $(BUILD)/programs.a $(BUILD)/libbpfmon.a
-TEST_LIBS = -Wl,--start-group $(TEST_ARCHIVES) -Wl,--end-group $(LIBS) -lcrypt
+# libcrypt is for the exporter, which is not built for another architecture
+TEST_LIBS = -Wl,--start-group $(TEST_ARCHIVES) -Wl,--end-group $(LIBS) $(if $(SYSROOT_LDFLAGS),,-lcrypt)
 LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
