@@ -7,7 +7,7 @@
 #   kernels: for booting other kernels; containers: for the tests with containers and network namespaces;
 #   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
-#   fuzz: clang's libFuzzer and sanitizers; spans: programs that start jobs, for the recipes of docs/SPANS.md;
+#   fuzz: clang's libFuzzer and sanitizers; spans: programs that start jobs, for the recipes of docs/PARTS.md;
 #   systemd: for booting a systemd in a container; shells: those whose completion is tested, what the README calls,
 #   tmux, in which top is looked at, and hyperfine, with which bench is compared;
 #   python: what the tests of the Python package and of bpfmon.h use, and mypy

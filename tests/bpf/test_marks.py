@@ -12,8 +12,12 @@ from lib.bpfmon import BPFMON, TOP
 from lib.live import descriptor_links, wait_for
 from lib.marks import SENDER, MarksCase, marks, python, texts
 
+PRINT_ANSWERS = """
+for what in "begin", "end":
+    print(send(json.dumps({"span": what, "name": "again", "in_place": True})))
+"""
 PARALLEL = 'for i in $(seq 60); do "$0" mark "p$i" & done; wait'
-DOCS = (TOP / "docs" / "MARKS.md").read_text()
+DOCS = (TOP / "docs" / "PARTS.md").read_text()
 
 
 def example(name):
@@ -33,33 +37,23 @@ class Examples(MarksCase):
         self.assertEqual((metric["name"], metric["tags"]), ("loss", {"phase": "train"}))
         self.assertEqual(metric["fields"], {"value": 0.5})
 
-    def test_the_python_of_the_documentation_marks(self):
-        run = self.run_bpfmon([sys.executable, "-c", example("python")])
-        self.assert_pushed(run, marks=1)
+    def test_the_python_of_the_documentation_sends_marks_metrics_and_spans(self):
+        run = self.run_bpfmon([sys.executable, "-c", example("python") + PRINT_ANSWERS])
+        self.assertEqual(run.stdout.decode().split(), ["2", "2"])
+        self.assert_pushed(run, marks=1, metrics=1)
         self.assertEqual(texts(run), ["epoch 3"])
-
-    def test_the_python_of_the_documentation_runs_without_bpfmon(self):
-        env = {key: value for key, value in os.environ.items() if key != "BPFMON_SPAN_SOCKET"}
-        subprocess.run([sys.executable, "-c", example("python")], env=env, check=True, timeout=60)
-
-    def compile(self, name):
-        source, program = self.dir / "mark.c", self.dir / "mark"
-        source.write_text(example(name))
-        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I", TOP / "tools" / "c", "-o", program, source], check=True)
-        return program
+        (metric,) = run.kind("metric")
+        self.assertEqual((metric["name"], metric["tags"], metric["fields"]), ("loss", {"phase": "train"}, {"value": 0.5, "step": 7}))
+        spans = [(span["name"], span["tags"]) for span in run.kind("span") if span["in_place"]]
+        self.assertEqual(spans, [("load", {"file": "a.csv"}), ("again", {})])
 
     def test_the_header_of_the_documentation_marks(self):
-        program = self.compile("header")
+        source, program = self.dir / "mark.c", self.dir / "mark"
+        source.write_text(example("header"))
+        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I", TOP / "tools" / "c", "-o", program, source], check=True)
         run = self.run_bpfmon([str(program)])
         self.assert_pushed(run, marks=1, metrics=2)
         self.assertEqual([(span["name"], span["tags"]) for span in run.kind("span")], [("align", {"sample": "A7"})])
-        subprocess.run([program], check=True, timeout=60)
-
-    def test_the_c_of_the_documentation_marks(self):
-        program = self.compile("c")
-        run = self.run_marks([str(program)])
-        self.assert_pushed(run, marks=1)
-        self.assertEqual(texts(run), ["epoch 3"])
         subprocess.run([program], check=True, timeout=60)
 
 
