@@ -32,11 +32,10 @@ ELSEWHERE = (
     ("docs/SERVE.md", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
     ("docs/AGENT-HISTORY.md", "bpfmon", AGENT, "tests/e2e/test_node_history.py"),
     ("docs/AGENT.md", "", AGENT, "tests/e2e/test_agent_runs.py"),
-    ("docs/EXPORT.md", "bpfmon export [RUN...]", "is a synopsis", "tests/e2e/test_export.py"),
-    ("docs/EXPORT.md", "curl", "needs InfluxDB", "tests/servers/test_influx.py"),
-    ("docs/EXPORT.md", "bpfmon export run.jsonl -f influx | curl", "needs InfluxDB", "tests/servers/test_influx.py"),
-    ("docs/EXPORT.md", "promtool", "needs Prometheus", "tests/servers/test_openmetrics.py"),
-    ("docs/EXPORT.md", "prmon_plot.py", "is not in the distribution", "tests/e2e/test_export.py"),
+    ("docs/RUNS.md", "curl", "needs InfluxDB", "tests/servers/test_influx.py"),
+    ("docs/RUNS.md", "bpfmon export run.jsonl -f influx | curl", "needs InfluxDB", "tests/servers/test_influx.py"),
+    ("docs/RUNS.md", "promtool", "needs Prometheus", "tests/servers/test_openmetrics.py"),
+    ("docs/RUNS.md", "prmon_plot.py", "is not in the distribution", "tests/e2e/test_export.py"),
     ("docs/NOTEBOOK.md", "jupyter notebook", "opens a browser", "tests/notebook/test_many.py"),
     ("docs/NOTEBOOK.md", "BPFMON_STORE=all.sqlite jupyter", "opens a browser", "tests/notebook/test_many.py"),
     ("docs/PROMETHEUS.md", "echo", "writes to /etc", "tests/servers/test_exporter.py"),
@@ -167,6 +166,6 @@ class Documented(NewcomerCase):
 
     def test_the_line_with_jq_holds_though_the_job_prints(self):
         (command,) = [command for document, command in documented_commands() if "&& jq" in command]
-        self.check("docs/EXPORT.md", command)
+        self.check("docs/RUNS.md", command)
         executables = {os.path.basename(line["exe"]) for line in read_lines(self.home / "work/run.jsonl") if line["kind"] == "process"}
         self.assertLessEqual({"head", "tail"}, executables)

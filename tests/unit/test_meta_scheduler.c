@@ -9,7 +9,7 @@
 #include "run/meta.h"
 #include "fixture.h"
 
-#define DOCUMENT "docs/META.md"
+#define DOCUMENT "docs/RUNS.md"
 
 /* Until the next call. */
 static const struct meta *read_with(bool no_args)
