@@ -29,7 +29,6 @@ ELSEWHERE = (
     ("README.md", "make run", "builds", "tests/e2e/test_newcomer.py"),
     ("README.md", "sudo make install", "changes the machine", "tests/e2e/test_newcomer.py"),
     ("README.md", "make check", "runs all tests, this one included", ".ci/run"),
-    ("docs/SERVE.md", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
     ("docs/AGENT-HISTORY.md", "bpfmon", AGENT, "tests/e2e/test_node_history.py"),
     ("docs/AGENT.md", "", AGENT, "tests/e2e/test_agent_runs.py"),
     ("docs/RUNS.md", "curl", "needs InfluxDB", "tests/servers/test_influx.py"),
@@ -44,7 +43,8 @@ ELSEWHERE = (
     ("docs/PARTS.md", "sudo bpfmon -o run.jsonl ", "recipes have a test of their own", "tests/e2e/test_span_recipes.py"),
     ("docs/PARTS.md", "sudo --preserve-env", "needs the package", "tests/e2e/test_span_recipes.py"),
     ("docs/SYSTEMD.md", "", SYSTEMD, "tests/systemd/test_service.py"),
-    ("docs/TOP.md", "", TERMINAL, "tests/e2e/test_top.py"),
+    ("docs/PAGES.md", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
+    ("docs/PAGES.md", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),
     ("docs/bpfmon.1", "sudo bpfmon attach --cgroup", "ends with the service", "tests/bpf/test_attach_cgroup.py"),
     ("docs/bpfmon.1", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
 )
