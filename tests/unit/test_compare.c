@@ -188,6 +188,18 @@ static void only_differences_are_reported(void **state)
 	free(text);
 }
 
+static void sockets_and_memory_of_the_moment_are_no_difference(void **state)
+{
+	char *text = diff_of(META(",\"live_socket\":\"@a\",\"live_socket_old\":\"@b\",\"system\":"
+				  "{\"numa_nodes\":1,\"numa_memory_bytes\":{\"0\":1}}") SUMMARY(),
+			     META(",\"live_socket\":\"@c\",\"system\":"
+				  "{\"numa_nodes\":1,\"numa_memory_bytes\":{\"0\":2}}") SUMMARY());
+
+	(void)state;
+	assert_string_equal(text, "[]");
+	free(text);
+}
+
 static void what_a_peer_does_not_record_is_no_difference(void **state)
 {
 	struct sides all = { 0 };
@@ -275,6 +287,7 @@ int main(void)
 		cmocka_unit_test(verdicts_are_honest),
 		cmocka_unit_test(a_run_without_the_tag_is_named),
 		cmocka_unit_test(only_differences_are_reported),
+		cmocka_unit_test(sockets_and_memory_of_the_moment_are_no_difference),
 		cmocka_unit_test(what_a_peer_does_not_record_is_no_difference),
 		cmocka_unit_test(absent_is_a_dash),
 		cmocka_unit_test(hostile_names_are_inert_and_cut),

@@ -233,19 +233,29 @@ const char *side_tag(const struct side *s, const char *tag)
 
 /*
  * Facts that are not compared: they differ between any two runs, follow from others, or list
- * metrics as the table of values does.
+ * metrics as the table of values does. A name that ends in '*' stands for all that begin so. A
+ * virtual machine has more or less memory from one minute to the next.
  */
-static const char *const left_out[] = { "kind",        "run",
-					"start_time",  "live_socket",
-					"units",       "lossy",
-					"edited_time", "attached.seeding_seconds",
-					"baseline",    NULL };
+static const char *const left_out[] = { "kind",
+					"run",
+					"start_time",
+					"live_socket*",
+					"units",
+					"lossy",
+					"edited_time",
+					"attached.seeding_seconds",
+					"system.numa_memory_bytes",
+					"baseline",
+					NULL };
 
 static bool fact_is_left_out(const char *key)
 {
-	for (const char *const *k = left_out; *k; k++)
-		if (!strcmp(*k, key))
+	for (const char *const *k = left_out; *k; k++) {
+		size_t n = strlen(*k) - 1;
+
+		if (!strcmp(*k, key) || ((*k)[n] == '*' && !strncmp(*k, key, n)))
 			return true;
+	}
 	return false;
 }
 
