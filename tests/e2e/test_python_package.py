@@ -427,13 +427,13 @@ class Wheel(PackageCase):
 
 @needs("pytest, pandas")
 class Documented(PackageCase):
-    """docs/PYTHON.md, as it stands there but for sudo; the wheel is built above."""
+    """docs/STUDY.md, as it stands there but for sudo; the wheel is built above."""
 
     BLOCK = re.compile(r"<!-- (run|file): (\S+) -->\n```\w+\n(.*?)\n```\n", re.S)
 
     def setUp(self):
         super().setUp()
-        self.blocks = {name: text for _, name, text in self.BLOCK.findall((TOP / "docs" / "PYTHON.md").read_text())}
+        self.blocks = {name: text for _, name, text in self.BLOCK.findall((TOP / "docs" / "STUDY.md").read_text())}
         (self.dir / "bin").mkdir()
         (self.dir / "bin" / "bpfmon").symlink_to(BPFMON)
         (self.dir / "bin" / "python3").symlink_to(PYTHON)
@@ -455,7 +455,7 @@ class Documented(PackageCase):
         spans = {line["name"]: line["tags"] for line in lines if line["kind"] == "span"}
         self.assertEqual(spans, {"load": {"file": "input.txt"}, "read": {}})
         self.assertEqual(lines[-1]["pushed"] | {"marks": 1, "metrics": 3}, lines[-1]["pushed"])
-        (one_line,) = [command for document, command in documented_commands() if document == "docs/PYTHON.md" and "pandas" in command]
+        (one_line,) = [command for document, command in documented_commands() if document == "docs/STUDY.md" and "pandas" in command]
         self.assertEqual(self.type(one_line).strip(), str(max(line["rss_bytes"] for line in lines if line["kind"] == "sample")))
         self.assertEqual(self.type("python3 job.py"), "")
 

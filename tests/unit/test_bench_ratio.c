@@ -19,7 +19,7 @@
 #include <string.h>
 
 #ifndef TRIALS
-#define TRIALS 1000 /* 10,000 gave the shares in docs/BENCH.md */
+#define TRIALS 1000 /* with 10,000: 4.5 % for 2 commands, 2.7 % for 5 and for 10 */
 #endif
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))

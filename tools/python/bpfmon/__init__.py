@@ -2,7 +2,7 @@
 """bpfmon in Python: spans, marks and metrics of the run that this process is part of, and runs to record and to read.
 
 Only the standard library, and one module: a copy of this file as bpfmon.py does all but the magic and the plugin.
-Outside of a run spans, marks and metrics do nothing, and say nothing. docs/PYTHON.md has examples.
+Outside of a run spans, marks and metrics do nothing, and say nothing. docs/STUDY.md has examples.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ struct outcome {
 };
 
 /*
- * Writes one object and a newline; docs/COMPARE.md describes it. @steps are those of @runs, or
+ * Writes one object and a newline; docs/STUDY.md describes it. @steps are those of @runs, or
  * NULL.
  */
 void comparison_document(struct jsonw *j, const struct comparison *c, const struct steps *steps,

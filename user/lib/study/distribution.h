@@ -30,7 +30,7 @@ void distribution_put_figures(struct buffer *t, const struct distribution *d);
  * -ENOMEM.
  */
 int distribution_draw(FILE *f, const struct distribution *d, size_t width, bool is_utf8);
-/* Writes one object in a line; docs/MANY.md describes it. */
+/* Writes one object in a line; docs/STUDY.md describes it. */
 void distribution_json(struct jsonw *j, const struct distribution *d);
 /* Writes only the members "scale" and "bins". */
 void distribution_json_bins(struct jsonw *j, const struct distribution *d);

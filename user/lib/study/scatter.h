@@ -14,7 +14,7 @@
  * @is_utf8 in shaded blocks. Returns 0 or -ENOMEM.
  */
 int scatter_draw(FILE *f, const struct many_values *v, size_t width, bool is_utf8);
-/* Writes one object in a line; docs/MANY.md describes it. Returns 0 or -ENOMEM. */
+/* Writes one object in a line; docs/STUDY.md describes it. Returns 0 or -ENOMEM. */
 int scatter_json(struct jsonw *j, const struct many_values *v);
 
 /* An axis of a plane: the bins of a metric, each divided into equal cells. */

@@ -58,7 +58,7 @@ int trend_make(struct trend *t, const struct many_values *v, const struct run_re
 void trend_done(struct trend *t);
 /* Prints the changes and the last @limit (0: all) revisions. Returns 0 or -ENOMEM. */
 int trend_text(FILE *f, const struct trend *t, size_t limit, size_t width);
-/* Writes one object; docs/MANY.md describes it. */
+/* Writes one object; docs/STUDY.md describes it. */
 void trend_json(struct jsonw *j, const struct trend *t);
 
 #endif

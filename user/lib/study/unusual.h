@@ -80,7 +80,7 @@ void unusual_done(struct unusual *u);
  */
 int unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *const *sources,
 		 size_t width);
-/* Writes one object; docs/MANY.md describes it. */
+/* Writes one object; docs/STUDY.md describes it. */
 void unusual_json(struct jsonw *j, const struct unusual *u, size_t limit,
 		  const char *const *sources);
 
