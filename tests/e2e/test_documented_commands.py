@@ -46,6 +46,7 @@ ELSEWHERE = (
     ("docs/SYSTEMD.md", "", SYSTEMD, "tests/systemd/test_service.py"),
     ("docs/PAGES.md", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
     ("docs/PAGES.md", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),
+    ("docs/TUTORIAL.md", "", "steps that need those before", "tests/e2e/test_tutorial.py"),
     ("docs/bpfmon.1", "sudo bpfmon attach --cgroup", "ends with the service", "tests/bpf/test_attach_cgroup.py"),
     ("docs/bpfmon.1", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
 )
