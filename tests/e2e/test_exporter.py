@@ -317,8 +317,8 @@ class Guarded(EndpointCase):
         listen = ["--listen", f"127.0.0.1:{free_port()}"]
         self.assertIn("HTTP server", self.refused(*listen, "--certificate", bad, "--key", bad))
         bad.chmod(0o604)
-        self.assertIn("not used as a secret", self.refused(*listen, "--certificate", bad, "--key", bad))
-        self.assertIn("not used as a secret", self.refused(*listen, "--password-file", bad))
+        self.assertIn("as a secret", self.refused(*listen, "--certificate", bad, "--key", bad))
+        self.assertIn("as a secret", self.refused(*listen, "--password-file", bad))
         done = subprocess.run([EXPORTER], capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn("--stream", done.stderr)

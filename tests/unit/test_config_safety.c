@@ -25,10 +25,9 @@ static void assert_address(const char *text, const char *reason)
 	}
 	snprintf(expected, sizeof(expected), "a.conf%s%s%s",
 		 *reason == '*' ? ":2: listen = " : ": ", *reason == '*' ? text : "",
-		 *reason == '*'
-			 ? " is wrong; allowed is: ADDRESS:PORT with a number as address, as "
-			   "127.0.0.1:9433 or [::1]:9433, or nothing"
-			 : reason);
+		 *reason == '*' ? ": expected ADDRESS:PORT with a numeric address, as in "
+				  "127.0.0.1:9433 or [::1]:9433, or nothing"
+				: reason);
 	assert_refused(file, expected);
 }
 
@@ -64,9 +63,9 @@ static void secret_write(char path[32], const char *text, mode_t mode)
 
 static void other_machines_are_served_only_with_certificate_and_password(void **state)
 {
-	static const char unsafe[] = "listen = 0.0.0.0:9433 of [exporter] is reached by other "
-				     "machines, and %s not set; set "
-				     "certificate, key and password_file, or listen at 127.0.0.1";
+	static const char unsafe[] =
+		"[exporter] listens on 0.0.0.0:9433, which other machines can reach, but %s not "
+		"set; set certificate, key and password_file, or listen on 127.0.0.1";
 	char reason[256], secret[32], text[256];
 
 	(void)state;
@@ -83,8 +82,9 @@ static void other_machines_are_served_only_with_certificate_and_password(void **
 		 secret, secret);
 	assert_address(text, NULL);
 	assert_false(config.listen.is_loopback);
-	assert_address("127.0.0.1:1\ncertificate=/c.pem",
-		       "[exporter] has certificate without key; HTTPS needs both, HTTP neither");
+	assert_address(
+		"127.0.0.1:1\ncertificate=/c.pem",
+		"[exporter] has certificate without key; set both for HTTPS, or neither for HTTP");
 	unlink(secret);
 }
 
@@ -96,9 +96,8 @@ static void a_secret_that_others_can_read_is_refused(void **state)
 	secret_write(secret, "a:b\nmore\n", 0604);
 	snprintf(text, sizeof(text), "[exporter]\npassword_file = %s\n", secret);
 	snprintf(expected, sizeof(expected),
-		 "a.conf:2: password_file = %s: %s is not used as a secret: others may read or "
-		 "change it: "
-		 "chmod o=",
+		 "a.conf:2: password_file = %s: refusing to use %s as a secret: other users can "
+		 "access it; run: chmod o=",
 		 secret, secret);
 	assert_int_equal(bytes_parse(text, strlen(text)), -EPERM);
 	assert_string_equal(why, expected);
@@ -151,11 +150,12 @@ static void the_file_must_be_roots_if_root_reads_it(void **state)
 	if (!geteuid()) {
 		assert_int_equal(chmod(path, 0664), 0);
 		assert_int_equal(config_read(path, &config, why, sizeof(why)), -EPERM);
-		assert_non_null(strstr(why, "others than root can write it; chmod go-w"));
+		assert_non_null(
+			strstr(why, "users other than root can write to it; run: chmod go-w"));
 		assert_int_equal(chmod(path, 0644), 0);
 		assert_int_equal(chown(path, 65534, (gid_t)-1), 0);
 		assert_int_equal(config_read(path, &config, why, sizeof(why)), -EPERM);
-		assert_non_null(strstr(why, "its owner is not root; chown root"));
+		assert_non_null(strstr(why, "its owner is not root; run: chown root"));
 	}
 	unlink(path);
 	assert_int_equal(config_read(path, &config, why, sizeof(why)), -ENOENT);

@@ -5,6 +5,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "config/ini.h"
 #include "config/table.h"
@@ -43,17 +44,16 @@ static int rule_begin(struct reading *r, const char *name)
 	struct config_rule *grown;
 
 	if (!is_word(name))
-		return ini_refuse(&r->in, -EINVAL, "[rule %s]: the name of a rule has " WORD, name,
-				  CONFIG_WORD_BYTES - 1);
+		return ini_refuse(&r->in, -EINVAL, "[rule %s]: the name of a rule must have " WORD,
+				  name, CONFIG_WORD_BYTES - 1);
 	for (size_t i = 0; i < c->nr_rules; i++)
 		if (!strcmp(c->rules[i].name, name))
 			return ini_refuse(
 				&r->in, -EINVAL,
-				"[rule %s] is given twice, first in line %u; each rule has a "
-				"name of its own",
+				"duplicate [rule %s], first defined in line %u; rename one of them",
 				name, c->rules[i].line);
 	if (c->nr_rules == MAX_RULES)
-		return ini_refuse(&r->in, -EINVAL, "too many rules; %d are allowed", MAX_RULES);
+		return ini_refuse(&r->in, -EINVAL, "too many rules; the limit is %d", MAX_RULES);
 	grown = memory_reallocarray(c->rules, c->nr_rules + 1, sizeof(*grown));
 	if (!grown)
 		return ini_refuse(&r->in, -ENOMEM, "out of memory");
@@ -74,7 +74,7 @@ static int rule_end(struct reading *r)
 	if (!rule || (*rule->kind && *rule->pattern))
 		return 0;
 	r->in.line = rule->line;
-	ini_refuse(&r->in, -EINVAL, "[rule %s] has no %s; a rule has both kind and pattern",
+	ini_refuse(&r->in, -EINVAL, "[rule %s] has no %s; a rule needs kind and pattern",
 		   rule->name, *rule->kind ? "pattern" : "kind");
 	r->in.line = line;
 	return r->in.err;
@@ -83,21 +83,28 @@ static int rule_end(struct reading *r)
 static int section_begin(struct ini *in, const char *name)
 {
 	struct reading *r = in->context;
+	struct nearest n;
 
 	r->section = NULL;
 	if (rule_end(r))
 		return r->in.err;
 	if (!strncmp(name, "rule ", 5))
 		return rule_begin(r, name + 5 + strspn(name + 5, " \t"));
-	for (size_t i = 0; i < nr_config_sections; i++)
+	nearest_begin(&n, name, strlen(name));
+	for (size_t i = 0; i < nr_config_sections; i++) {
 		if (!strcmp(config_sections[i].name, name))
 			r->section = config_sections[i].name;
-	if (!r->section)
-		return ini_refuse(&r->in, -EINVAL,
-				  "there is no section [%s]; there are [agent], [limits], [leave], "
-				  "[history], [exporter] and [rule NAME]",
-				  name);
-	return 0;
+		nearest_offer(&n, config_sections[i].name);
+	}
+	if (r->section)
+		return 0;
+	if (n.word)
+		return ini_refuse(in, -EINVAL, "unknown section [%s]; did you mean [%s]?", name,
+				  n.word);
+	return ini_refuse(in, -EINVAL,
+			  "unknown section [%s]; sections are [agent], [limits], [leave], "
+			  "[history], [exporter] and [rule NAME]",
+			  name);
 }
 
 static int rule_key_set(struct reading *r, const char *key, const char *value)
@@ -108,19 +115,18 @@ static int rule_key_set(struct reading *r, const char *key, const char *value)
 	size_t room = is_kind ? sizeof(rule->kind) : sizeof(rule->pattern);
 
 	if (!is_kind && strcmp(key, "pattern") != 0)
-		return ini_refuse(&r->in, -EINVAL, "a rule has no key %s; it has kind and pattern",
-				  key);
+		return ini_refuse(&r->in, -EINVAL,
+				  "unknown key %s in a rule; a rule has kind and pattern", key);
 	if (*at)
 		return ini_refuse(&r->in, -EINVAL,
-				  "%s of [rule %s] is given twice; remove one of them", key,
+				  "duplicate key %s in [rule %s]; remove one of them", key,
 				  rule->name);
 	if (is_kind && !is_word(value))
-		return ini_refuse(&r->in, -EINVAL, "kind = %s is wrong; allowed are " WORD, value,
+		return ini_refuse(&r->in, -EINVAL, "kind = %s: expected " WORD, value,
 				  CONFIG_WORD_BYTES - 1);
 	if (!*value || strlen(value) >= room)
-		return ini_refuse(&r->in, -EINVAL,
-				  "%s = %s is wrong; a pattern has 1 to %zu characters", key, value,
-				  room - 1);
+		return ini_refuse(&r->in, -EINVAL, "%s = %s: expected 1 to %zu characters", key,
+				  value, room - 1);
 	snprintf(at, room, "%s", value);
 	return 0;
 }
@@ -132,14 +138,29 @@ static int row_set(struct reading *r, size_t i, const char *value)
 	int err;
 
 	if (r->seen & (1ULL << i))
-		return ini_refuse(&r->in, -EINVAL, "%s of [%s] is given twice; remove one of them",
+		return ini_refuse(&r->in, -EINVAL, "duplicate key %s in [%s]; remove one of them",
 				  row->key, row->section);
 	r->seen |= 1ULL << i;
 	err = config_value_set(row, r->c, value, allowed, sizeof(allowed));
 	if (err == -EINVAL)
-		return ini_refuse(&r->in, err, "%s = %s is wrong; allowed is: %s", row->key, value,
-				  allowed);
+		return ini_refuse(&r->in, err, "%s = %s: expected %s", row->key, value, allowed);
 	return err ? ini_refuse(&r->in, err, "%s = %s: %s", row->key, value, allowed) : 0;
+}
+
+static int key_refuse(struct reading *r, const char *key)
+{
+	struct nearest n;
+
+	nearest_begin(&n, key, strlen(key));
+	for (size_t i = 0; i < nr_config_rows; i++)
+		if (!strcmp(config_rows[i].section, r->section))
+			nearest_offer(&n, config_rows[i].key);
+	if (n.word)
+		return ini_refuse(&r->in, -EINVAL, "[%s] has no key %s; did you mean %s?",
+				  r->section, key, n.word);
+	return ini_refuse(&r->in, -EINVAL,
+			  "[%s] has no key %s; 'bpfmon agent --sample' prints all keys", r->section,
+			  key);
 }
 
 static int config_key_set(struct ini *in, const char *key, const char *value)
@@ -151,8 +172,7 @@ static int config_key_set(struct ini *in, const char *key, const char *value)
 	for (size_t i = 0; i < nr_config_rows; i++)
 		if (!strcmp(config_rows[i].section, r->section) && !strcmp(config_rows[i].key, key))
 			return row_set(r, i, value);
-	return ini_refuse(in, -EINVAL, "[%s] has no key %s; bpfmon agent --sample shows all keys",
-			  r->section, key);
+	return key_refuse(r, key);
 }
 
 int config_set_defaults(struct agent_config *c, char *why, size_t size)
@@ -172,16 +192,17 @@ static int endpoint_check(const struct agent_config *c, char *why, size_t size)
 	const char *path = c->path;
 
 	if (!*c->certificate != !*c->key) {
-		snprintf(why, size,
-			 "%s: [exporter] has %s without %s; HTTPS needs both, HTTP neither", path,
-			 *c->key ? "key" : "certificate", *c->key ? "certificate" : "key");
+		snprintf(
+			why, size,
+			"%s: [exporter] has %s without %s; set both for HTTPS, or neither for HTTP",
+			path, *c->key ? "key" : "certificate", *c->key ? "certificate" : "key");
 		return -EINVAL;
 	}
 	if (!c->listen.bytes || c->listen.is_loopback || (*c->certificate && *c->password_file))
 		return 0;
 	snprintf(why, size,
-		 "%s: listen = %s of [exporter] is reached by other machines, and %s not set; set "
-		 "certificate, key and password_file, or listen at 127.0.0.1",
+		 "%s: [exporter] listens on %s, which other machines can reach, but %s not set; "
+		 "set certificate, key and password_file, or listen on 127.0.0.1",
 		 path, c->listen.text,
 		 *c->certificate     ? "password_file is"
 		 : *c->password_file ? "certificate is"
@@ -231,14 +252,14 @@ static int config_file_check(FILE *f, const char *path, char *why, size_t size)
 		return err;
 	}
 	if (!S_ISREG(st.st_mode))
-		fault = "it is no regular file; name one";
+		fault = "it is not a regular file";
 	else if (!geteuid() && st.st_uid)
-		fault = "its owner is not root; chown root";
+		fault = "its owner is not root; run: chown root";
 	else if (!geteuid() && st.st_mode & (S_IWGRP | S_IWOTH))
-		fault = "others than root can write it; chmod go-w";
+		fault = "users other than root can write to it; run: chmod go-w";
 	if (!fault)
 		return 0;
-	snprintf(why, size, "%s is not read: %s", path, fault);
+	snprintf(why, size, "refusing to read %s: %s", path, fault);
 	return -EPERM;
 }
 
@@ -277,31 +298,31 @@ static const char head[] =
 	"#\n"
 	"# Each key is here with its default. The agent reads the file when it starts and on "
 	"SIGHUP. A\n"
-	"# comment begins with # or ; at the start of a line, or with a blank and ; behind a "
-	"value. A\n"
-	"# line has up to 198 bytes. The file is root's, and nobody else can write it.\n";
+	"# comment begins with # or ; at the start of a line, or with a space and ; after a value. "
+	"A\n"
+	"# line has at most 198 bytes. Only root may own the file and write to it.\n";
 
 static const char rules[] =
 	"\n"
 	"# Rules: which cgroups are jobs. The built-in ones (RULES.md) know systemd, Slurm, "
 	"Kubernetes,\n"
-	"# containers and others. Own ones, any number, come before these; the first that fits "
-	"decides.\n"
+	"# containers and others. Rules in this file are tried before them; the first match "
+	"wins.\n"
 	"#\n"
-	"# pattern is the path of a cgroup from the root of its hierarchy; all cgroups below "
-	"belong to\n"
-	"# the job, too. {NAME} or * stands for one or more characters, never for a /. "
-	"{NAME:CLASS} is\n"
-	"# one of\n"
+	"# pattern is the path of a cgroup from the root of its hierarchy; all cgroups below it "
+	"belong\n"
+	"# to the job, too. {NAME} and * match one or more characters except /. {NAME:CLASS} "
+	"matches\n"
+	"# one of these:\n"
 	"#   number   decimal digits\n"
 	"#   hex      hexadecimal digits; hash: 64 of them; uuid: 8-4-4-4-12, or 32\n"
 	"#   service  a name that ends in .service; likewise scope, slice, and unit (service or "
 	"scope)\n"
-	"# and **.slice stands for any number of slices inside each other, also none. The parts in "
-	"{},\n"
-	"# in order and with / between, are the id of the job; {uid:number} is its user. kind is a "
-	"word\n"
-	"# for lists and totals; with the kind none what fits is no job by itself.\n"
+	"# **.slice matches any number of nested slices, including none. The parts in {}, in order "
+	"and\n"
+	"# joined by /, are the ID of the job; {uid:number} is its user. kind is a word for lists "
+	"and\n"
+	"# totals; cgroups that match a rule with kind none are no jobs of their own.\n"
 	"#\n"
 	"#[rule build]\n"
 	"#kind = build\n"

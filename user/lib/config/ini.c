@@ -36,7 +36,7 @@ static int ini_header_read(struct ini *in, const char *text)
 		in->has_section = true;
 		return in->section(in, name);
 	}
-	return ini_refuse(in, -EINVAL, "a section is [NAME], with nothing behind it");
+	return ini_refuse(in, -EINVAL, "expected [NAME] with nothing after it");
 }
 
 /* Refuses what libinih would silently accept or cut. */
@@ -47,14 +47,15 @@ static int ini_line_check(struct ini *in, const char *text)
 	if (strchr(";#", text[blanks])) /* or an empty line */
 		return 0;
 	if (blanks)
-		return ini_refuse(in, -EINVAL, "a line with a key or section begins with no blank");
+		return ini_refuse(in, -EINVAL,
+				  "a key or section must start at the beginning of the line");
 	if (*text == '[')
 		return ini_header_read(in, text);
 	if (in->needs_section && !in->has_section)
-		return ini_refuse(in, -EINVAL, "a key before any section; write [%s] above it",
+		return ini_refuse(in, -EINVAL, "key outside a section; add [%s] above it",
 				  in->first);
 	if (!strchr(text, '='))
-		return ini_refuse(in, -EINVAL, "neither [SECTION] nor KEY = VALUE");
+		return ini_refuse(in, -EINVAL, "expected [SECTION] or KEY = VALUE");
 	return 0;
 }
 
@@ -70,11 +71,11 @@ static char *ini_line_read(char *text, int room, void *reading)
 		if (!n)
 			in->line++;
 		if (iscntrl(c) && (!c || !strchr("\t\r\n", c))) {
-			ini_refuse(in, -EINVAL, "the line has a byte %d; only text is allowed", c);
+			ini_refuse(in, -EINVAL, "invalid control character %d", c);
 			return NULL;
 		}
 		if (n == room - 1) {
-			ini_refuse(in, -EINVAL, "the line is too long; up to %d bytes are allowed",
+			ini_refuse(in, -EINVAL, "the line is too long; the limit is %d bytes",
 				   room - 2);
 			return NULL;
 		}
@@ -105,6 +106,6 @@ int ini_read(struct ini *in)
 		in->line = (unsigned)line;
 	if (line)
 		ini_refuse(in, line == -2 ? -ENOMEM : -EINVAL,
-			   line == -2 ? "out of memory" : "neither [SECTION] nor KEY = VALUE");
+			   line == -2 ? "out of memory" : "expected [SECTION] or KEY = VALUE");
 	return in->err;
 }

@@ -28,82 +28,80 @@
 /* clang-format off: one row a key */
 const struct config_row config_rows[] = {
 	{ "agent", "socket", CONFIG_FILE, AT(socket), 0, 0, "/run/bpfmon/agent.sock", NULL,
-	  "the socket for clients; its folder is root's" },
+	  "socket for clients; only root may write to its directory" },
 	{ "agent", "interval", CONFIG_TIME, AT(interval_ns), 50 * MSEC, HOUR, "1s", NULL,
-	  "the time between two samples of all jobs" },
+	  "time between samples of all jobs" },
 	{ "agent", "admin_group", CONFIG_GROUP, AT(admin_group), 0, 0, "", NULL,
-	  "its members see the jobs of all users, as root does, and have no limits" },
+	  "group whose members, like root, see the jobs of all users and have no limits" },
 	{ "agent", "user_group", CONFIG_GROUP, AT(user_group), 0, 0, "", NULL,
-	  "only its members may connect; none: every user of the machine" },
+	  "group whose members may connect; empty: every user" },
 	{ "agent", "stalled_after", CONFIG_TIME, AT(stalled_after_ns), 0, 365 * DAY, "60s", NULL,
-	  "a job that does nothing for so long is stalled; 0: none is" },
+	  "report a stall after this long without activity; 0: never" },
 	{ "agent", "stalled_below", CONFIG_PERCENT, AT(stalled_below_ppm), 0, 1000000, "0.5%", NULL,
-	  "what uses less of a core, and moves next to no bytes, does nothing" },
+	  "CPU use, as a share of one core, below which a job counts as inactive" },
 	{ "agent", "hierarchy", CONFIG_HIERARCHY, AT(hierarchy), 0, 0, "auto", NULL,
-	  "which cgroups are jobs: auto, unified (version 2), or a controller of version 1" },
+	  "cgroup hierarchy of the jobs: auto, unified (v2), or a v1 controller" },
 	{ "agent", "io_kinds", CONFIG_YES_NO, AT(io_kinds), 0, 0, "no", NULL,
-	  "what jobs read and write by kind of file, as with --io-kinds" },
+	  "split read and written bytes by kind of file, as with --io-kinds" },
 	{ "agent", "block_io", CONFIG_YES_NO, AT(block_io), 0, 0, "no", NULL,
-	  "block I/O of each job, by device, as with --block-io" },
+	  "count the block I/O of each job, by device, as with --block-io" },
 	{ "agent", "max_tasks", CONFIG_NUMBER, AT(max_tasks), 0, 1 << 24, "0", NULL,
-	  "how many tasks are followed at once; 0: by the memory of the machine" },
+	  "maximum number of tasks tracked at once; 0: chosen by memory size" },
 	{ "agent", "net", CONFIG_YES_NO, AT(net), 0, 0, "no", NULL,
-	  "what sockets move, of all jobs; costs each call on a socket some 0.1 microseconds" },
+	  "count the socket traffic of all jobs; adds about 0.1 microseconds to each socket call" },
 
 	{ "limits", "clients", CONFIG_NUMBER, AT(clients), 1, 65536, "256", NULL,
-	  "connections at once" },
+	  "maximum number of concurrent connections" },
 	{ "limits", "jobs_per_user", CONFIG_NUMBER, AT(jobs_per_user), 1, 65536, "64", NULL,
-	  "jobs that a user has asked for and that have not ended" },
+	  "maximum number of running jobs that one user has started" },
 	{ "limits", "requests_per_second", CONFIG_NUMBER, AT(requests_per_second), 1, 100000, "50",
-	  NULL, "of each user" },
+	  NULL, "maximum number of requests per second from one user" },
 	{ "limits", "queue_bytes", CONFIG_BYTES, AT(queue_bytes), 64 << 10, 1 << 30, "4M", NULL,
-	  "what waits for a client that reads slowly; more is dropped, and counted" },
+	  "size of the queue for a slow client; further lines are dropped and counted" },
 	{ "limits", "user_bytes", CONFIG_BYTES, AT(user_bytes), 1 << 20, 1 << 30, "32M", NULL,
-	  "what waits for all clients of a user, beyond 64K for each; more is dropped, and "
-	  "counted" },
+	  "size of all queues of one user, beyond 64K for each client; further lines are dropped "
+	  "and counted" },
 	{ "limits", "min_interval", CONFIG_TIME, AT(min_interval_ns), MSEC, HOUR, "50ms", NULL,
-	  "the shortest interval of samples that a user may ask for" },
+	  "shortest sampling interval that a user may request" },
 
 	{ "leave", "pss", CONFIG_YES_NO, AT(pss), 0, 0, "yes", NULL,
-	  "proportional memory, which reads /proc within a budget of time" },
+	  "allow --pss, which reads /proc within a time budget" },
 
 	{ "history", "store", CONFIG_FILE, AT(store), 0, 0, "", "/var/lib/bpfmon/node.db",
-	  "the file in which ended jobs are kept; none: they are not" },
+	  "database file for ended jobs; empty: keep none" },
 	{ "history", "keep_days", CONFIG_NUMBER, AT(keep_days), 1, 36500, "30", NULL,
-	  "older jobs are removed" },
+	  "remove jobs older than this" },
 	{ "history", "keep_bytes", CONFIG_BYTES, AT(keep_bytes), MIB, TIB, "1G", NULL,
-	  "the oldest jobs are removed while the file is larger" },
+	  "remove the oldest jobs while the file is larger than this" },
 	{ "history", "min_seconds", CONFIG_TIME, AT(min_ns), 0, DAY, "0", NULL,
-	  "shorter jobs are in no list, but in the totals" },
+	  "do not list shorter jobs; they count in the totals" },
 
 	{ "exporter", "listen", CONFIG_ADDRESS, AT(listen), 0, 0, "127.0.0.1:9433", NULL,
-	  "where Prometheus reads: ADDRESS:PORT or [ADDRESS]:PORT; none: nowhere" },
+	  "endpoint for Prometheus: ADDRESS:PORT or [ADDRESS]:PORT; empty: none" },
 	{ "exporter", "hosts", CONFIG_HOSTS, AT(hosts), 0, 0, "", NULL,
-	  "names, with blanks between, that clients without a password may call it by, besides the "
-	  "machine's own" },
+	  "additional host names that clients without a password may use, separated by spaces" },
 	{ "exporter", "series", CONFIG_NUMBER, AT(series), 1, 1000000, "1000", NULL,
-	  "jobs with series of their own; further ones are counted together" },
+	  "maximum number of jobs with series of their own; others are summed up" },
 	{ "exporter", "keep", CONFIG_TIME, AT(keep_ns), SEC, DAY, "5min", NULL,
-	  "the series of a job stay so long after its end" },
+	  "keep the series of a job for this long after its end" },
 	{ "exporter", "certificate", CONFIG_FILE, AT(certificate), 0, 0, "", NULL,
-	  "PEM file, for HTTPS; with it comes key" },
+	  "certificate for HTTPS, a PEM file; needs key" },
 	{ "exporter", "key", CONFIG_SECRET, AT(key), 0, 0, "", NULL,
-	  "PEM file of its private key, which others cannot read" },
+	  "private key of the certificate, a PEM file that other users cannot read" },
 	{ "exporter", "password_file", CONFIG_SECRET, AT(password_file), 0, 0, "", NULL,
-	  "its first line is USER:PASSWORD, asked for by HTTP; others cannot read it" },
+	  "file with USER:PASSWORD for HTTP authentication in its first line; other users cannot "
+	  "read it" },
 };
 /* clang-format on */
 const size_t nr_config_rows = sizeof(config_rows) / sizeof(*config_rows);
 
 const struct config_section config_sections[] = {
 	{ "agent", "The agent" },
-	{ "limits", "What clients may use" },
-	{ "leave",
-	  "What users who are no administrators may ask for although it costs the machine" },
-	{ "history", "Jobs that have ended" },
-	{ "exporter", "The endpoint for Prometheus. An address that other machines reach needs "
-		      "certificate, key and "
-		      "password_file" },
+	{ "limits", "Limits for clients" },
+	{ "leave", "Costly features that users may request without being administrators" },
+	{ "history", "History of ended jobs" },
+	{ "exporter", "Endpoint for Prometheus. An address that other machines can reach needs "
+		      "certificate, key and password_file" },
 };
 const size_t nr_config_sections = sizeof(config_sections) / sizeof(*config_sections);
 
@@ -201,7 +199,7 @@ static int config_group_find(const char *text, struct config_group *group, char 
 		snprintf(why, size, "the name of a group of this machine, or nothing");
 		return -EINVAL;
 	}
-	snprintf(why, size, "cannot look up this group: %s", strerror(-err));
+	snprintf(why, size, "cannot look up the group: %s", strerror(-err));
 	return err;
 }
 
@@ -311,7 +309,7 @@ static int yes_no_set(const char *text, bool *value, char *why, size_t size)
 static int hierarchy_set(const char *text, char *value, char *why, size_t size)
 {
 	if (!*text || text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_=.-")]) {
-		snprintf(why, size, "auto, unified, or a controller of version 1");
+		snprintf(why, size, "auto, unified, or a cgroup v1 controller");
 		return -EINVAL;
 	}
 	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
@@ -322,7 +320,7 @@ static int hosts_set(const char *text, char *value, char *why, size_t size)
 {
 	for (const char *p = text; *p; p++)
 		if (!isalnum((unsigned char)*p) && !strchr(" .-_", *p)) {
-			snprintf(why, size, "names of hosts without ports, with blanks between");
+			snprintf(why, size, "host names without ports, separated by spaces");
 			return -EINVAL;
 		}
 	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
@@ -360,14 +358,14 @@ int config_value_set(const struct config_row *row, void *config, const char *tex
 	case CONFIG_NUMBER:
 		return quantity_set(row, numbers, "a whole number", text, value, why, size);
 	case CONFIG_BYTES:
-		return quantity_set(row, sizes, "bytes, as 512K, 64M or 1G", text, value, why,
+		return quantity_set(row, sizes, "a size, as in 512K, 64M or 1G", text, value, why,
 				    size);
 	case CONFIG_TIME:
-		return quantity_set(row, times, "a time, as 50ms, 1.5s, 5min, 2h or 1d", text,
+		return quantity_set(row, times, "a time, as in 50ms, 1.5s, 5min, 2h or 1d", text,
 				    value, why, size);
 	case CONFIG_PERCENT:
-		return quantity_set(row, percents, "percent, as 0.5% or 2%", text, value, why,
-				    size);
+		return quantity_set(row, percents, "a percentage, as in 0.5% or 2%", text, value,
+				    why, size);
 	case CONFIG_HIERARCHY:
 		return hierarchy_set(text, value, why, size);
 	case CONFIG_HOSTS:
@@ -384,7 +382,8 @@ int config_value_set(const struct config_row *row, void *config, const char *tex
 	}
 }
 
-#define ALLOWED "ADDRESS:PORT with a number as address, as 127.0.0.1:9433 or [::1]:9433, or nothing"
+#define ALLOWED                                                                                    \
+	"ADDRESS:PORT with a numeric address, as in 127.0.0.1:9433 or [::1]:9433, or nothing"
 
 static bool port_parse(const char *text, in_port_t *port)
 {

@@ -23,11 +23,11 @@ static const char *user_file_fault(const struct stat *st, const struct user *u)
 	bool has_own_group = u->gid == (gid_t)u->uid && st->st_gid == u->gid;
 
 	if (!S_ISREG(st->st_mode))
-		return "it is no regular file";
+		return "it is not a regular file";
 	if (st->st_uid && st->st_uid != u->uid)
 		return "it belongs to another user";
 	if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !has_own_group))
-		return "other users can write it; chmod go-w";
+		return "other users can write to it; run: chmod go-w";
 	if (st->st_size >= USER_FILE_BYTES)
 		return "it is too large";
 	return NULL;
@@ -66,7 +66,7 @@ static int user_file_open(struct user_file *file, const struct user *u, int flag
 	}
 	if (fd < 0 || fstat(fd, &st)) {
 		snprintf(file->why, sizeof(file->why), "%s",
-			 errno == ELOOP ? "it is a link" : strerror(errno));
+			 errno == ELOOP ? "it is a symbolic link" : strerror(errno));
 		return 0;
 	}
 	fault = user_file_fault(&st, u);
@@ -215,13 +215,13 @@ void user_files_done(struct user_file files[NR_USER_FILES])
 static const char *fault_of_secret(const struct stat *st)
 {
 	if (!S_ISREG(st->st_mode))
-		return "it is no regular file: name one";
+		return "it is not a regular file";
 	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return "it is owned by another user: chown root";
+		return "another user owns it; run: chown root";
 	if (st->st_mode & S_IRWXO)
-		return "others may read or change it: chmod o=";
+		return "other users can access it; run: chmod o=";
 	if (st->st_mode & S_IWGRP)
-		return "its group may change it: chmod g-w";
+		return "its group can write to it; run: chmod g-w";
 	return NULL;
 }
 
@@ -243,7 +243,7 @@ int secret_open(const char *path, char *why, size_t size)
 	if (!fault)
 		return fd;
 	close(fd);
-	snprintf(why, size, "%s is not used as a secret: %s", path, fault);
+	snprintf(why, size, "refusing to use %s as a secret: %s", path, fault);
 	return -EPERM;
 }
 
@@ -267,8 +267,8 @@ int secret_read(const char *path, char *out, size_t room, char *why, size_t size
 		length--;
 	if (!length || length >= room || memchr(out, '\0', length)) {
 		explicit_bzero(out, room);
-		snprintf(why, size, "the first line of %s is not a secret of 1 to %zu characters",
-			 path, room - 1);
+		snprintf(why, size, "the first line of %s must have 1 to %zu characters", path,
+			 room - 1);
 		return -EINVAL;
 	}
 	explicit_bzero(out + length, room - length);
