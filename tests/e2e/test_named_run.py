@@ -101,7 +101,7 @@ class LastRuns(StoreCase):
         return [line["job"] for line in lines if line["kind"] == "meta"]
 
     def test_without_a_word_it_is_the_last_run(self):
-        self.assertEqual(self.shown(), ("j4", "bpfmon: run 5, the last one: x\n"))
+        self.assertEqual(self.shown(), ("j4", "bpfmon: run 5 (the last one): x\n"))
         self.assertEqual(self.exported(), ["j4"])
         job, said = self.shown("~1")
         self.assertEqual((job, said), ("j3", "bpfmon: run 4 is ~1: x\n"))
@@ -114,13 +114,18 @@ class LastRuns(StoreCase):
         self.store = self.dir / "new.sqlite"
         self.bpfmon("store", "merge", self.dir / "0.jsonl")
         self.bpfmon("store", "prune", "--keep", "0")
-        self.assert_refused(self.bpfmon("show"), "no run was named", "bpfmon -- COMMAND")
+        self.assert_refused(self.bpfmon("show"), "no run named", "bpfmon -- COMMAND")
 
     def test_a_name_is_its_last_run_and_says_which(self):
-        self.assertEqual(self.shown("align"), ("j2", "bpfmon: run 3, the last of 2 runs 'align'; align~1 is the one before\n"))
+        self.assertEqual(self.shown("align"), ("j2", "bpfmon: run 3 (the last of 2 runs named 'align'; align~1 is the one before)\n"))
         self.assertEqual(self.shown("align~0")[0], "j2")
         self.assertEqual(self.shown("sort"), ("j1", ""))
         self.assertEqual(self.shown("sort~0")[0], "j1")
+
+    def test_a_mistyped_name_is_corrected(self):
+        self.assert_refused(self.bpfmon("show", "algin"), "no run 'algin' in the store", "did you mean 'align'?")
+        self.assert_refused(self.bpfmon("show", "srot~1"), "did you mean 'sort'?")
+        self.assert_refused(self.bpfmon("show", "unrelated"), "see 'bpfmon list'")
 
     def test_a_run_that_is_called_so_goes_before_the_meaning_of_its_name(self):
         self.assertEqual(self.shown("align~1"), ("j3", ""))
@@ -165,7 +170,7 @@ class LastRuns(StoreCase):
 
         names, said = compared("align")
         self.assertEqual(names, ["1", "3"])
-        self.assertIn("runs 1 and 3, the last two of 2 runs 'align'", said)
+        self.assertIn("runs 1 and 3 (the last two of 2 runs named 'align')", said)
         self.assertEqual(compared("align", "sort")[0], ["3", "sort"])
         self.assertEqual(compared("~1", "~0")[0], ["4", "5"])
         self.assert_refused(self.bpfmon("compare", "sort"), "takes two runs", "'sort' is one")

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -113,8 +114,8 @@ static int run_report_ambiguous(const struct stores *s, const char *text,
 	for (size_t i = 0; i < all->nr && i < NAMED_IDS && n < sizeof(ids); i++)
 		n += (size_t)snprintf(ids + n, sizeof(ids) - n, "%s%s%" PRId64, i ? ", " : "",
 				      s->prefix[all->runs[i].source], all->runs[i].id);
-	log_error("'%s' means %zu runs (%s%s); name one by its number", text, all->nr, ids,
-		  all->nr > NAMED_IDS ? ", ..." : "");
+	log_error("'%s' is ambiguous: it matches %zu runs (%s%s); give the number of one", text,
+		  all->nr, ids, all->nr > NAMED_IDS ? ", ..." : "");
 	return -ENOTUNIQ;
 }
 
@@ -141,10 +142,11 @@ static void run_report_chosen(const struct stores *s, const char *word, const st
 	const char *prefix = s->prefix[r->source], *command = r->command ? r->command : "-";
 
 	if (!word)
-		log_note("run %s%" PRId64 ", the last one: %.*s", prefix, r->id, COMMAND_SHOWN,
+		log_note("run %s%" PRId64 " (the last one): %.*s", prefix, r->id, COMMAND_SHOWN,
 			 command);
 	else if (of)
-		log_note("run %s%" PRId64 ", the last of %zu runs '%s'; %s~1 is the one before",
+		log_note("run %s%" PRId64
+			 " (the last of %zu runs named '%s'; %s~1 is the one before)",
 			 prefix, r->id, of, word, word);
 	else
 		log_note("run %s%" PRId64 " is %s: %.*s", prefix, r->id, word, COMMAND_SHOWN,
@@ -162,12 +164,13 @@ static int runs_choose(const struct stores *s, const char *word, const struct ru
 	if (w->has_all) {
 		runs_keep(all, 0, nr);
 	} else if (w->back >= nr) {
-		log_error("there is no run '%s': only %zu%s are kept", word, nr,
+		log_error("no run '%s': there are only %zu runs%s", word, nr,
 			  w->name && *w->name ? " of that name" : "");
 		return -ENOENT;
 	} else if (!w->has_back && rules->takes_pair && nr > 1) {
 		runs_keep(all, 0, 2);
-		log_note("runs %s%" PRId64 " and %s%" PRId64 ", the last two of %zu runs '%s'",
+		log_note("runs %s%" PRId64 " and %s%" PRId64
+			 " (the last two of %zu runs named '%s')",
 			 s->prefix[all->runs[0].source], all->runs[0].id,
 			 s->prefix[all->runs[1].source], all->runs[1].id, nr, word);
 	} else {
@@ -291,15 +294,42 @@ static int named_runs_add_stored(struct named_runs *n, struct stored_runs *all, 
 	return 0;
 }
 
+/* Copies the name of the run in the stores that @word, less "~1", is near to; else sets "". */
+static void run_name_guess(const struct stores *s, const char *word, char guess[RUN_LABEL_BYTES])
+{
+	const struct run_filter any = { 0 };
+	const char *back = strrchr(word, '~');
+	struct stored_runs all = { 0 };
+	struct nearest n;
+
+	*guess = '\0';
+	nearest_begin(&n, word, back ? (size_t)(back - word) : strlen(word));
+	if (!stores_query(s, &any, &all))
+		for (size_t i = 0; i < all.nr; i++)
+			if (all.runs[i].name)
+				nearest_offer(&n, all.runs[i].name);
+	if (n.word)
+		snprintf(guess, RUN_LABEL_BYTES, "%s", n.word);
+	stored_runs_done(&all);
+}
+
 static int word_report_unknown(const struct named_runs *n, const char *word)
 {
-	if (word)
-		log_error("there is no run '%s' in the store%s, and no such file; see bpfmon list",
-			  word, n->stores.nr > 1 ? "s" : "");
+	const char *in = n->stores.nr > 1 ? "stores" : "store";
+	char guess[RUN_LABEL_BYTES];
+
+	if (!word) {
+		log_error("no run named, and the %s empty; name a file, or record a run with: "
+			  "bpfmon -- COMMAND",
+			  n->stores.nr > 1 ? "stores are" : "store is");
+		return -ENOENT;
+	}
+	run_name_guess(&n->stores, word, guess);
+	if (*guess)
+		log_error("no run '%s' in the %s, and no such file; did you mean '%s'?", word, in,
+			  guess);
 	else
-		log_error("no run was named, and none is in the store%s yet; name a file, or keep "
-			  "a run: bpfmon -- COMMAND",
-			  n->stores.nr > 1 ? "s" : "");
+		log_error("no run '%s' in the %s, and no such file; see 'bpfmon list'", word, in);
 	return -ENOENT;
 }
 
