@@ -240,18 +240,18 @@ class Failures(BenchCase):
     def test_usage(self):
         for words, said in (
                 ([], "no command was given"),
-                (["-n", "0", "true"], "--runs does not take '0'"),
-                (["-L", "a", "1", "-L", "a", "2", "true"], "--parameter-list does not take 'a 2'"),
-                (["-P", "a", "5", "1", "true"], "--parameter-scan does not take 'a 5 1'"),
-                (["-P", "a", "1"], "--parameter-scan does not take 'a'"),
+                (["-n", "0", "true"], "--runs does not accept '0'"),
+                (["-L", "a", "1", "-L", "a", "2", "true"], "--parameter-list does not accept 'a 2'"),
+                (["-P", "a", "5", "1", "true"], "--parameter-scan does not accept 'a 5 1'"),
+                (["-P", "a", "1"], "--parameter-scan does not accept 'a'"),
                 (["true", "--", "true"], "'true' is before --"),
                 (["-p", "a", "-p", "b", "1", "2", "3"], "there are 3 commands and 2 of --prepare"),
-                (["-S", "", "true"], "--shell does not take ''"),
-                (["-S", "sh 'x", "true"], "--shell does not take"),
+                (["-S", "", "true"], "--shell does not accept ''"),
+                (["-S", "sh 'x", "true"], "--shell does not accept"),
                 (["-N", "echo 'x"], "a quote that does not end"),
                 (["--tag", "case=x", "true"], "of the tag 'case'"),
                 (["--tag", "threads=9", "-L", "threads", "1,2", "true {threads}"], "'threads' is the name of a parameter"),
-                ([word for i in range(61) for word in ("--tag", f"t{i}=x")] + ["true"], "64 tags at most"),
+                ([word for i in range(61) for word in ("--tag", f"t{i}=x")] + ["true"], "at most 64 tags"),
                 (["-L", "bench", "1", "true"], "'bench'")):
             with self.subTest(words=words):
                 self.assert_refused(self.bpfmon("bench", *words), said)

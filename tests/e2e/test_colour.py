@@ -68,7 +68,7 @@ class Colour(ScreenCase):
     def test_colour_is_had_for_the_asking(self):
         self.assertIn(RED, self.in_a_pipe("list", "--color=always"))
         self.assertIn(RED, self.in_a_pipe("show", 2, "--color=always", NO_COLOR="1"))
-        self.assertIn("--color does not take 'red'", self.in_a_pipe("list", "--color", "red"))
+        self.assertIn("--color does not accept 'red'", self.in_a_pipe("list", "--color", "red"))
 
     def test_moments_name_their_zone(self):
         for zone, name in (("UTC", "UTC"), ("Asia/Kolkata", "IST"), ("XYZ-3", "XYZ")):

@@ -146,12 +146,12 @@ class Files(ConfigCase):
             self.project.write_text("name = spoilt\n")
             spoil()
             done = self.bpfmon("list")
-            self.assert_one_line(done, 0, "warning", self.project, "is not read")
+            self.assert_one_line(done, 0, "warning", self.project, "ignoring")
 
     def test_mistakes_name_file_and_line_and_nothing_is_run(self):
         ran = self.dir / "ran"
         for path, text, words in (
-            (self.own, "\nintervall = 1\n", (":2: ", "no option intervall")),
+            (self.own, "\nintervall = 1\n", (":2: ", "unknown option intervall")),
             (self.own, "interval = soon\n", (":1: ", "interval = soon")),
             (self.project, "[run]\nlimits = x\n", (":2: ", "no option limits")),
         ):

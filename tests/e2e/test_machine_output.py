@@ -86,7 +86,7 @@ class MachineOutput(RunsCase):
 
     def test_what_is_no_format_is_refused(self):
         for words, _, _, _ in TABLE:
-            self.assert_refused(self.bpfmon(*words, "--format", "xml", cwd=self.dir), "--format does not take 'xml'", "text", "json")
+            self.assert_refused(self.bpfmon(*words, "--format", "xml", cwd=self.dir), "--format does not accept 'xml'", "text", "json")
 
     def test_ids_are_numbers_that_name_the_run(self):
         first = self.objects("list", "--json", "--sort", "wall")[-1]

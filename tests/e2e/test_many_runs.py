@@ -103,7 +103,7 @@ class Distributions(ManyCase):
         self.assertEqual(self.text("--hist", "none"), "no runs\n")
 
     def test_what_is_no_metric_is_refused(self):
-        self.assert_refused(self.bpfmon("list", "--hist=wal"), "--hist does not take 'wal'", "wall")
+        self.assert_refused(self.bpfmon("list", "--hist=wal"), "--hist does not accept 'wal'", "wall")
         self.assert_refused(self.bpfmon("list", "--hist=wall,wall"), "--hist")
         self.assert_refused(self.bpfmon("list", "--hist", "--csv"), "csv")
         self.assert_refused(self.bpfmon("list", "--hist", "--columns", "id"), "--columns")
@@ -153,8 +153,8 @@ class Scatter(ManyCase):
 
     def test_it_is_of_two_metrics(self):
         for words in ("wall", "wall,cpu,peak", "wall,wall"):
-            self.assert_refused(self.bpfmon("list", f"--scatter={words}"), "--scatter does not take")
-        self.assert_refused(self.bpfmon("list", "--scatter=wall,pek"), "--scatter does not take 'wall,pek'", "peak")
+            self.assert_refused(self.bpfmon("list", f"--scatter={words}"), "--scatter does not accept")
+        self.assert_refused(self.bpfmon("list", "--scatter=wall,pek"), "--scatter does not accept 'wall,pek'", "peak")
         self.assert_refused(self.bpfmon("list", "--scatter", "--csv"), "csv")
 
 
@@ -275,7 +275,7 @@ class Trend(ManyCase):
 
     def test_it_is_of_runs_of_one_name(self):
         self.assert_refused(self.bpfmon("list", "--trend"), "one name", "--name")
-        self.assert_refused(self.bpfmon("list", "--trend=wall,cpu"), "--trend does not take")
+        self.assert_refused(self.bpfmon("list", "--trend=wall,cpu"), "--trend does not accept")
         self.assertEqual(self.text("--trend", "--name", "none").splitlines()[0], "wall_seconds of 0 runs at 0 revisions")
 
 
@@ -336,4 +336,4 @@ class Page(ManyCase):
         self.assert_refused(self.bpfmon("report", "--many", "--name", "none"), "no run passes the filters")
         self.assert_refused(self.bpfmon("report", "--many", "-f", "svg"), "no picture")
         self.assert_refused(self.bpfmon("report", "--name", "sort"), "--many")
-        self.assert_refused(self.bpfmon("report", "--many=wal"), "--many does not take 'wal'", "wall")
+        self.assert_refused(self.bpfmon("report", "--many=wal"), "--many does not accept 'wal'", "wall")

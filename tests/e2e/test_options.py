@@ -95,7 +95,7 @@ class Refusals(Case):
                 self.assert_refused(self.bpfmon(words))
 
     def test_an_unknown_program_is_named(self):
-        self.assert_refused(self.bpfmon(["--inject-no-program", "no__such"]), "does not take 'no__such'")
+        self.assert_refused(self.bpfmon(["--inject-no-program", "no__such"]), "does not accept 'no__such'")
 
     def test_an_unknown_option_is_named(self):
         self.assert_refused(self.bpfmon(["--no-such-option"]), "--no-such-option")

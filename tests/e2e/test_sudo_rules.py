@@ -102,7 +102,7 @@ class Rules(Case):
         done = self.sudo("--user", "--", "id", "-u", variables=VARIABLES)
         self.assertEqual(done.stdout, f"{NOBODY}\n", done.stderr)
         self.assertFalse(self.file.exists())
-        self.assertEqual(done.stderr.count("under sudo BPFMON_"), len(VARIABLES), done.stderr)
+        self.assertEqual(done.stderr.count(" under sudo, because"), len(VARIABLES), done.stderr)
 
     def test_a_rule_without_user_is_one_for_root_and_its_variables_still_choose_nothing(self):
         self.install(BPFMON, f'Defaults:#{NOBODY} env_keep += "BPFMON_*"\n')

@@ -86,7 +86,7 @@ class Pages(WebCase):
         self.assertEqual([run["name"] for run in self.json("/runs.json?tag=threads%3D8&state=finished")["runs"]], ["first"])
         page = self.json("/runs.json?limit=1&offset=1")
         self.assertEqual((page["total"], [run["id"] for run in page["runs"]]), (2, [1]))
-        self.assertIn("--state does not take 'lost'", self.json("/runs.json?state=lost", 400)["said"])
+        self.assertIn("--state does not accept 'lost'", self.json("/runs.json?state=lost", 400)["said"])
         self.assertEqual(self.json("/runs.json?store=/etc/passwd&output=x")["total"], 2)  # no filters: ignored
 
     def test_every_download_is_what_export_writes(self):

@@ -158,7 +158,7 @@ class CommandLine(ReportCase):
         self.refused(["run.jsonl", "other"], "other")
         self.refused(["run.jsonl", "-f", "gif"], "'gif'", "html", "svg")
         self.refused(["run.jsonl", "--nonsense"], "--nonsense")
-        self.refused(["run.jsonl", "-o"], "a value is missing")
+        self.refused(["run.jsonl", "-o"], "missing value")
         self.refused(["run.jsonl", "-o", "nowhere/x.html"], "nowhere/x.html")
 
     def test_help_is_help(self):

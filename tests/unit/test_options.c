@@ -20,7 +20,7 @@ static void assert_interval(const char *text, uint64_t ns)
 
 static void assert_no_interval(const char *text)
 {
-	assert_refused("--interval does not take", "-i", (char *)text, "--", "true");
+	assert_refused("--interval does not accept", "-i", (char *)text, "--", "true");
 }
 
 static void defaults_are_a_second_and_all_metrics_that_cost_nothing(void **state)
@@ -54,11 +54,11 @@ static void process_samples_are_off_or_up_to_a_thousand(void **state)
 	assert_int_equal(o.recording.process_samples, 1000);
 	assert_parsed(&o, "--process-samples", "20", "--process-samples", "0", "--", "true");
 	assert_int_equal(o.recording.process_samples, 0);
-	assert_refused("--process-samples does not take '1001'", "--process-samples=1001", "--",
+	assert_refused("--process-samples does not accept '1001'", "--process-samples=1001", "--",
 		       "true");
-	assert_refused("--process-samples does not take '-1'", "--process-samples=-1", "--",
+	assert_refused("--process-samples does not accept '-1'", "--process-samples=-1", "--",
 		       "true");
-	assert_refused("--process-samples does not take ''", "--process-samples=", "--", "true");
+	assert_refused("--process-samples does not accept ''", "--process-samples=", "--", "true");
 }
 
 static void intervals_are_seconds_fractions_or_milliseconds(void **state)

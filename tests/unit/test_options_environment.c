@@ -38,8 +38,8 @@ static void after_user_no_option_chooses_a_user(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_refused("give it once", "--user", "--user=root", "--", "true");
-	assert_refused("give it once", "--user=root", "--user", "--", "true");
+	assert_refused("give it only once", "--user", "--user=root", "--", "true");
+	assert_refused("give it only once", "--user=root", "--user", "--", "true");
 	assert_refused("put it before --user", "--user", "--record-as", "root", "--", "true");
 	assert_refused("put it before --user", "--user", "-q", "--record-as=root", "--", "true");
 	assert_parsed(&o, "--record-as", "root", "--user", "--", "true");
@@ -105,7 +105,7 @@ static void mistake_in_the_environment_names_the_variable(void **state)
 {
 	(void)state;
 	setenv("BPFMON_MAX_TASKS", "many", 1);
-	assert_refused("BPFMON_MAX_TASKS does not take 'many'", "--", "true");
+	assert_refused("BPFMON_MAX_TASKS does not accept 'many'", "--", "true");
 }
 
 /* BPFMON_VERSION is what an installer's script would call the release it fetches. */

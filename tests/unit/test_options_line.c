@@ -50,12 +50,14 @@ static void command_without_dashes_is_refused_with_what_to_type(void **state)
 {
 	(void)state;
 	assert_refused(" bpfmon -- ls -v --force\n", "ls", "-v", "--force");
-	assert_refused("a command comes after --: bpfmon -i 1 -- make\n", "-i", "1", "make");
+	assert_refused("the command must follow '--': bpfmon -i 1 -- make\n", "-i", "1", "make");
 	assert_refused("bpfmon -q --user -- make 'a b' '' 'it'\\''s' '~'\n", "-q", "--user", "make",
 		       "a b", "", "it's", "~");
-	assert_refused("did you mean 'list'? To run it: bpfmon -- lsit\n", "lsit");
-	assert_refused("'store remove'? To run it: bpfmon -- rm 24\n", "rm", "24");
-	assert_refused("a run is only: bpfmon -- make\n", "run", "--", "make");
+	assert_refused("did you mean 'list'? To run a program of that name: bpfmon -- lsit\n",
+		       "lsit");
+	assert_refused("'store remove'? To run a program of that name: bpfmon -- rm 24\n", "rm",
+		       "24");
+	assert_refused("there is no 'run' subcommand; use: bpfmon -- make\n", "run", "--", "make");
 }
 
 static void subcommand_behind_options_is_refused_with_what_to_type(void **state)
@@ -63,7 +65,7 @@ static void subcommand_behind_options_is_refused_with_what_to_type(void **state)
 	(void)state;
 	assert_refused("subcommand: bpfmon list --store X --json\n", "--store", "X", "list",
 		       "--json");
-	assert_refused("try: bpfmon list. To run a program of that name: bpfmon -i 1 -- list\n",
+	assert_refused("try: bpfmon list; to run a program of that name: bpfmon -i 1 -- list\n",
 		       "-i", "1", "list");
 }
 
@@ -76,7 +78,7 @@ static void dashes_are_no_value_unless_they_are_in_the_word_of_the_option(void *
 	assert_refused("after '-o'", "-o", "--", "true");
 	assert_parsed(&o, "--name=--", "--", "true");
 	assert_string_equal(o.recording.name, "--");
-	assert_refused("a command comes after --", "--name=--", "true");
+	assert_refused("the command must follow '--'", "--name=--", "true");
 }
 
 static void long_line_that_is_shown_is_cut(void **state)
@@ -104,7 +106,7 @@ static void unknown_options_are_refused_and_named(void **state)
 	assert_refused("'-x'", "-x", "--", "true");
 	assert_refused("'--nmae'; did you mean '--name'?", "--nmae", "a", "--", "true");
 	assert_refused("'-output'; did you mean '--output'?", "-output", "a", "--", "true");
-	assert_refused("'bpfmon attach' has one", "--pid", "7", "--", "true");
+	assert_refused("'bpfmon attach' has it", "--pid", "7", "--", "true");
 	assert_refused("did you mean 'rss_bytes'?", "--metrics", "cpu,rss_byts", "--", "true");
 	assert_refused("did you mean 'jsonl'?", "-f", "josnl", "--", "true");
 }

@@ -61,14 +61,14 @@ static void pss_takes_two_percent_by_default(void **state)
 static void pss_takes_neither_all_the_time_nor_none(void **state)
 {
 	(void)state;
-	assert_refused("--pss does not take '0'", "--pss=0", "--", "true");
-	assert_refused("--pss does not take '0.09'", "--pss=0.09", "--", "true");
-	assert_refused("--pss does not take '51'", "--pss=51", "--", "true");
-	assert_refused("--pss does not take '-1'", "--pss=-1", "--", "true");
-	assert_refused("--pss does not take 'nan'", "--pss=nan", "--", "true");
-	assert_refused("--pss does not take '2x'", "--pss=2x", "--", "true");
-	assert_refused("--pss does not take '.'", "--pss=.", "--", "true");
-	assert_refused("--pss does not take ''", "--pss=", "--", "true");
+	assert_refused("--pss does not accept '0'", "--pss=0", "--", "true");
+	assert_refused("--pss does not accept '0.09'", "--pss=0.09", "--", "true");
+	assert_refused("--pss does not accept '51'", "--pss=51", "--", "true");
+	assert_refused("--pss does not accept '-1'", "--pss=-1", "--", "true");
+	assert_refused("--pss does not accept 'nan'", "--pss=nan", "--", "true");
+	assert_refused("--pss does not accept '2x'", "--pss=2x", "--", "true");
+	assert_refused("--pss does not accept '.'", "--pss=.", "--", "true");
+	assert_refused("--pss does not accept ''", "--pss=", "--", "true");
 }
 
 static void pss_adds_its_metrics(void **state)

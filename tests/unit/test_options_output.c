@@ -62,7 +62,7 @@ static void format_option_is_before_the_extension(void **state)
 static void formats_that_do_not_exist_are_refused(void **state)
 {
 	(void)state;
-	assert_refused("--format does not take 'xml'", "-f", "xml", "-o", "x", "--", "true");
+	assert_refused("--format does not accept 'xml'", "-f", "xml", "-o", "x", "--", "true");
 }
 
 static void the_error_for_a_format_without_output_has_a_hint(void **state)

@@ -110,7 +110,7 @@ static void too_many_on_the_command_line_are_refused_with_the_limit(void **state
 	}
 	argv[1 + 2 * (MAX_TAGS + 1)] = "--";
 	argv[2 + 2 * (MAX_TAGS + 1)] = "true";
-	parse_badly("--tag does not take 'k64=v': a run has 64 tags at most", argv);
+	parse_badly("--tag does not accept 'k64=v': a run has at most 64 tags", argv);
 }
 
 static void a_word_of_a_run_has_less_than_4_kib(void **state)
@@ -125,11 +125,11 @@ static void a_word_of_a_run_has_less_than_4_kib(void **state)
 	assert_int_equal(
 		parse_line(&o, (char *[]){ "bpfmon", "--tag", tag, "--", "true", NULL }, said),
 		-EINVAL);
-	assert_line_with(said, "--tag takes a text of less than 4096 bytes");
+	assert_line_with(said, "--tag does not accept texts of more than 4095 bytes");
 	assert_int_equal(
 		parse_line(&o, (char *[]){ "bpfmon", "--name", tag, "--", "true", NULL }, said),
 		-EINVAL);
-	assert_line_with(said, "--name takes a text of less than 4096 bytes");
+	assert_line_with(said, "--name does not accept texts of more than 4095 bytes");
 	setenv("BPFMON_TAG_k", tag + 3, 1);
 	setenv("BPFMON_TAG_l", tag, 1);
 	assert_warned(&o, "left out of those in the environment (BPFMON_TAG_...): 1",
@@ -139,8 +139,9 @@ static void a_word_of_a_run_has_less_than_4_kib(void **state)
 static void what_is_no_tag_is_refused_with_the_help(void **state)
 {
 	(void)state;
-	assert_refused("--tag does not take 'a': Tag the run", "--tag", "a", "--", "true");
-	assert_refused("--tag does not take '=b'", "--tag", "=b", "--", "true");
+	assert_refused("--tag does not accept 'a': it expects KEY=VALUE", "--tag", "a", "--",
+		       "true");
+	assert_refused("--tag does not accept '=b'", "--tag", "=b", "--", "true");
 }
 
 int main(void)

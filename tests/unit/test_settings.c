@@ -142,28 +142,37 @@ static void unknown_keys_and_bad_values_name_file_and_line(void **state)
 {
 	(void)state;
 	assert_refused_text(FILE_OF_USER, "\n# x\nintervall = 1\n",
-			    "own:3: there is no option intervall; bpfmon --help");
+			    "own:3: unknown option intervall; did you mean interval?");
 	assert_refused_text(FILE_OF_USER, "interval = 1\ninterval = soon\n",
-			    "own:2: interval = soon is wrong: Time between samples");
+			    "own:2: interval = soon: expected a time, as in 1, 0.1 or 10ms");
 	assert_refused_text(FILE_OF_USER, "quiet = maybe\n",
-			    "own:1: quiet = maybe is wrong; allowed are yes and no");
+			    "own:1: quiet = maybe: expected yes or no");
 	assert_refused_text(FILE_OF_USER, "columns = id\n",
 			    "own:1: columns is an option of bpfmon list; write it below [list]");
 	assert_refused_text(FILE_OF_USER, "[list]\ninterval = 1\n",
-			    "own:2: [list] has no option interval; bpfmon list --help");
-	assert_refused_text(FILE_OF_USER, "[lists]\n", "own:1: there is no section [lists]");
-	assert_refused_text(FILE_OF_USER, "interval\n", "own:1: neither [SECTION] nor KEY = VALUE");
+			    "own:2: [list] has no option interval; see bpfmon list --help");
+	assert_refused_text(FILE_OF_USER, "[lists]\n",
+			    "own:1: unknown section [lists]; did you mean [list]?");
+	assert_refused_text(FILE_OF_USER, "[nonsense]\n",
+			    "own:1: unknown section [nonsense]; sections are [run] and");
+	assert_refused_text(FILE_OF_USER, "nonsense = 1\n",
+			    "own:1: unknown option nonsense; see bpfmon --help");
+	assert_refused_text(FILE_OF_USER, "[list]\ncolums = id\n",
+			    "own:2: [list] has no option colums; did you mean columns?");
+	assert_refused_text(FILE_OF_USER, "[list]\nnonsense = 1\n",
+			    "own:2: [list] has no option nonsense; see bpfmon list --help");
+	assert_refused_text(FILE_OF_USER, "interval\n", "own:1: expected [SECTION] or KEY = VALUE");
 }
 
 static void help_tests_and_the_commands_of_spans_are_in_no_file(void **state)
 {
 	(void)state;
-	assert_refused_text(FILE_OF_USER, "help = yes\n", "own:1: there is no option help");
+	assert_refused_text(FILE_OF_USER, "help = yes\n", "own:1: unknown option help");
 	assert_refused_text(FILE_OF_USER, "inject-misses = 3\n",
-			    "own:1: there is no option inject-misses");
-	assert_refused_text(FILE_OF_USER, "[span]\n", "own:1: there is no section [span]");
-	assert_refused_text(FILE_OF_USER, "[mark]\n", "own:1: there is no section [mark]");
-	assert_refused_text(FILE_OF_USER, "[agent]\n", "own:1: there is no section [agent]");
+			    "own:1: unknown option inject-misses");
+	assert_refused_text(FILE_OF_USER, "[span]\n", "own:1: unknown section [span]");
+	assert_refused_text(FILE_OF_USER, "[mark]\n", "own:1: unknown section [mark]");
+	assert_refused_text(FILE_OF_USER, "[agent]\n", "own:1: unknown section [agent]");
 }
 
 /* Each of them can neither end, hide nor burden a run; as root only words of it are left. */
@@ -245,7 +254,7 @@ static void project_ends_hides_burdens_and_chooses_nothing(void **state)
 		assert_set(FILE_OF_PROJECT, forbidden[i]);
 		assert_int_equal(s->nr, 1);
 		assert_string_equal(setting_refusal(s, &s->list[0]),
-				    "ignored: a project's file may not set it");
+				    "ignored: not allowed in a project's file");
 	}
 }
 

@@ -129,6 +129,25 @@ static void rows_have_help_that_fits_a_terminal(void **state)
 			assert_in_range(strlen(row->help), 1, 80 - 15);
 }
 
+/* The description is of the values, and no repetition of the help. */
+static void refused_values_have_a_description_of_what_is_accepted(void **state)
+{
+	const struct option_group *group;
+	const struct option_row *row;
+	size_t refused = 0;
+
+	(void)state;
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+		for (size_t i = 0; (row = option_at(*sub, i, &group)); i++) {
+			if (!row->argument || option_takes(*sub, group, row, ""))
+				continue;
+			refused++;
+			assert_string_not_equal(value_expectation(), "");
+			assert_string_not_equal(value_expectation(), row->help);
+		}
+	assert_in_range(refused, 100, 1000);
+}
+
 /* Exactly one byte changes: the flag, which no other row and no pointer shares. */
 static void flags_fill_in_a_byte_of_their_own(void **state)
 {
@@ -265,6 +284,7 @@ int main(void)
 		OPTIONS_TEST(help_has_the_rows_in_order_those_for_tests_aside),
 		OPTIONS_TEST(rows_have_names_of_their_own),
 		OPTIONS_TEST(rows_have_help_that_fits_a_terminal),
+		OPTIONS_TEST(refused_values_have_a_description_of_what_is_accepted),
 		OPTIONS_TEST(flags_fill_in_a_byte_of_their_own),
 		OPTIONS_TEST(values_stay_within_the_struct),
 		OPTIONS_TEST(subcommands_have_names_and_summaries_of_their_own),

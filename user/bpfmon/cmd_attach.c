@@ -34,7 +34,8 @@
 static int pid_parse(void *options, const char *text)
 {
 	struct attach_options *o = options;
-	int err = o->nr_pids == MAX_TARGETS ? -EINVAL : process_parse(text, &o->pids[o->nr_pids]);
+	int err = o->nr_pids == MAX_TARGETS ? value_refuse("at most %d processes", MAX_TARGETS)
+					    : process_parse(text, &o->pids[o->nr_pids]);
 
 	o->nr_pids += !err;
 	return err;

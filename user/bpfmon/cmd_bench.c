@@ -47,7 +47,7 @@ static int seed_parse(void *options, const char *text)
 static int parameter_add(struct bench_options *o, const char *text, bool is_scan)
 {
 	if (o->nr_parameters == MAX_PARAMETERS)
-		return -EINVAL;
+		return value_refuse("at most %d parameters", MAX_PARAMETERS);
 	o->parameters[o->nr_parameters++] = (struct given_parameter){ text, is_scan };
 	return 0;
 }
@@ -64,8 +64,10 @@ static int parameter_scan_parse(void *options, const char *text)
 
 static int step_add(struct bench_options *o, enum bench_step step, size_t most, const char *text)
 {
-	if (o->nr_steps[step] == most || !*text)
-		return -EINVAL;
+	if (!*text)
+		return value_refuse("a command");
+	if (o->nr_steps[step] == most)
+		return value_refuse("at most %zu command%s", most, most == 1 ? "" : "s");
 	o->steps[step][o->nr_steps[step]++] = text;
 	return 0;
 }
@@ -96,7 +98,7 @@ static int shell_parse(void *shell, const char *text)
 	char **words = words_split(text);
 
 	if (!words)
-		return -EINVAL;
+		return value_refuse("a program, or none");
 	words_free(words);
 	return text_parse(shell, text);
 }
@@ -188,12 +190,12 @@ static int parameters_make(const struct bench_options *o, struct parameters *p)
 			log_error("bench: '%s' has more than %d values", g->text,
 				  MAX_PARAMETER_VALUES);
 		else if (err == -EINVAL && g->is_scan)
-			log_error("bench: --parameter-scan does not take '%s'; it takes a name "
+			log_error("bench: --parameter-scan does not accept '%s'; it takes a name "
 				  "that no other parameter has, and two numbers: -P size 1 8; the "
 				  "step of -D is more than 0",
 				  g->text);
 		else if (err == -EINVAL)
-			log_error("bench: --parameter-list does not take '%s'; it takes a name "
+			log_error("bench: --parameter-list does not accept '%s'; it takes a name "
 				  "that no other parameter has, and values: -L threads 1,2,4",
 				  g->text);
 	}

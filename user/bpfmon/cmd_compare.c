@@ -143,7 +143,7 @@ static int outcomes_parse(struct outcomes *x, const struct compare_options *o)
 	for (size_t i = 0; i < o->nr_fail_if; i++) {
 		if (!expression_parse(&x->expressions[i], o->fail_if[i], why, sizeof(why)))
 			continue;
-		log_error("--fail-if does not take '%s': %s", o->fail_if[i], why);
+		log_error("--fail-if does not accept '%s': %s", o->fail_if[i], why);
 		return -EINVAL;
 	}
 	return 0;
@@ -287,7 +287,7 @@ int fail_if_parse(void *options, const char *text)
 	struct compare_options *o = options;
 
 	if (o->nr_fail_if == MAX_FAIL_IF)
-		return -EINVAL;
+		return value_refuse("at most %d expressions", MAX_FAIL_IF);
 	o->fail_if[o->nr_fail_if++] = text;
 	return 0;
 }

@@ -54,7 +54,7 @@ int export_format_parse(void *as, const char *text)
 	const struct export_format *f = export_find(text);
 
 	if (!f)
-		return -EINVAL;
+		return value_refuse("a format that 'bpfmon export --help' lists");
 	*(const struct export_format **)as = f;
 	return 0;
 }

@@ -62,7 +62,9 @@ int list_columns_parse(void *columns, const char *text)
 	const char *bad;
 	size_t length;
 
-	return run_columns_parse(columns, text, &bad, &length);
+	if (run_columns_parse(columns, text, &bad, &length))
+		return value_refuse("columns that 'bpfmon list --help' lists, separated by commas");
+	return 0;
 }
 
 /* clang-format off */
@@ -84,7 +86,9 @@ int many_metrics_set(struct many_metrics *m, const char *text)
 	const char *bad;
 	size_t length;
 
-	return many_metrics_parse(m, text, &bad, &length);
+	if (many_metrics_parse(m, text, &bad, &length))
+		return value_refuse("metrics, as in wall,peak,cpu, or keys of a summary");
+	return 0;
 }
 
 static int many_parse(struct many_options *o, enum many_what what, const char *text)
@@ -106,7 +110,7 @@ int many_scatter_parse(void *options, const char *text)
 	struct many_options *o = options;
 	int err = many_parse(o, MANY_SCATTER, text ? text : "wall,peak");
 
-	return !err && o->metrics.nr != 2 ? -EINVAL : err;
+	return !err && o->metrics.nr != 2 ? value_refuse("two metrics, as in wall,peak") : err;
 }
 
 int many_unusual_parse(void *options, const char *text)
@@ -123,7 +127,7 @@ int many_unusual_parse(void *options, const char *text)
 int many_trend_parse(void *options, const char *text)
 {
 	if (text && strchr(text, ','))
-		return -EINVAL;
+		return value_refuse("one metric, as in wall");
 	return many_parse(options, MANY_TREND, text ? text : "wall");
 }
 
@@ -136,7 +140,7 @@ static int many_threshold_parse(void *threshold, const char *text)
 	char *end;
 
 	if (decimal_parse(text, &number, &end) || *end || number <= 0 || number > MOST_THRESHOLD)
-		return -EINVAL;
+		return value_refuse("a number greater than 0, up to %d", MOST_THRESHOLD);
 	*(double *)threshold = number;
 	return 0;
 }

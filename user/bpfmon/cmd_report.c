@@ -75,7 +75,8 @@ struct report_format {
 
 static int panel_parse(void *name, const char *text)
 {
-	return chart_find(text) < NR_CHARTS ? text_parse(name, text) : -EINVAL;
+	return chart_find(text) < NR_CHARTS ? text_parse(name, text)
+					    : value_refuse("the name of a chart, as in cpu");
 }
 
 static int width_parse(void *pixels, const char *text)
@@ -91,6 +92,7 @@ static int width_parse(void *pixels, const char *text)
 	double v;
 	char *end;
 
+	value_refuse("a length from 48mm to 2000mm with a unit: mm, cm, in, pt or px");
 	if (decimal_parse(text, &v, &end))
 		return -EINVAL;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
@@ -138,7 +140,7 @@ static int report_format_parse(void *name, const char *text)
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		if (!strcmp(text, formats[i].name))
 			return text_parse(name, text);
-	return -EINVAL;
+	return value_refuse("html, svg, png or pdf");
 }
 
 /* clang-format off */
@@ -311,9 +313,10 @@ static const struct report_format *report_choose_format(const struct report_opti
 	bool is_part = o->panel || o->layout.width > 0;
 
 	if (!f && o->path && path_extension(o->path)) {
-		log_error("--output does not take '%s': a report is .html, .svg, .png or .pdf; or "
-			  "name the format, as in -f html",
-			  o->path);
+		log_error(
+			"--output does not accept '%s': a report is .html, .svg, .png or .pdf; or "
+			"name the format, as in -f html",
+			o->path);
 		return NULL;
 	}
 	f = f ? f : &formats[is_part];

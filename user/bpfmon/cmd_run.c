@@ -29,7 +29,7 @@
 static int wait_parse(void *for_tree, const char *text)
 {
 	if (strcmp(text, "tree") != 0 && strcmp(text, "command") != 0)
-		return -EINVAL;
+		return value_refuse("command or tree");
 	*(bool *)for_tree = !strcmp(text, "tree");
 	return 0;
 }
@@ -56,7 +56,7 @@ static int user_parse(void *options, const char *text)
 	struct run_options *o = options;
 
 	if (text && !*text)
-		return -EINVAL;
+		return value_refuse("the name of a user");
 	o->switch_user = true;
 	o->user = text;
 	return 0;
@@ -64,14 +64,16 @@ static int user_parse(void *options, const char *text)
 
 static int limit_text_add(struct limit_texts *t, const char *text, bool is_soft)
 {
-	if (t->nr == MAX_LIMITS || strlen(text) >= LIMIT_TEXT)
-		return -E2BIG;
+	if (t->nr == MAX_LIMITS)
+		return value_refuse("at most %d limits", MAX_LIMITS);
+	if (strlen(text) >= LIMIT_TEXT)
+		return value_refuse("at most %d characters, as in rss<2GiB", LIMIT_TEXT - 1);
 	t->text[t->nr] = text;
 	t->is_soft[t->nr++] = is_soft;
 	return 0;
 }
 
-/* Parsers for a struct limit_texts. Return -E2BIG if there are too many or the text is too long. */
+/* Parsers for a struct limit_texts. */
 static int limit_hard_parse(void *texts, const char *text)
 {
 	return limit_text_add(texts, text, false);

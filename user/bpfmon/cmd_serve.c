@@ -40,8 +40,10 @@ static int serve_host_parse(void *options, const char *text)
 {
 	struct serve_command *o = options;
 
-	if (!*text || text[strcspn(text, "/: \t\r\n")] || o->nr_hosts == MAX_HOSTS)
-		return -EINVAL;
+	if (!*text || text[strcspn(text, "/: \t\r\n")])
+		return value_refuse("a host name without a port");
+	if (o->nr_hosts == MAX_HOSTS)
+		return value_refuse("at most %d host names", MAX_HOSTS);
 	o->hosts[o->nr_hosts++] = text;
 	return 0;
 }

@@ -65,8 +65,11 @@ static int show_format_parse(void *options, const char *text)
 {
 	struct show_options *o = options;
 
+	if (!text_is_template(text) && print_markdown_parse(&o->as, text))
+		return value_refuse(
+			"text, json, markdown, or a template, as in '%%e %%M {samples}'");
 	if (!text_is_template(text))
-		return print_markdown_parse(&o->as, text);
+		return 0;
 	o->template = text;
 	return 0;
 }
@@ -103,7 +106,7 @@ static int show_parse(void *options, int argc, char **argv)
 	if (!err && o->template && o->by != BY_NOTHING)
 		return options_refuse("with --by there is no template", o->template);
 	if (!err && o->template && template_check(o->template, why)) {
-		log_error("--format does not take '%s': %s", o->template, why);
+		log_error("--format does not accept '%s': %s", o->template, why);
 		return -EINVAL;
 	}
 	return err;

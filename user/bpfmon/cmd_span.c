@@ -229,7 +229,7 @@ static int cmd_span(int argc, char **argv)
 		argc = i;
 	}
 	if (!command && span_lacks_dashes(argc, argv)) {
-		log_error("span: a command comes after --: bpfmon span %s -- %s%s", argv[1],
+		log_error("span: the command must follow '--': bpfmon span %s -- %s%s", argv[1],
 			  argv[2], argc > 3 ? " ..." : "");
 		return EXIT_BPFMON;
 	}

@@ -32,8 +32,10 @@ int interval_parse(void *interval_ns, const char *text)
 {
 	uint64_t ns;
 
-	if (time_parse(text, &ns) || ns < MIN_INTERVAL_NS)
+	if (time_parse(text, &ns))
 		return -EINVAL;
+	if (ns < MIN_INTERVAL_NS)
+		return value_refuse("a time of at least 10ms, as in 1, 0.1 or 10ms");
 	*(uint64_t *)interval_ns = ns;
 	return 0;
 }
@@ -51,8 +53,10 @@ int output_parse(void *recording, const char *text)
 		r->outputs_are_defaults = false;
 		r->nr_outputs = 0;
 	}
-	if (!*text || r->nr_outputs == MAX_OUTPUTS)
-		return -EINVAL;
+	if (!*text)
+		return value_refuse("a path, or FORMAT:PATH");
+	if (r->nr_outputs == MAX_OUTPUTS)
+		return value_refuse("at most %d outputs", MAX_OUTPUTS);
 	r->output_text[r->nr_outputs++] = text;
 	return 0;
 }
@@ -66,7 +70,7 @@ int format_parse(void *recording, const char *text)
 	else if (observer_find(text, strlen(text)))
 		r->format = text;
 	else
-		return -EINVAL;
+		return value_refuse("text, jsonl, csv, or a template, as in '%%e %%M %%C'");
 	return 0;
 }
 
@@ -77,7 +81,9 @@ int metrics_parse(void *recording, const char *text)
 	size_t length;
 
 	r->chooses_metrics = true;
-	return metric_set_parse(&r->wanted, text, &bad, &length);
+	if (metric_set_parse(&r->wanted, text, &bad, &length))
+		return value_refuse("keys or groups from 'bpfmon metrics', separated by commas");
+	return 0;
 }
 
 static int percent_parse(const char *text, double min, double max, unsigned *ppm)
@@ -85,6 +91,7 @@ static int percent_parse(const char *text, double min, double max, unsigned *ppm
 	double percent;
 	char *end;
 
+	value_refuse("a percentage from %g to %g", min, max);
 	if (decimal_parse(text, &percent, &end) || (strcmp(end, "%") != 0 && *end))
 		return -EINVAL;
 	if (!(percent >= min && percent <= max))
@@ -124,7 +131,7 @@ static int process_samples_parse(void *number, const char *text)
 static int record_as_parse(void *as_root, const char *text)
 {
 	if (strcmp(text, "root") != 0)
-		return -EINVAL;
+		return value_refuse("root");
 	*(bool *)as_root = true;
 	return 0;
 }
@@ -137,19 +144,19 @@ static int if_unavailable_parse(void *recording, const char *text)
 		[FAIL_TO_RUN] = "fail",
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		if (strcmp(text, words[i]) != 0)
-			continue;
-		((struct recording_options *)recording)->if_unavailable = (enum if_unavailable)i;
-		return 0;
-	}
-	return -EINVAL;
+	int at = word_find(words, sizeof(words) / sizeof(*words), text);
+
+	if (at < 0)
+		return at;
+	((struct recording_options *)recording)->if_unavailable = (enum if_unavailable)at;
+	return 0;
 }
 
 /* Parses 'exact': fail if nothing exact is available. */
 static int require_parse(void *recording, const char *text)
 {
-	return strcmp(text, "exact") != 0 ? -EINVAL : if_unavailable_parse(recording, "fail");
+	return strcmp(text, "exact") != 0 ? value_refuse("exact")
+					  : if_unavailable_parse(recording, "fail");
 }
 
 static int max_tasks_parse(void *number, const char *text)
@@ -175,7 +182,7 @@ int inject_no_program_parse(void *refusals, const char *text)
 	bool is_attach = !strcmp(text + length, ":attach");
 
 	if ((!bit && !types) || (text[length] && !is_attach))
-		return -EINVAL;
+		return value_refuse("a program or a type of programs, or PROGRAM:attach");
 	*(is_attach ? &r->attaching : &r->loading) |= bit;
 	r->types |= types;
 	return 0;
@@ -190,7 +197,7 @@ static int run_tags_put(struct run_tags *tags, const char *text, bool displaces)
 	size_t key = strcspn(text, "=");
 
 	if (!key || text[key] != '=')
-		return -EINVAL;
+		return value_refuse("KEY=VALUE");
 	if (strlen(text) >= RUN_WORD_BYTES)
 		return -ENAMETOOLONG;
 	for (size_t i = 0; i < tags->nr; i++) {
@@ -345,10 +352,10 @@ static int output_refuse_extension(const char *path)
 		if (ops->extension && n < sizeof(known))
 			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s (%s)",
 					      n ? ", " : "", ops->name, ops->extension);
-	log_error(
-		"--output does not take '%s': no format has that extension; there are %s; or name "
-		"one before the path, as in jsonl:%s",
-		path, known, path);
+	log_error("--output does not accept '%s': no format has that extension; there are %s; or "
+		  "name "
+		  "one before the path, as in jsonl:%s",
+		  path, known, path);
 	return -EINVAL;
 }
 
@@ -392,7 +399,7 @@ static int template_resolve(const struct recording_options *r)
 	if (!r->template)
 		return 0;
 	if (template_check(r->template, why)) {
-		log_error("--format does not take '%s': %s", r->template, why);
+		log_error("--format does not accept '%s': %s", r->template, why);
 		return -EINVAL;
 	}
 	if (!r->quiet || r->template == r->default_template || outputs_have_text(r))

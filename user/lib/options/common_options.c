@@ -81,8 +81,10 @@ static int filter_tag_parse(void *options, const char *text)
 {
 	struct filter_options *o = options;
 
-	if (!strcspn(text, "=") || o->filter.nr_tags == MAX_TAGS)
-		return -EINVAL;
+	if (!strcspn(text, "="))
+		return value_refuse("KEY or KEY=VALUE");
+	if (o->filter.nr_tags == MAX_TAGS)
+		return value_refuse("at most %d tags", MAX_TAGS);
 	o->tags[o->filter.nr_tags++] = text;
 	return 0;
 }
@@ -91,8 +93,10 @@ int filter_word_add(void *options, const char *word)
 {
 	struct filter_options *o = options;
 
-	if (!*word || o->filter.nr_words == MAX_FILTER_WORDS)
-		return -EINVAL;
+	if (!*word)
+		return value_refuse("a text that is not empty");
+	if (o->filter.nr_words == MAX_FILTER_WORDS)
+		return value_refuse("at most %d words", MAX_FILTER_WORDS);
 	o->words[o->filter.nr_words++] = word;
 	return 0;
 }
@@ -178,9 +182,9 @@ int print_any_parse(void *as, const char *text)
 
 int print_list_parse(void *as, const char *text)
 {
-	if (!strcmp(text, names[PRINT_MARKDOWN]))
-		return -EINVAL;
-	return print_any_parse(as, text);
+	if (!strcmp(text, names[PRINT_MARKDOWN]) || print_any_parse(as, text))
+		return value_refuse("text, json or csv");
+	return 0;
 }
 
 int print_csv_parse(void *as, const char *text)

@@ -171,14 +171,14 @@ static int subcommand_refuse_behind(const struct subcommand *sub, char **argv, c
 	if (!subcommand_has_options(sub, argv + 1, word)) {
 		shown_put_words(&line, word + 1, NULL);
 		shown_put_run(&run, argv, word);
-		log_error("the subcommand '%s' comes first and does not take these options; try: "
-			  "%s. To run a program of that name: %s",
+		log_error("the subcommand '%s' must come first and does not have these options; "
+			  "try: %s; to run a program of that name: %s",
 			  sub->name, line.text, run.text);
 		return -EINVAL;
 	}
 	shown_put_words(&line, argv + 1, word);
 	shown_put_words(&line, word + 1, NULL);
-	log_error("options come after the subcommand: %s", line.text);
+	log_error("options must follow the subcommand: %s", line.text);
 	return -EINVAL;
 }
 
@@ -195,17 +195,19 @@ int mistaken_command_refuse(char **argv, char **word)
 	if (is_first && word_is_run_alias(*word) && word[1]) {
 		shown_put(&line, "bpfmon --");
 		shown_put_words(&line, word + 1 + !strcmp(word[1], "--"), NULL);
-		log_error("no subcommand '%s'; a run is only: %s", *word, line.text);
+		log_error("there is no '%s' subcommand; use: %s", *word, line.text);
 		return -EINVAL;
 	}
 	shown_put_run(&line, argv, word);
 	if (guess)
-		log_error("no subcommand '%s'; did you mean '%s'? To run it: %s", *word, guess,
-			  line.text);
+		log_error("unknown subcommand '%s'; did you mean '%s'? To run a program of that "
+			  "name: %s",
+			  *word, guess, line.text);
 	else if (is_first)
-		log_error("no subcommand '%s'; to run it: %s", *word, line.text);
+		log_error("unknown subcommand '%s'; to run a program of that name: %s", *word,
+			  line.text);
 	else
-		log_error("a command comes after --: %s", line.text);
+		log_error("the command must follow '--': %s", line.text);
 	return -EINVAL;
 }
 
@@ -215,9 +217,9 @@ int mistaken_subcommand_refuse(const char *word)
 	const char *guess = subcommand_guess(word, meant);
 
 	if (guess)
-		log_error("no subcommand '%s'; did you mean '%s'?", word, guess);
+		log_error("unknown subcommand '%s'; did you mean '%s'?", word, guess);
 	else
-		log_error("no subcommand '%s'; bpfmon --help lists all", word);
+		log_error("unknown subcommand '%s'; see 'bpfmon --help'", word);
 	return -EINVAL;
 }
 
@@ -252,18 +254,18 @@ int mistaken_option_refuse(const struct subcommand *sub, const char *word)
 
 	guess = option_guess(sub, name, length);
 	if (guess) {
-		log_error("there is no option '%s'; did you mean '--%s'?", word, guess);
+		log_error("unknown option '%s'; did you mean '--%s'?", word, guess);
 		return -EINVAL;
 	}
 	other = subcommand_with_option(sub, name, length);
 	if (!other)
-		return options_refuse("there is no option", word);
+		return options_refuse("unknown option", word);
 	if (other->name)
-		log_error("there is no option '%s' here; 'bpfmon %s' has one", word, other->name);
+		log_error("option '%s' is not valid here; 'bpfmon %s' has it", word, other->name);
 	else
-		log_error(
-			"there is no option '%s' here; a run has one: bpfmon [OPTIONS] -- COMMAND",
-			word);
+		log_error("option '%s' is not valid here; it is for runs: bpfmon [OPTIONS] -- "
+			  "COMMAND",
+			  word);
 	return -EINVAL;
 }
 
@@ -274,7 +276,7 @@ int mistaken_letter_refuse(const struct subcommand *sub, const char *letter, con
 	if (word[0] == '-' && word[1] && word[2])
 		guess = option_guess(sub, word + 1, strcspn(word + 1, "="));
 	if (!guess)
-		return options_refuse("there is no option", letter);
-	log_error("there is no option '%s'; did you mean '--%s'?", word, guess);
+		return options_refuse("unknown option", letter);
+	log_error("unknown option '%s'; did you mean '--%s'?", word, guess);
 	return -EINVAL;
 }

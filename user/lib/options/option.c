@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/user.h"
+#include "options/option_values.h"
 #include "run/run.h"
 
 #include <ctype.h>
@@ -60,8 +61,10 @@ bool option_takes(const struct subcommand *sub, const struct option_group *group
 		  const struct option_row *row, const char *text)
 {
 	void *scratch = memory_calloc(1, sub->options_bytes);
-	bool takes = scratch && !row->parse((char *)scratch + group->offset + row->offset, text);
+	bool takes;
 
+	value_expectation_clear();
+	takes = scratch && !row->parse((char *)scratch + group->offset + row->offset, text);
 	free(scratch);
 	return takes;
 }
@@ -69,22 +72,26 @@ bool option_takes(const struct subcommand *sub, const struct option_group *group
 int option_apply(void *options, const struct option_group *group, const struct option_row *row,
 		 const char *text, const char *shown_as)
 {
-	int err = row->parse((char *)options + group->offset + row->offset, text);
 	const struct value_kind *kind = value_kind_of(row);
 	const char *guess;
+	int err;
 
+	value_expectation_clear();
+	err = row->parse((char *)options + group->offset + row->offset, text);
 	if (!err)
 		return 0;
 	guess = text && kind && kind->guess ? kind->guess(text) : NULL;
 	if (err == -E2BIG)
-		log_error("%s does not take '%s': a run has %d tags at most", shown_as, text,
+		log_error("%s does not accept '%s': a run has at most %d tags", shown_as, text,
 			  MAX_TAGS);
 	else if (err == -ENAMETOOLONG)
-		log_error("%s takes a text of less than %d bytes", shown_as, RUN_WORD_BYTES);
+		log_error("%s does not accept texts of more than %d bytes", shown_as,
+			  RUN_WORD_BYTES - 1);
 	else if (guess)
-		log_error("%s does not take '%s'; did you mean '%s'?", shown_as, text, guess);
+		log_error("%s does not accept '%s'; did you mean '%s'?", shown_as, text, guess);
 	else
-		log_error("%s does not take '%s': %s", shown_as, text, row->help);
+		log_error("%s does not accept '%s': it expects %s", shown_as, text,
+			  value_expectation());
 	return -EINVAL;
 }
 
@@ -143,10 +150,9 @@ int options_from_environment(const struct subcommand *sub, void *options)
 		if (!text || !group->has_variables || row->guard == GUARD_TEST)
 			continue;
 		if (is_sudo && option_is_guarded(row)) {
-			log_warn(
-				"under sudo %s is ignored: it is the caller's; --%s on the command "
-				"line is permitted or not by sudo",
-				name, row->name);
+			log_warn("ignoring %s under sudo, because it comes from the caller; use "
+				 "--%s on the command line, if the sudoers rule allows it",
+				 name, row->name);
 			continue;
 		}
 		err = option_apply(options, group, row, text, name);

@@ -36,8 +36,9 @@ struct option_row {
 	bool argument_is_optional;
 	const char *help;
 	/*
-	 * Parses @text (NULL if there is no argument) into @value. Returns 0, -EINVAL, -E2BIG if
-	 * the run has too many tags, or -ENAMETOOLONG for RUN_WORD_BYTES or more.
+	 * Parses @text (NULL if there is no argument) into @value. Returns 0, -EINVAL after
+	 * value_refuse(), -E2BIG if the run has too many tags, or -ENAMETOOLONG for RUN_WORD_BYTES
+	 * or more.
 	 */
 	int (*parse)(void *value, const char *text);
 	size_t offset; /* of the value in the struct; 0 also if parse() takes the struct */

@@ -7,7 +7,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +18,30 @@
 
 #define MAX_TIME_SECONDS (7 * 24 * 3600.0)
 #define MAX_SIZE_NUMBER (1UL << 22) /* before its unit: 4 EiB */
+
+#define A_TIME "a time, as in 1, 0.1 or 10ms"
+
+static _Thread_local char expectation[300]; /* like errno: set with -EINVAL */
+
+int value_refuse(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(expectation, sizeof(expectation), format, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+const char *value_expectation(void)
+{
+	return expectation;
+}
+
+void value_expectation_clear(void)
+{
+	*expectation = '\0';
+}
 
 int flag_parse(void *value, const char *text)
 {
@@ -27,7 +53,7 @@ int flag_parse(void *value, const char *text)
 int text_parse(void *value, const char *text)
 {
 	if (!*text)
-		return -EINVAL;
+		return value_refuse("a text that is not empty");
 	*(const char **)value = text;
 	return 0;
 }
@@ -53,19 +79,19 @@ int number_parse(const char *text, unsigned long min, unsigned long max, unsigne
 	char *end;
 
 	if (digits_parse(text, max, &v, &end) || *end || v < min)
-		return -EINVAL;
+		return value_refuse("a whole number from %lu to %lu", min, max);
 	*number = (unsigned)v;
 	return 0;
 }
 
 int process_parse(const char *text, pid_t *pid)
 {
-	unsigned number;
-	int err = number_parse(text, 1, MAX_PID, &number);
+	unsigned number = 0;
 
-	if (!err)
-		*pid = (pid_t)number;
-	return err;
+	if (number_parse(text, 1, MAX_PID, &number))
+		return value_refuse("a process ID");
+	*pid = (pid_t)number;
+	return 0;
 }
 
 int size_parse(void *value, const char *text)
@@ -75,6 +101,7 @@ int size_parse(void *value, const char *text)
 	const char *unit;
 	char *end;
 
+	value_refuse("a size with a unit (K, M, G, T), as in 500MiB or 2G");
 	if (digits_parse(text, MAX_SIZE_NUMBER, &v, &end) || !v)
 		return -EINVAL;
 	unit = *end ? strchr(letters, *end) : NULL;
@@ -99,13 +126,13 @@ int time_parse(const char *text, uint64_t *ns)
 	double v;
 
 	if (decimal_parse(text, &v, &end))
-		return -EINVAL;
+		return value_refuse(A_TIME);
 	if (!strcmp(end, "ms"))
 		v /= 1000;
 	else if (*end && strcmp(end, "s") != 0)
-		return -EINVAL;
+		return value_refuse(A_TIME);
 	if (!isfinite(v) || v > MAX_TIME_SECONDS)
-		return -EINVAL;
+		return value_refuse("a time of up to 7 days, in seconds");
 	*ns = (uint64_t)llround(v * 1e9);
 	return 0;
 }
@@ -114,10 +141,27 @@ int duration_parse(void *value, const char *text)
 {
 	uint64_t ns;
 
-	if (time_parse(text, &ns) || !ns)
+	if (time_parse(text, &ns))
 		return -EINVAL;
+	if (!ns)
+		return value_refuse("a time greater than 0, as in 1, 0.1 or 10ms");
 	*(uint64_t *)value = ns;
 	return 0;
+}
+
+/* Describes the accepted values as "text, json or csv". Returns -EINVAL. */
+static int words_refuse(const char *const *words, size_t nr)
+{
+	char list[sizeof(expectation)] = "";
+	size_t used = 0;
+
+	for (size_t i = 0; i < nr && used < sizeof(list); i++)
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+					 !i           ? ""
+					 : i + 1 < nr ? ", "
+						      : " or ",
+					 words[i]);
+	return value_refuse("%s", list);
 }
 
 int word_find(const char *const *words, size_t nr, const char *text)
@@ -125,7 +169,7 @@ int word_find(const char *const *words, size_t nr, const char *text)
 	for (size_t i = 0; i < nr; i++)
 		if (!strcmp(words[i], text))
 			return (int)i;
-	return -EINVAL;
+	return words_refuse(words, nr);
 }
 
 /* Points in time: time spans before now, and dates. */
@@ -196,7 +240,7 @@ int moment_parse(void *value, const char *text)
 	if (seconds_parse(text, &seconds))
 		epoch_ns = seconds < now / NSEC_PER_SEC ? now - seconds * NSEC_PER_SEC : BEFORE_ALL;
 	else if (!date_parse(text, &epoch_ns))
-		return -EINVAL;
+		return value_refuse("an age, as in 7d, 12h or 30m, or a date, as in 2025-12-24");
 	*(uint64_t *)value = epoch_ns;
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Parsers of option values. A void pointer is that of an option row, to the type in the comment.
- * All return 0, or -EINVAL with the value unchanged if @text is invalid.
+ * All return 0, or -EINVAL with the value unchanged if @text is invalid; they then also describe the
+ * values that they accept, by value_refuse().
  */
 #ifndef OPTIONS_OPTION_VALUES_H
 #define OPTIONS_OPTION_VALUES_H
@@ -9,6 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/*
+ * Describes the accepted values to the caller of the parser, as in "a time, as in 1, 0.1 or 10ms".
+ * Returns -EINVAL.
+ */
+__attribute__((format(printf, 1, 2))) int value_refuse(const char *format, ...);
+/* Returns the description by the last value_refuse() since value_expectation_clear(), or "". */
+const char *value_expectation(void);
+void value_expectation_clear(void);
 
 /* bool: set to true. */
 int flag_parse(void *value, const char *text);

@@ -64,9 +64,8 @@ static int option_check_guard(const struct option_row *row, bool *is_lowered)
 	if (row->guard != GUARD_USER && !lowers)
 		return 0;
 	if (*is_lowered) {
-		log_error("--%s after --user would choose a user again, and --user gave that up: "
-			  "%s",
-			  row->name, lowers ? "give it once" : "put it before --user");
+		log_error("--%s must not follow --user, which drops the right to choose a user: %s",
+			  row->name, lowers ? "give it only once" : "put it before --user");
 		return -EINVAL;
 	}
 	*is_lowered = lowers;
@@ -89,9 +88,9 @@ static int line_refuse(const struct subcommand *sub, int found, char **argv)
 	char letter[3] = { '-', (char)optopt };
 
 	if (found == ':')
-		return options_refuse("a value is missing after", argv[optind - 1]);
+		return options_refuse("missing value after", argv[optind - 1]);
 	if (optopt >= FIRST_LONG)
-		return options_refuse("no value is taken by", argv[optind - 1]);
+		return options_refuse("unexpected value in", argv[optind - 1]);
 	return optopt ? mistaken_letter_refuse(sub, letter, letter_word(argv))
 		      : mistaken_option_refuse(sub, argv[optind - 1]);
 }
@@ -126,7 +125,7 @@ static int line_take(const struct subcommand *sub, void *options, int found, cha
 		return mistaken_letter_refuse(sub, (char[]){ '-', (char)found, '\0' }, word);
 	/* here -- begins a command; a value -- is written --name=-- */
 	if (optarg && optarg == argv[optind - 1] && !strcmp(optarg, "--"))
-		return options_refuse("a value is missing after", word);
+		return options_refuse("missing value after", word);
 	if (option_check_guard(row, is_lowered))
 		return -EINVAL;
 	return option_apply(options, group, row, optarg, name);
@@ -158,7 +157,7 @@ int words_check_most(const struct common_options *o, unsigned most)
 {
 	for (unsigned i = 0; o->words && o->words[i]; i++)
 		if (i == most)
-			return options_refuse("there is a word too many,", o->words[i]);
+			return options_refuse("unexpected argument", o->words[i]);
 	return 0;
 }
 
@@ -180,9 +179,9 @@ static int first_word_refuse(const struct subcommand *sub, const char *word)
 			 w->name);
 	}
 	if (n.word)
-		log_error("%s does not know '%s'; did you mean '%s'?", sub->name, word, n.word);
+		log_error("%s: unknown command '%s'; did you mean '%s'?", sub->name, word, n.word);
 	else
-		log_error("%s does not know '%s': %s", sub->name, word, known);
+		log_error("%s: unknown command '%s'; expected %s", sub->name, word, known);
 	return -EINVAL;
 }
 

@@ -3,8 +3,10 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/text.h"
 #include "options/common_options.h"
+#include "options/option_values.h"
 #include "options/options.h"
 #include "config/config.h"
 #include "config/ini.h"
@@ -70,11 +72,11 @@ static const char *setting_argument(const struct option_row *row, const char *va
 const char *setting_refusal(const struct settings *s, const struct setting *x)
 {
 	if (s->is_project && x->guard > PROJECT_MAY)
-		return "ignored: a project's file may not set it";
+		return "ignored: not allowed in a project's file";
 	if (s->is_project && x->guard > PROJECT_MAY_AS_ROOT && !getuid())
-		return "ignored as root: a project's file only names and tags a run then";
+		return "ignored for root: a project's file may only set names and tags then";
 	if (x->guard >= GUARD_ENVIRONMENT && user_is_under_sudo())
-		return "ignored under sudo: it is the caller's";
+		return "ignored under sudo: it comes from the caller";
 	return NULL;
 }
 
@@ -103,13 +105,31 @@ static int setting_check(struct ini *in, const struct subcommand *sub,
 	if (r->s->is_project && row->guard > PROJECT_MAY)
 		return 0; /* not applied */
 	if (!row->argument && yes_or_no(value) < 0)
-		return ini_refuse(in, -EINVAL, "%s = %s is wrong; allowed are yes and no",
-				  row->name, value);
+		return ini_refuse(in, -EINVAL, "%s = %s: expected yes or no", row->name, value);
 	if (setting_is_off(row, value))
 		return 0;
 	if (!option_takes(sub, group, row, setting_argument(row, value)))
-		return ini_refuse(in, -EINVAL, "%s = %s is wrong: %s", row->name, value, row->help);
+		return ini_refuse(in, -EINVAL, "%s = %s: expected %s", row->name, value,
+				  value_expectation());
 	return 0;
+}
+
+/* Returns the option of @sub, of any subcommand if NULL, that @key is near to, or NULL. */
+static const char *settings_guess_key(const struct subcommand *only, const char *key)
+{
+	const struct option_group *group;
+	const struct option_row *row;
+	struct nearest n;
+
+	nearest_begin(&n, key, strlen(key));
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++) {
+		if ((only && *sub != only) || !settings_are_for(*sub))
+			continue;
+		for (size_t i = 0; (row = option_at(*sub, i, &group)); i++)
+			if (setting_is_possible(group, row) && (only || group->has_variables))
+				nearest_offer(&n, row->name);
+	}
+	return n.word;
 }
 
 static int settings_refuse_key(struct ini *in, const char *key)
@@ -117,15 +137,22 @@ static int settings_refuse_key(struct ini *in, const char *key)
 	const struct settings_reading *r = in->context;
 	const struct option_group *group;
 
+	const char *guess = settings_guess_key(r->sub, key);
+
+	if (r->sub && guess)
+		return ini_refuse(in, -EINVAL, "[%s] has no option %s; did you mean %s?",
+				  settings_section(r->sub), key, guess);
 	if (r->sub)
-		return ini_refuse(in, -EINVAL, "[%s] has no option %s; bpfmon %s --help lists them",
+		return ini_refuse(in, -EINVAL, "[%s] has no option %s; see bpfmon %s --help",
 				  settings_section(r->sub), key, r->sub->name ? r->sub->name : "");
 	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
 		if (setting_row(*sub, key, true, &group))
 			return ini_refuse(in, -EINVAL,
 					  "%s is an option of bpfmon %s; write it below [%s]", key,
 					  settings_section(*sub), settings_section(*sub));
-	return ini_refuse(in, -EINVAL, "there is no option %s; bpfmon --help lists them", key);
+	if (guess)
+		return ini_refuse(in, -EINVAL, "unknown option %s; did you mean %s?", key, guess);
+	return ini_refuse(in, -EINVAL, "unknown option %s; see bpfmon --help", key);
 }
 
 static int settings_add(struct ini *in, const char *key, const char *value, enum option_guard guard)
@@ -178,14 +205,24 @@ static int settings_section_begin(struct ini *in, const char *name)
 {
 	struct settings_reading *r = in->context;
 
-	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
-		if (settings_are_for(*sub) && !strcmp(settings_section(*sub), name)) {
+	struct nearest n;
+
+	nearest_begin(&n, name, strlen(name));
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++) {
+		if (!settings_are_for(*sub))
+			continue;
+		if (!strcmp(settings_section(*sub), name)) {
 			r->sub = *sub;
 			return 0;
 		}
+		nearest_offer(&n, settings_section(*sub));
+	}
+	if (n.word)
+		return ini_refuse(in, -EINVAL, "unknown section [%s]; did you mean [%s]?", name,
+				  n.word);
 	return ini_refuse(in, -EINVAL,
-			  "there is no section [%s]; sections are subcommands, as in [list], and "
-			  "[run]",
+			  "unknown section [%s]; sections are [run] and the names of other "
+			  "subcommands, as in [list]",
 			  name);
 }
 
@@ -250,7 +287,7 @@ static int settings_take(struct settings *s, const struct user_file *file)
 
 	memcpy(s->path, file->path, sizeof(s->path));
 	if (*file->why) {
-		log_warn("'%s' is not read: %s", file->path, file->why);
+		log_warn("ignoring '%s': %s", file->path, file->why);
 		*s->path = '\0';
 		return 0;
 	}
@@ -275,7 +312,7 @@ const struct settings *settings_load(void)
 	user_find_caller(&caller, &was_sudo);
 	err = user_files_read(files, &caller, user_home(&caller, false), was_sudo);
 	if (err)
-		log_warn("no file of options is read: %s", strerror(-err));
+		log_warn("cannot read the configuration files: %s", strerror(-err));
 	err = 0;
 	for (int i = 0; !err && i < NR_USER_FILES; i++) {
 		both[i].is_project = i == FILE_OF_PROJECT;
@@ -322,9 +359,9 @@ static void setting_refuse(const struct settings *s, const struct setting *x)
 	char name[USER_FILE_PATH_BYTES + 100];
 
 	setting_name(name, sizeof(name), s, x);
-	log_warn("%s is %s; %s --%s on the command line%s", name, setting_refusal(s, x),
-		 s->is_project ? "if you want it, use ~/.config/bpfmon/config or" : "whether",
-		 x->key, s->is_project ? "" : " is permitted, sudo decides");
+	log_warn("%s is %s; use %s--%s on the command line%s", name, setting_refusal(s, x),
+		 s->is_project ? "~/.config/bpfmon/config or " : "", x->key,
+		 s->is_project ? "" : ", if the sudoers rule allows it");
 }
 
 static int setting_apply(const struct settings *s, const struct setting *x, void *options,
