@@ -61,7 +61,7 @@ metrics_intro() {
 
 		| figure | from | exact | a bound |
 		|---|---|---|---|
-		| `memory_needed_bytes`: the request, `--limit memory<` | the cgroup that holds the run alone, else PSS, else RSS ([MEMORY.md](MEMORY.md)) | `memory_needed_bound` is `equal`: within a tenth | else `at_most` or `at_least`; files in memory that it lacks: up to `memory_unmapped_bytes` |
+		| `memory_needed_bytes`: the request, `--limit memory<` | the cgroup that holds the run alone, else PSS, else RSS ([RUN.md](RUN.md#memory-which-figure-to-request)) | `memory_needed_bound` is `equal`: within a tenth | else `at_most` or `at_least`; files in memory that it lacks: up to `memory_unmapped_bytes` |
 		| `rss_peak_bytes`, `rss_peak_upper_bytes`, `rss_peak_exact_bytes` | samples; high-water marks; events (`--exact-peak`) | the last, as RSS | the first two, from below and above |
 		| `cpu_seconds` | the kernel, at each exit | with BPF; without it at the end, if all was waited for | `bounds` names it |
 		| `write_bytes` | the kernel, as pages become dirty | where it is no more than `wchar_bytes` | else `at_most`; a limit acts on the smaller |
@@ -79,13 +79,13 @@ metrics_intro() {
 		reads, how many were postponed or skipped, and the seconds they took.
 
 		Keys that begin with `net_` are there only with `--net`, or when one of them or the group `net` is
-		named in `--metrics`: they cost each call on a socket up to 0.1 microseconds. [NETWORK.md](NETWORK.md) has what
+		named in `--metrics`: they cost each call on a socket up to 0.1 microseconds. [RUN.md](RUN.md#network-io) has what
 		they count, and what cannot be seen.
 
 		Those that name a kind of file, as `rchar_files_bytes`, are there only with `--io-kinds`, or when one of them or the
-		group `io-kinds` is named in `--metrics`: [IO-KINDS.md](IO-KINDS.md).
+		group `io-kinds` is named in `--metrics`: [RUN.md](RUN.md#files-sockets-and-pipes).
 
-		Keys that begin with `block_` are there with `--block-io`, for a cgroup: [BLOCK-IO.md](BLOCK-IO.md).
+		Keys that begin with `block_` are there with `--block-io`, for a cgroup: [RUN.md](RUN.md#block-devices).
 
 		Keys that begin with `cgroup_` are there with `--own-cgroup` or `attach --cgroup`, and come from
 		the cgroup's own files. Counters count from the attachment on. Memory is what the kernel charges to the

@@ -13,5 +13,5 @@ if [ "$(id -u)" = 0 ] && [ -n "${SUDO_UID:-}" ]; then chown "$SUDO_UID" "$dir"; 
 "${BUILD:-build}/bpfmon" -i 0.1 -f jsonl -o "$dir/run.jsonl" -- tools/sample-workload.sh
 case $(head -n 1 "$dir/run.jsonl") in
 *'"source":"bpf"'*) echo "measured by BPF" ;;
-*'"source":"procfs"'*) echo "measured from /proc, without BPF: docs/WITHOUT-BPF.md says how well" ;;
+*'"source":"procfs"'*) echo "measured from /proc, without BPF: docs/RUN.md says how well" ;;
 esac

@@ -26,7 +26,7 @@ print(time.clock_gettime(time.CLOCK_REALTIME), flush=True)
 
 
 def mark_error(processes):
-    """What the kernel's marks of so many processes may be too low by: see docs/MEMORY.md."""
+    """What the kernel's marks of so many processes may be too low by: see docs/RUN.md."""
     cpus = os.cpu_count()
     return processes * 3 * cpus * max(32, 2 * cpus) * PAGE
 

@@ -375,7 +375,7 @@ _KINDS = {"sample": "samples", "process": "processes", "process_sample": "proces
 
 
 class MemoryNeeded(NamedTuple):
-    """The memory to request, before a margin (docs/MEMORY.md)."""
+    """The memory to request, before a margin (docs/RUN.md)."""
 
     bytes: int
     witness: str  # what it is known from: "cgroup", "pss" or "rss"

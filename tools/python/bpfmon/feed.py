@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The spans of the run around this process as they end, from its live feed (docs/LIVE.md)."""
+"""The spans of the run around this process as they end, from its live feed (docs/RUN.md)."""
 
 from __future__ import annotations
 
