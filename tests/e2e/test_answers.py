@@ -93,7 +93,7 @@ class Answers(CommandCase):
     def test_compare_says_what_changed_and_hides_the_rest(self):
         a, b = self.phases("a"), self.phases("b", 1.5)
         text = self.said("compare", a, b)
-        self.assertIn("  B used 41 % more CPU time (8.600 s against 6.100 s); 1 other value changed. One run each", text)
+        self.assertIn("  b.jsonl used 41 % more CPU time than a.jsonl (8.600 s against 6.100 s); 1 other value changed. One run each", text)
         table = text.split("\n\n")[2]
         self.assertEqual([line.split()[0] for line in table.splitlines()[1:5]], ["wall_seconds", "cpu_seconds", "rss_peak_upper_bytes", "cores_mean"])
         self.assertIn("--all shows them", table)
@@ -103,7 +103,7 @@ class Answers(CommandCase):
         self.assertNotIn("--all", full)
         said = json.loads(self.said("compare", "--json", a, b))
         self.assertEqual(sorted(said["verdicts"][0]["changed"]), ["cores_mean", "cpu_seconds"])
-        self.assertIn("B used 41 % more CPU time", said["verdicts"][0]["text"])
+        self.assertIn("b.jsonl used 41 % more CPU time than a.jsonl", said["verdicts"][0]["text"])
 
     def steps(self, part, *words, key="cpu_seconds"):
         said = json.loads(self.said("compare", "--by", part, "--json", *words))
@@ -117,7 +117,7 @@ class Answers(CommandCase):
         })  # fmt: skip
         self.assertEqual(self.steps("phase", a, b, key="wall_seconds")["train"][1], [12, 12])
         self.assertEqual(self.steps("program", a, b), {"/bin/py": ([[1], [1]], [4, 6]), "/bin/sh": ([[3], [3]], [1, 1])})
-        self.assertRegex(self.said("compare", "--by", "program", a, b), r"cpu_seconds  *procs A *procs B .*\n  /bin/py +1 +1 +4.000 s +6.000 s")
+        self.assertRegex(self.said("compare", "--by", "program", a, b), r"cpu_seconds  *a.jsonl procs  *b.jsonl procs .*\n  /bin/py +1 +1 +4.000 s +6.000 s")
         failed = self.bpfmon("compare", "--by", "phase", a, b, "--fail-if", "cpu_seconds > +20%")
         self.assertEqual((failed.returncode, failed.stderr), (1, "bpfmon: failed: train: cpu_seconds: 7.500 s against 5.000 s, +50.0 % > +20%\n"))
         self.assertIn("the runs have no phases", self.said("compare", "--by", "phase", *(self.write(name) for name in "cd")))
@@ -130,7 +130,7 @@ class Answers(CommandCase):
 
     def test_a_tag_that_is_called_like_a_part_is_named_as_it_is_shown(self):
         runs = [self.write(name, meta={"tags": {"phase": name}}) for name in "ab"]
-        self.assertIn("  A  phase=a  1 run\n", self.said("compare", "--by", "tags.phase", *runs))
+        self.assertIn("  a  phase=a  1 run\n", self.said("compare", "--by", "tags.phase", *runs))
 
     def test_groups_of_numbers_are_in_their_order(self):
         for i, threads in enumerate((8, 16, 1)):

@@ -236,7 +236,8 @@ static char *text_of(const char *b, size_t width)
 	json_t *diff;
 
 	assert_int_equal(add_text(&all,
-				  META(",\"host\":\"h\"") SUMMARY(",\"rss_peak_bytes\":1048576"),
+				  META(",\"host\":\"h\",\"name\":\"a\"")
+					  SUMMARY(",\"rss_peak_bytes\":1048576"),
 				  add_run_file),
 			 0);
 	assert_int_equal(add_text(&all, b, add_run_file), 0);
@@ -254,7 +255,7 @@ static char *text_of(const char *b, size_t width)
 
 static void absent_is_a_dash(void **state)
 {
-	char *text = text_of(META() SUMMARY(",\"minflt\":0"), 100);
+	char *text = text_of(META(",\"name\":\"b\"") SUMMARY(",\"minflt\":0"), 100);
 
 	(void)state;
 	assert_non_null(strstr(text, "  rss_peak_bytes  1.0 MiB  -           -         -\n"));

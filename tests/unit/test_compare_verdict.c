@@ -55,22 +55,22 @@ static const struct {
 	const char *verdict;
 } of_one_run_each[] = {
 	{ HEADS(1.7, 1, 1000000), HEADS(1.9, 1, 970000), 0,
-	  "B took 12 % longer (1.900 s against 1.700 s) and needed 3 % less memory (947 KiB against 977 KiB); "
+	  "b took 12 % longer than a (1.900 s against 1.700 s) and needed 3 % less memory (947 KiB against 977 KiB); "
 	  "nothing else changed. One run each cannot show what is noise." },
 	{ HEADS(1.7, 1, 1000000), HEADS(1.9, 1, 1000000), 1,
-	  "B took 12 % longer (1.900 s against 1.700 s); no other value changed. One run each cannot show what is noise." },
+	  "b took 12 % longer than a (1.900 s against 1.700 s); no other value changed. One run each cannot show what is noise." },
 	{ HEADS(1.7, 1, 1000000) ",\"minflt\":1000", HEADS(1.9, 1, 1000000) ",\"minflt\":1001", 0,
-	  "B took 12 % longer (1.900 s against 1.700 s); nothing else changed by 1 % or more. One run each cannot show what is noise." },
+	  "b took 12 % longer than a (1.900 s against 1.700 s); nothing else changed by 1 % or more. One run each cannot show what is noise." },
 	{ HEADS(1.7, 1, 1000000) ",\"minflt\":1000,\"forks\":1", HEADS(1.9, 2.5, 1000000) ",\"minflt\":1100,\"forks\":2", 0,
-	  "B took 12 % longer (1.900 s against 1.700 s) and used 2.5 times the CPU time (2.500 s against 1.000 s); "
+	  "b took 12 % longer than a (1.900 s against 1.700 s) and used 2.5 times the CPU time (2.500 s against 1.000 s); "
 	  "2 other values changed. One run each cannot show what is noise." },
 	{ HEADS(1, 1, 1000000), HEADS(20, 0.5, 3000000), 0,
-	  "B took 20 times as long (20.000 s against 1.000 s), used 50 % less CPU time (0.500 s against 1.000 s) and needed "
+	  "b took 20 times as long as a (20.000 s against 1.000 s), used 50 % less CPU time (0.500 s against 1.000 s) and needed "
 	  "3.0 times the memory (2.9 MiB against 977 KiB); nothing else changed. One run each cannot show what is noise." },
 	{ HEADS(1, 0, 1000000), HEADS(1, 3, 1000000), 0,
-	  "B used more CPU time (3.000 s against 0.00 ms); nothing else changed. One run each cannot show what is noise." },
+	  "b used more CPU time than a (3.000 s against 0.00 ms); nothing else changed. One run each cannot show what is noise." },
 	{ HEADS(1000, 100, 1000), HEADS(1, 0, 4), 0,
-	  "B took 99.9 % less time (1.000 s against 1000.0 s), used 100 % less CPU time (0.00 ms against 100.0 s) and needed "
+	  "b took 99.9 % less time than a (1.000 s against 1000.0 s), used 100 % less CPU time (0.00 ms against 100.0 s) and needed "
 	  "99.6 % less memory (4 B against 1.0 KiB); nothing else changed. One run each cannot show what is noise." },
 	{ HEADS(1.7, 1, 1000000), HEADS(1.7, 1, 1000000), 0, "Nothing changed." },
 	{ HEADS(1.7, 1, 1000000), HEADS(1.7, 1, 1000000), 2, "No value changed." },
@@ -79,17 +79,17 @@ static const struct {
 	  "Time, CPU time and memory are the same within 1 %; 1 other value changed. One run each cannot show what is noise." },
 	{ OK "\"minflt\":5", OK "\"majflt\":7", 0, "Nothing changed." },
 	{ OK "\"exit_code\":0", OK "\"exit_code\":3", 0,
-	  "B ended with 3, A with 0. Nothing else changed. One run each cannot show what is noise." },
+	  "b ended with 3, a with 0. Nothing else changed. One run each cannot show what is noise." },
 	{ OK "\"exit_code\":null,\"signal\":9,\"oom_kills\":2", OK "\"exit_code\":0,\"oom_kills\":0", 0,
-	  "B was not killed, A was killed by signal 9. For lack of memory 0 processes of B were killed, 2 of A. Nothing else changed. "
+	  "b was not killed, a was killed by signal 9. For lack of memory 0 processes of b were killed, 2 of a. Nothing else changed. "
 	  "One run each cannot show what is noise." },
 	{ "\"complete\":false,\"wall_seconds\":2", OK "\"wall_seconds\":3", 0,
-	  "B took 50 % longer (3.000 s against 2.000 s); nothing else changed. Not all of the runs are complete: they may have used more." },
+	  "b took 50 % longer than a (3.000 s against 2.000 s); nothing else changed. Not all of the runs are complete: they may have used more." },
 	{ OK "\"rss_peak_bytes\":100,\"rss_peak_upper_bytes\":200,\"process_rss_peak_bytes\":50",
 	  OK "\"rss_peak_bytes\":300,\"rss_peak_upper_bytes\":220,\"process_rss_peak_bytes\":500", 0,
-	  "B needed 10 % more memory (220 B against 200 B); nothing else changed. One run each cannot show what is noise." },
+	  "b needed 10 % more memory than a (220 B against 200 B); nothing else changed. One run each cannot show what is noise." },
 	{ OK "\"rss_peak_bytes\":100,\"rss_peak_upper_bytes\":200", OK "\"rss_peak_bytes\":110", 0,
-	  "B needed 10 % more memory (110 B against 100 B); nothing else changed. One run each cannot show what is noise." },
+	  "b needed 10 % more memory than a (110 B against 100 B); nothing else changed. One run each cannot show what is noise." },
 };
 
 /* Five runs on each side: what each has, in turn. */
@@ -100,12 +100,12 @@ static const struct {
 	const char *verdict;
 } of_several_runs[] = {
 	{ 10, 12, 5, 5, 5,
-	  "B took 20 % longer (12.020 s against 10.020 s): more than noise; nothing else changed. What differs in CPU time may be noise." },
+	  "b took 20 % longer than a (12.020 s against 10.020 s): more than noise; nothing else changed. What differs in CPU time may be noise." },
 	{ 10, 12, 5, 6, 5,
-	  "B took 20 % longer (12.020 s against 10.020 s) and used 20 % more CPU time (6.000 s against 5.010 s): more than noise; nothing else changed." },
+	  "b took 20 % longer than a (12.020 s against 10.020 s) and used 20 % more CPU time (6.000 s against 5.010 s): more than noise; nothing else changed." },
 	{ 10, 10.001, 5, 5, 5, "Nothing changed by more than noise." },
 	{ 10, 12, 5, 5, 3,
-	  "B took 20 % longer (12.010 s against 10.010 s), but the runs are too few to tell that from noise." },
+	  "b took 20 % longer than a (12.010 s against 10.010 s), but the runs are too few to tell that from noise." },
 };
 /* clang-format on */
 
@@ -273,7 +273,7 @@ static void groups_are_in_the_order_of_their_values(void **state)
 	assert_order((const char *const[]){ "2", "", "1" }, 3, true, "2  1");
 }
 
-/* The line of the group A, of a run with that meta. */
+/* The line of the first side, of a run with that meta. */
 static void assert_legend(const char *meta, const char *expected)
 {
 	struct sides all = { 0 };
@@ -309,16 +309,63 @@ static void a_run_is_known_by_its_name_tags_and_date(void **state)
 	tzset();
 	assert_legend(META(",\"name\":\"align\",\"tags\":{\"x\":\"1\",\"y\":\"2\"},"
 			   "\"command\":[\"./align.sh\"],\"start_time\":1763690000.5") SUMMARY(),
-		      "  A  41  align  x=1 y=2  2025-11-21 01:53:20 UTC");
+		      "  run 41  align  x=1 y=2  2025-11-21 01:53:20 UTC");
 	assert_legend(META(",\"command\":[\"./align.sh\",\"A7\"]") SUMMARY(),
-		      "  A  41  ./align.sh A7");
-	assert_legend(META(",\"command\":[\"./align.sh\",\"a long argument, and then another "
-			   "one\"],\"start_time\":1") SUMMARY(),
-		      "  A  41  ./align.sh a long argument, and then ano  1970-01-01 00:00:01 UTC");
+		      "  run 41  ./align.sh A7");
+	assert_legend(
+		META(",\"command\":[\"./align.sh\",\"a long argument, and then another "
+		     "one\"],\"start_time\":1") SUMMARY(),
+		"  run 41  ./align.sh a long argument, and then ano  1970-01-01 00:00:01 UTC");
 	assert_legend(META(",\"attached\":{\"cgroup\":\"/a.slice\"}") SUMMARY(),
-		      "  A  41  cgroup /a.slice");
-	assert_legend(META() SUMMARY(), "  A  41  bpfmon");
-	assert_legend(META(",\"name\":\"\\u001b[2J\\n\"") SUMMARY(), "  A  41  ?[2J?");
+		      "  run 41  cgroup /a.slice");
+	assert_legend(META() SUMMARY(), "  run 41  bpfmon");
+	assert_legend(META(",\"name\":\"\\u001b[2J\\n\"") SUMMARY(), "  run 41  ?[2J?");
+}
+
+/* The titles of two sides with these words and meta lines. */
+static void assert_titles(const char *a, const char *b, const char *first, const char *other,
+			  const char *expected)
+{
+	const char *const words[] = { a, b }, *const metas[] = { first, other };
+	struct sides all = { 0 };
+	struct groups g;
+	char text[2 * TITLE_BYTES + 4];
+
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(add_text(&all, metas[i], add_run_file), 0);
+		free(all.list[i].name);
+		all.list[i].name = strdup(words[i]);
+	}
+	assert_int_equal(groups_each(&g, &all), 0);
+	snprintf(text, sizeof(text), "%s, %s", g.list[0].title, g.list[1].title);
+	assert_string_equal(text, expected);
+	groups_done(&g);
+	sides_done(&all);
+}
+
+static void sides_are_called_by_what_tells_them_apart(void **state)
+{
+	(void)state;
+	assert_titles("1", "2", META(",\"name\":\"align\",\"tags\":{\"x\":\"1\"}") SUMMARY(),
+		      META(",\"name\":\"sort\",\"tags\":{\"x\":\"2\"}") SUMMARY(), "align, sort");
+	assert_titles("1", "2",
+		      META(",\"name\":\"a\",\"tags\":{\"y\":\"z\",\"build\":\"v1\"}") SUMMARY(),
+		      META(",\"name\":\"a\",\"tags\":{\"y\":\"z\",\"build\":\"v2\"}") SUMMARY(),
+		      "v1, v2");
+	assert_titles("1", "2", META(",\"tags\":{\"threads\":\"4\"}") SUMMARY(),
+		      META(",\"tags\":{\"threads\":\"8\"}") SUMMARY(), "threads=4, threads=8");
+	assert_titles("/tmp/old.jsonl", "new.jsonl", META() SUMMARY(), META() SUMMARY(),
+		      "old.jsonl, new.jsonl");
+	assert_titles("1", "2", META(",\"git\":{\"revision\":\"0123456789abc\"}") SUMMARY(),
+		      META(",\"git\":{\"revision\":\"f123456789abc\"}") SUMMARY(),
+		      "012345678, f12345678");
+	assert_titles("1", "2", META(",\"command\":[\"./v1\",\"x\"]") SUMMARY(),
+		      META(",\"command\":[\"bin/v2\"]") SUMMARY(), "v1, v2");
+	assert_titles("41", "h:42", META() SUMMARY(), META() SUMMARY(), "run 41, run h:42");
+	assert_titles("1", "1", META() SUMMARY(), META() SUMMARY(), "#1 run 1, #2 run 1");
+	assert_titles("1", "2", META(",\"name\":\"\\u001b[2J\"") SUMMARY(),
+		      META(",\"name\":\"a name that is so long that it has to be cut\"") SUMMARY(),
+		      "?[2J, a name tha...s to be cut");
 }
 
 int main(void)
@@ -330,6 +377,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_comes_before_all_else),
 		cmocka_unit_test(values_without_a_row_are_counted),
 		cmocka_unit_test(groups_are_in_the_order_of_their_values),
+		cmocka_unit_test(sides_are_called_by_what_tells_them_apart),
 		cmocka_unit_test(a_run_is_known_by_its_name_tags_and_date),
 	};
 

@@ -15,28 +15,13 @@
 #define CELL_WIDTH 11  /* with two blanks before it */
 #define LEAST_LABEL 16 /* columns */
 
-#define DOTS 3 /* columns of the ellipsis of format_name() */
-
-/*
- * Writes @label in at most @width columns. Cuts it in the middle, because commands differ at their
- * beginning or end. Returns the columns used.
- */
-static size_t case_label_put(FILE *f, const char *label, size_t width)
-{
-	size_t used = 0;
-
-	if (format_columns(label) > width && width > DOTS)
-		used = format_beginning(f, label, (width - DOTS) / 2);
-	return used + format_name(f, label, width - used);
-}
-
 /* Writes two blanks and the first cell of a row, @width columns wide. */
 static void case_label_begin(FILE *f, const char *label, size_t width)
 {
 	size_t n;
 
 	fputs("  ", f);
-	n = case_label_put(f, label, width);
+	n = format_middle(f, label, width);
 	fprintf(f, "%*s", (int)(width - n), "");
 }
 
@@ -186,7 +171,7 @@ static void spans_put_across(FILE *f, const struct bench_result *r, const struct
 		const char *label = nr > 1 ? r->groups.list[group_at(r, i)].name : "time";
 
 		fprintf(f, "%*s", (int)(cell - format_columns(label)), "");
-		case_label_put(f, label, cell);
+		format_middle(f, label, cell);
 	}
 	fputc('\n', f);
 	for (size_t row = 0; row < rows->shown; row++) {
@@ -208,7 +193,7 @@ static void spans_put_down(FILE *f, const struct bench_result *r, const struct s
 	fprintf(f, "%*s\n", CELL_WIDTH, "time");
 	for (size_t row = 0; row < rows->shown; row++) {
 		fputs("  ", f);
-		case_label_put(f, rows->list[row].step->name, name);
+		format_middle(f, rows->list[row].step->name, name);
 		fputc('\n', f);
 		for (size_t i = 0; i < r->groups.nr; i++) {
 			size_t g = group_at(r, i);
@@ -396,7 +381,7 @@ static int fastest_put(FILE *f, const struct bench_result *r, size_t width)
 	if (!line)
 		return -ENOMEM;
 	fputs("  The fastest was ", line);
-	case_label_put(line, r->groups.list[0].name, 2 * width);
+	format_middle(line, r->groups.list[0].name, 2 * width);
 	fputs("; the time of the others against it (95 %):", line);
 	if (fclose(line)) {
 		free(text);

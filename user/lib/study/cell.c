@@ -76,21 +76,19 @@ void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t gr
 void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t group,
 		      enum comparison_column col)
 {
-	char label[24];
+	const char *title = c->groups->list[col == COL_OTHER ? group : 0].title;
 
-	group_label(label, col == COL_OTHER || col == COL_OTHER_IQR ? group : 0);
 	switch (col) {
 	case COL_KEY:
 		snprintf(out, CELL_BYTES, "value");
 		break;
 	case COL_FIRST:
 	case COL_OTHER:
-		snprintf(out, CELL_BYTES, "%s%s", label,
-			 comparison_has_several(c) ? " median" : "");
+		snprintf(out, CELL_BYTES, "%s", title);
 		break;
 	case COL_FIRST_IQR:
 	case COL_OTHER_IQR:
-		snprintf(out, CELL_BYTES, "%s IQR", label);
+		snprintf(out, CELL_BYTES, "IQR");
 		break;
 	default:
 		snprintf(out, CELL_BYTES, "%s",
@@ -98,5 +96,16 @@ void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t g
 			 : col == COL_RELATIVE ? "relative"
 			 : col == COL_P        ? "p"
 					       : "verdict");
+	}
+}
+
+void comparison_titles_cut(size_t width[NR_COMPARISON_COLUMNS],
+			   const size_t cells[NR_COMPARISON_COLUMNS], size_t most)
+{
+	for (enum comparison_column col = COL_FIRST; col <= COL_OTHER; col++) {
+		size_t room = cells[col] > most ? cells[col] : most;
+
+		if (width[col] > room)
+			width[col] = room;
 	}
 }

@@ -27,4 +27,10 @@ void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t gr
 void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t group,
 		      enum comparison_column col);
 
+#define SHORT_TITLE 12 /* columns */
+
+/* Cuts the names of the sides above their columns to @most columns, or to the widest cell. */
+void comparison_titles_cut(size_t width[NR_COMPARISON_COLUMNS],
+			   const size_t cells[NR_COMPARISON_COLUMNS], size_t most);
+
 #endif

@@ -194,6 +194,8 @@ int groups_each(struct groups *g, const struct sides *all)
 	*g = (struct groups){ .list = memory_calloc(all->nr + 1, sizeof(*g->list)) };
 	for (size_t i = 0; g->list && !err && i < all->nr; i++)
 		err = groups_put(g, groups_append(g, all->list[i].name, 1), &all->list[i]);
+	if (g->list && !err)
+		groups_set_titles(g);
 	return g->list ? err : -ENOMEM;
 }
 
@@ -213,6 +215,8 @@ int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
 			return -ENOENT;
 		err = groups_put(g, one ? one : groups_append(g, value, all->nr), s);
 	}
+	if (g->list && !err)
+		groups_set_titles(g);
 	return g->list ? err : -ENOMEM;
 }
 
@@ -252,15 +256,6 @@ void groups_sort(struct groups *g, bool with_first)
 	if (g->nr > from)
 		qsort(g->list + from, g->nr - from, sizeof(*g->list),
 		      are_numbers ? compare_group_numbers : compare_group_names);
-}
-
-char *group_label(char out[24], size_t group)
-{
-	if (group < 26)
-		snprintf(out, 24, "%c", (char)('A' + group));
-	else
-		snprintf(out, 24, "%zu", group + 1);
-	return out;
 }
 
 int groups_baseline(struct groups *g, const char *name)

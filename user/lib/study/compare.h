@@ -6,8 +6,11 @@
 #include "study/side.h"
 #include "study/stats.h"
 
+#define TITLE_BYTES 80
+
 /* Sides that count as repetitions. */
 struct group {
+	char title[TITLE_BYTES];   /* short and inert, for people; differs between groups */
 	const char *name;          /* name of the side, or value of the tag; not owned */
 	const struct side **sides; /* array owned, elements not */
 	size_t nr;
@@ -35,8 +38,13 @@ int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
 void groups_sort(struct groups *g, bool with_first);
 /* Moves the group @name to the front. Returns 0 or -ENOENT. */
 int groups_baseline(struct groups *g, const char *name);
-/* Writes the letter of a group, or its number from the 27th on. Returns @out. */
-char *group_label(char out[24], size_t group);
+/*
+ * Sets the titles: of groups by a tag its value; of others run names, tags, files, revisions or
+ * programs, whichever differ first, else run numbers. The functions above do so.
+ */
+void groups_set_titles(struct groups *g);
+/* Returns "run 41" for a run of a store, in @room, else the word or path of the user. */
+const char *side_word(const struct side *s, char *room, size_t bytes);
 void groups_done(struct groups *g);
 
 #define ALPHA 0.05 /* a smaller p is more than noise */

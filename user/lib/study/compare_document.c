@@ -29,6 +29,7 @@ static void groups_write(struct jsonw *j, const struct groups *all)
 	for (size_t i = 0; i < all->nr; i++) {
 		jsonw_object(j, NULL);
 		jsonw_string(j, "name", all->list[i].name);
+		jsonw_string(j, "title", all->list[i].title);
 		jsonw_array(j, "runs");
 		for (size_t k = 0; k < all->list[i].nr; k++)
 			side_write(j, all->list[i].sides[k]);

@@ -4,6 +4,7 @@
 #include "study/cell.h"
 #include "study/compare.h"
 #include "study/compare_text.h"
+#include "study/diff.h"
 #include "study/verdict.h"
 #include "text/markdown.h"
 
@@ -20,17 +21,19 @@ static bool column_is_shown(const struct comparison *c, enum comparison_column c
 
 static void groups_markdown(FILE *f, const struct groups *all)
 {
-	static const char *const titles[] = { "group", "runs" };
-	char label[24];
+	static const char *const titles[] = { "side", "what", "runs" };
 
-	markdown_head(f, titles, 2);
+	fputc('\n', f);
+	markdown_head(f, titles, 3);
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct group *g = &all->list[i];
 		size_t incomplete = 0;
 
 		for (size_t k = 0; k < g->nr; k++)
 			incomplete += g->sides[k]->is_run && !g->sides[k]->complete;
-		fprintf(f, "| %s: ", group_label(label, i));
+		fputs("| ", f);
+		markdown_text(f, g->title);
+		fputs(" | ", f);
 		if (all->by) {
 			markdown_text(f, all->by);
 			fputs(" = ", f);
@@ -158,19 +161,23 @@ static void texts_markdown(FILE *f, const json_t *texts)
 static void diff_markdown(FILE *f, const json_t *diff, const struct groups *all)
 {
 	json_t *row, *texts;
-	char label[24];
 	size_t i, group;
 
-	if (!json_array_size(diff))
+	if (!diff_has_news(all, diff))
 		return;
 	fputs("\n| what changed |", f);
-	for (i = 0; i < all->nr; i++)
-		fprintf(f, " %s |", group_label(label, i));
+	for (i = 0; i < all->nr; i++) {
+		fputc(' ', f);
+		markdown_text(f, all->list[i].title);
+		fputs(" |", f);
+	}
 	fputs("\n|:---|", f);
 	for (i = 0; i < all->nr; i++)
 		fputs(":---|", f);
 	fputc('\n', f);
 	json_array_foreach(diff, i, row) {
+		if (!diff_row_is_news(all, row))
+			continue;
 		fputs("| ", f);
 		markdown_text(f, json_string_value(json_object_get(row, "key")));
 		json_array_foreach(json_object_get(row, "values"), group, texts)

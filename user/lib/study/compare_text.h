@@ -14,6 +14,9 @@
  */
 void comparison_text_of(FILE *f, const struct comparison *c, const json_t *diff,
 			const struct row_choice *choice, size_t width);
+/* Print what stands before the tables, and what follows them. */
+void comparison_text_begin(FILE *f, const struct comparison *c, const json_t *diff, size_t width);
+void comparison_text_end(FILE *f, const struct comparison *c, const json_t *diff, size_t width);
 /* Prints the comparison with all rows. */
 void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width);
 

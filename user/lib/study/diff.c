@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/diff.h"
 
+#include <string.h>
+
 /* Returns an object with the keys of all sides, in the order of first appearance. */
 static json_t *facts_collect_keys(const struct groups *g)
 {
@@ -95,4 +97,29 @@ json_t *facts_diff(const struct groups *g)
 		fact_diff(diff, g, key);
 	json_decref(keys);
 	return diff;
+}
+
+bool diff_row_is_news(const struct groups *g, const json_t *row)
+{
+	const json_t *values = json_object_get(row, "values");
+
+	for (size_t i = 0; i < g->nr; i++) {
+		const json_t *texts = json_array_get(values, i);
+		const char *text = json_string_value(json_array_get(texts, 0));
+
+		if (json_array_size(texts) != 1 || strcmp(text, g->list[i].title) != 0)
+			return true;
+	}
+	return false;
+}
+
+bool diff_has_news(const struct groups *g, const json_t *diff)
+{
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(diff, i, row)
+		if (diff_row_is_news(g, row))
+			return true;
+	return false;
 }

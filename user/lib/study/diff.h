@@ -11,5 +11,9 @@
  * not a difference.
  */
 json_t *facts_diff(const struct groups *g);
+/* Returns false for a row of facts_diff() with nothing but the titles of the groups. */
+bool diff_row_is_news(const struct groups *g, const json_t *row);
+/* Returns whether any row is news. */
+bool diff_has_news(const struct groups *g, const json_t *diff);
 
 #endif

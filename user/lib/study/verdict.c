@@ -9,17 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL_BYTES 24
-
 /* clang-format off */
 static const struct {
 	const char *name;
 	const char *more, *less; /* after a percentage */
-	const char *verb, *times;  /* before it, and after a factor */
+	const char *verb, *times; /* before it, and after a factor */
+	const char *than;        /* before the name of the other side, after a factor */
 } headlines[NR_HEADLINES] = {
-	[HEAD_WALL]   = { "time", "longer", "less time", "took", "as long" },
-	[HEAD_CPU]    = { "CPU time", "more CPU time", "less CPU time", "used", "the CPU time" },
-	[HEAD_MEMORY] = { "memory", "more memory", "less memory", "needed", "the memory" },
+	[HEAD_WALL]   = { "time", "longer", "less time", "took", "as long", "as" },
+	[HEAD_CPU]    = { "CPU time", "more CPU time", "less CPU time", "used", "the CPU time", "of" },
+	[HEAD_MEMORY] = { "memory", "more memory", "less memory", "needed", "the memory", "of" },
 };
 /* clang-format on */
 
@@ -52,8 +51,11 @@ static struct headlines headlines_sort(const struct comparison *c, size_t group)
 	return all;
 }
 
-/* Writes "took 12 % longer", "used 2.4 times the CPU time", "needed memory". */
-static void change_put(FILE *f, enum headline h, double relative)
+/*
+ * Writes "took 12 % longer", "used 2.4 times the CPU time", "needed more memory". With @than also
+ * than what.
+ */
+static void change_put(FILE *f, enum headline h, double relative, const char *than)
 {
 	double percent = fabs(relative) * 100;
 
@@ -70,16 +72,21 @@ static void change_put(FILE *f, enum headline h, double relative)
 			: percent > 99                  ? "%.0f %% %s"
 							: "%.2g %% %s",
 			percent, relative > 0 ? headlines[h].more : headlines[h].less);
+	if (than)
+		fprintf(f, " %s %s", relative >= 1 && !isinf(relative) ? headlines[h].than : "than",
+			than);
 }
 
-static void headline_put(FILE *f, const struct comparison *c, size_t group, enum headline h)
+static void headline_put(FILE *f, const struct comparison *c, size_t group, enum headline h,
+			 bool is_first)
 {
 	char first[NUMBER_BYTES], other[NUMBER_BYTES];
 	size_t key;
 
 	if (!headline_key(c, group, h, &key))
 		return;
-	change_put(f, h, against_of(c, group, key)->relative);
+	change_put(f, h, against_of(c, group, key)->relative,
+		   is_first ? c->groups->list[0].title : NULL);
 	fprintf(f, " (%s against %s)",
 		number_format(other, compare_key(key).unit, spread_of(c, group, key)->median),
 		number_format(first, compare_key(key).unit, spread_of(c, 0, key)->median));
@@ -95,15 +102,14 @@ static void between_put(FILE *f, size_t at, size_t nr)
 static void headlines_put_changes(FILE *f, const struct comparison *c, size_t group,
 				  const struct headlines *all)
 {
-	char label[LABEL_BYTES];
 	size_t n = 0;
 
-	fprintf(f, "%s ", group_label(label, group));
+	fprintf(f, "%s ", c->groups->list[group].title);
 	for (int h = 0; h < NR_HEADLINES; h++) {
 		if (!all->is[ROW_CHANGED][h])
 			continue;
-		between_put(f, n++, all->nr_changed);
-		headline_put(f, c, group, (enum headline)h);
+		between_put(f, n, all->nr_changed);
+		headline_put(f, c, group, (enum headline)h, !n++);
 	}
 	if (all->nr_too_few)
 		fputs(", but the runs are too few to tell that from noise", f);
@@ -205,12 +211,10 @@ static void signal_put(FILE *f, const char *label, double number)
 /* Writes how the runs ended if that differs. Returns the number of values used. */
 static size_t verdict_put_trouble(FILE *f, const struct comparison *c, size_t group)
 {
-	char a[LABEL_BYTES], b[LABEL_BYTES];
+	const char *a = c->groups->list[0].title, *b = c->groups->list[group].title;
 	double first, other;
 	size_t n = 0;
 
-	group_label(a, 0);
-	group_label(b, group);
 	if (trouble_differs(c, group, "exit_code", &first, &other)) {
 		fprintf(f, "%s ended with %.0f, %s with %.0f. ", b, other, a, first);
 		n++;

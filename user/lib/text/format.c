@@ -128,6 +128,24 @@ size_t format_beginning(FILE *f, const char *text, size_t width)
 	return used;
 }
 
+#define DOTS 3 /* columns of the ellipsis of format_name() */
+
+size_t format_middle(FILE *f, const char *text, size_t width)
+{
+	size_t used = 0;
+
+	if (format_columns(text) > width && width > DOTS)
+		used = format_beginning(f, text, (width - DOTS) / 2);
+	return used + format_name(f, text, width - used);
+}
+
+void format_padded_left(FILE *f, const char *text, size_t width)
+{
+	for (size_t n = format_columns(text); n < width; n++)
+		fputc(' ', f);
+	format_name(f, text, width);
+}
+
 void format_padded(FILE *f, const char *text, size_t width)
 {
 	for (size_t n = format_name(f, text, width); n < width; n++)

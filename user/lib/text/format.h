@@ -40,8 +40,12 @@ size_t format_columns(const char *text);
  * Returns the columns used.
  */
 size_t format_name(FILE *f, const char *text, size_t width);
+/* Like format_name(), but cuts the middle: names and commands differ at their beginning or end. */
+size_t format_middle(FILE *f, const char *text, size_t width);
 /* Like format_name(), padded with blanks to @width columns. */
 void format_padded(FILE *f, const char *text, size_t width);
+/* Like format_name(), with the padding before it. */
+void format_padded_left(FILE *f, const char *text, size_t width);
 /* Like format_name(), but cuts the end: the beginning of a command matters most. */
 size_t format_beginning(FILE *f, const char *text, size_t width);
 /*

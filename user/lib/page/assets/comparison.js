@@ -5,7 +5,6 @@
 const LEAST_CHANGE = 0.01; // between single runs; smaller differences are no change
 const STEPS_SHOWN = 20;
 const { comparison } = data;
-const letter = (i) => (i < 26 ? String.fromCharCode(65 + i) : String(i + 1));
 const valueNames = {
 	wall_seconds: "Wall time",
 	cpu_seconds: "CPU time",
@@ -41,33 +40,12 @@ const formatOfValue = (key) => (key.endsWith("_bytes") ? bytes : key.endsWith("_
 const tagText = (tags) => Object.entries(tags || {}).map(([key, v]) => `${key}=${v}`);
 const minute = (v) => dateText(v).replace(/:\d\d UTC/, " UTC");
 
-// Titles of sides of one run: the name, with whatever distinguishes it from the others.
-function titlesOf(list) {
-	const first = list.map(({ runs, name }) => {
-		const run = runs[0];
-		const command = Array.isArray(run?.command) ? lastPart(String(run.command[0])) : null;
-		return run?.name || command || lastPart(name);
-	});
-	const tags = list.map(({ runs }) => tagText(runs[0]?.tags));
-	const ways = [
-		(i) => first[i],
-		(i) => [first[i], ...tags[i].filter((tag) => !tags.every((of) => of.includes(tag)))].join(" "),
-		(i) => [first[i], has(list[i].runs[0]?.start_time) ? minute(list[i].runs[0].start_time) : ""].join(" "),
-		(i) => lastPart(list[i].name),
-	];
-	const found = ways.map((way) => list.map((_, i) => way(i))).find((all) => new Set(all).size === all.length);
-	return (found || list.map(({ name }) => name)).map(visible);
-}
-
 const sides = comparison.groups.map((g, i) => ({
 	...g,
+	title: visible(g.title),
 	of: g.runs,
 	runs: data.runs.filter((run) => run.group === i),
 }));
-titlesOf(sides).forEach((title, i) => {
-	sides[i].title = comparison.by ? visible(`${comparison.by}=${sides[i].name}`) : title;
-});
-
 // Describes a side: time, host, number of runs, unless the title does so.
 function sideText(side) {
 	const starts = side.runs.map((run) => run.start_time).filter(has),
@@ -83,10 +61,10 @@ function sideText(side) {
 		comparison.by || side.of.length > 1 ? several(side.of.length, "run", "runs") : null,
 		names.length === 1 && !side.title.startsWith(names[0]) ? names[0] : null,
 		tags.filter((tag) => !side.title.includes(tag)).join(", "),
-		side.title.includes(from) ? null : from === to ? from : `${from} to ${to}`,
+		from === to ? from : `${from} to ${to}`,
 		hosts.length === 1 ? `on ${hosts[0]}` : null,
 		side.of.length === 1 && side.of[0].format !== "bpfmon" ? side.of[0].format : null,
-		comparison.by ? null : as,
+		comparison.by || side.title === as ? null : as,
 		bad ? `${bad} incomplete` : null,
 		folded ? `${folded} without a summary` : null,
 	]
@@ -98,9 +76,7 @@ function sideText(side) {
 function showSides() {
 	sides.forEach((side, i) => {
 		const swatch = el("i", `swatch s${(i % 6) + 1}${i < 6 ? "" : " dashed"}`);
-		byId("sides").append(
-			el("li", "", swatch, el("b", "", `${letter(i)} ${side.title}`), el("span", "quiet", ` ${sideText(side)}`)),
-		);
+		byId("sides").append(el("li", "", swatch, el("b", "", side.title), el("span", "quiet", ` ${sideText(side)}`)));
 	});
 	byId("left-out").textContent = data.left_out
 		? `${count(data.left_out)} more runs were compared and are not drawn.`
@@ -173,7 +149,7 @@ function chanceText(v) {
 function valueColumns(g) {
 	const hasTest = Object.values(comparison.values).some((of) => of[g].verdict);
 	const side = (i) => [
-		`${letter(i)} ${sides[i].title}`.slice(0, 32),
+		sides[i].title,
 		(row) => (row.values[i].n ? row.values[i].median : null),
 		(v, row) => formatOfValue(row.key)(v) + (row.values[i].n < sides[i].of.length ? ` (n ${row.values[i].n})` : ""),
 	];
@@ -233,7 +209,7 @@ function showGroup(g) {
 		el(
 			"summary",
 			"",
-			el("b", "", sides.length > 2 ? `What did not change: ${letter(g)} ${sides[g].title}` : "What did not change"),
+			el("b", "", sides.length > 2 ? `What did not change: ${sides[g].title}` : "What did not change"),
 			el(
 				"span",
 				"quiet",
@@ -265,12 +241,7 @@ function showFacts() {
 		byId("facts-table"),
 		[
 			["Fact", name, String, "text", { tip: (fact) => visible(fact.key) }],
-			...sides.map((side, i) => [
-				`${letter(i)} ${side.title}`.slice(0, 32),
-				(fact) => differingText(fact.key, fact.values[i]),
-				String,
-				"text wide",
-			]),
+			...sides.map((side, i) => [side.title, (fact) => differingText(fact.key, fact.values[i]), String, "text wide"]),
 		],
 		"Facts that differ",
 		0,
@@ -289,7 +260,7 @@ function stepColumns(g) {
 		const format = formatOfValue(key),
 			title = { cpu_seconds: "CPU", wall_seconds: "Wall", rss_peak_bytes: "Peak" }[key] || valueName(key);
 		return [
-			...[0, g].map((i) => [`${title} ${letter(i)}`, (row) => of(row, key, i).median, format]),
+			...[0, g].map((i) => [`${title}, ${sides[i].title}`, (row) => of(row, key, i).median, format]),
 			[
 				`${title}, relative`,
 				(row) => (has(of(row, key, g).difference) ? Math.abs(relativeOf(of(row, key, g))) : null),
@@ -310,7 +281,7 @@ function showSteps() {
 	byId("steps-title").textContent = kinds.charAt(0).toUpperCase() + kinds.slice(1);
 	if (!list.length) place.append(el("p", "quiet", `The runs have no ${kinds}.`));
 	for (let g = 1; list.length && g < sides.length; g++) {
-		const caption = `${letter(g)} ${sides[g].title} against ${letter(0)} ${sides[0].title}`;
+		const caption = `${sides[g].title} against ${sides[0].title}`;
 		place.append(el("h3", "side", caption));
 		const table = addTable(place, `${kinds}: ${caption}`, stepColumns(g), 1, list);
 		table.growing(STEPS_SHOWN);
