@@ -74,8 +74,8 @@ static void the_error_for_a_format_without_output_has_a_hint(void **state)
 static void an_extension_of_no_format_is_refused(void **state)
 {
 	(void)state;
-	assert_refused("no format has that extension; there are text (.txt), jsonl (.jsonl), "
-		       "csv (.csv); or name one before the path, as in jsonl:run.xlsx",
+	assert_refused("unknown extension; use one of text (.txt), jsonl (.jsonl), csv (.csv), or "
+		       "name the format, as in jsonl:run.xlsx",
 		       "-o", "run.xlsx", "--", "true");
 	assert_refused("'a.b/run.json'", "-o", "a.b/run.json", "--", "true");
 	assert_output("jsonl:run.xlsx", &jsonl_observer, "run.xlsx");
@@ -102,7 +102,7 @@ static void a_format_with_a_percent_sign_or_brace_is_a_template(void **state)
 	assert_parsed(&o, "-f", "{wall_seconds}", "--", "true");
 	assert_parsed(&o, "-q", "-f", "%e", "-o", "x.txt", "--", "true");
 	assert_refused("did you mean {wall_seconds}?", "-f", "{wall_second}", "--", "true");
-	assert_refused("--quiet shows none", "-q", "-f", "%e", "-o", "x.csv", "--", "true");
+	assert_refused("no effect with --quiet", "-q", "-f", "%e", "-o", "x.csv", "--", "true");
 }
 
 static void output_without_a_path_is_refused(void **state)

@@ -67,7 +67,7 @@ static void a_full_environment_leaves_room_for_the_command_line(void **state)
 
 	(void)state;
 	put_into_environment(MAX_TAGS);
-	assert_warned(&o, "left out of those in the environment (BPFMON_TAG_...): 1",
+	assert_warned(&o, "ignored from the environment (BPFMON_TAG_...): 1",
 		      (char *[]){ "bpfmon", "--tag", "a=b", "--", "true", NULL });
 	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 	assert_true(has_tag(&o, "a=b"));
@@ -80,8 +80,8 @@ static void tags_left_out_of_the_environment_are_reported_once(void **state)
 	(void)state;
 	put_into_environment(MAX_TAGS + 6);
 	assert_warned(&o,
-		      "a run has 64 tags at most, each of less than 4096 bytes; left out of those "
-		      "in the environment (BPFMON_TAG_...): 6",
+		      "a run has at most 64 tags, each of less than 4096 bytes; ignored from the "
+		      "environment (BPFMON_TAG_...): 6",
 		      (char *[]){ "bpfmon", "--", "true", NULL });
 	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 }
@@ -132,7 +132,7 @@ static void a_word_of_a_run_has_less_than_4_kib(void **state)
 	assert_line_with(said, "--name does not accept texts of more than 4095 bytes");
 	setenv("BPFMON_TAG_k", tag + 3, 1);
 	setenv("BPFMON_TAG_l", tag, 1);
-	assert_warned(&o, "left out of those in the environment (BPFMON_TAG_...): 1",
+	assert_warned(&o, "ignored from the environment (BPFMON_TAG_...): 1",
 		      (char *[]){ "bpfmon", "--name", tag + 1, "--", "true", NULL });
 }
 

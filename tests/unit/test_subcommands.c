@@ -92,13 +92,10 @@ static void help_has_the_rows_in_order_those_for_tests_aside(void **state)
 	assert_in_range(pread(fd, said, SAID_BYTES - 1, 0), 1, SAID_BYTES);
 	close(saved);
 	close(fd);
-	assert_string_equal(
-		said,
-		"  -t, --time TIME                So long\n"
-		"      --store PATH               The store is this file, not that of the user "
-		"and host\n"
-		"  -h, --help                     Show this help\n"
-		"  -V, --version                  Show the version\n");
+	assert_string_equal(said, "  -t, --time TIME                So long\n"
+				  "      --store PATH               Use this file as the store\n"
+				  "  -h, --help                     Show this help\n"
+				  "  -V, --version                  Show the version\n");
 }
 
 static void rows_have_names_of_their_own(void **state)

@@ -43,11 +43,11 @@ static int advise_for_parse(void *to, const char *text)
 #define AT(field) offsetof(struct advise_options, field)
 
 static const struct option_row advise_rows[] = {
-	{ "for", 0, "SYSTEM", false, "Only the lines for slurm, k8s, nextflow or snakemake", advise_for_parse, AT(to), PROJECT_MAY },
-	{ "node-memory", 0, "SIZE", false, "Memory of the nodes that runs are to fit in, as in 64GiB", size_parse, AT(node_bytes), GUARD_NONE },
-	{ "by", 0, "TAG", false, "This tag has the size of the input (default: what explains most)", text_parse, AT(size_tag), PROJECT_MAY },
-	{ "format", 'f', "FORMAT", false, "text (default), or json", print_json_or_text_parse, AT(as), GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "for", 0, "SYSTEM", false, "Print only the lines for slurm, k8s, nextflow or snakemake", advise_for_parse, AT(to), PROJECT_MAY },
+	{ "node-memory", 0, "SIZE", false, "Memory of the target nodes, as in 64GiB", size_parse, AT(node_bytes), GUARD_NONE },
+	{ "by", 0, "TAG", false, "Tag with the input size (default: the one that explains most)", text_parse, AT(size_tag), PROJECT_MAY },
+	{ "format", 'f', "FORMAT", false, "Output format: text (default) or json", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -79,13 +79,17 @@ static int advise_parse(void *options, int argc, char **argv)
 
 static void advise_help(void)
 {
-	puts("Usage: bpfmon advise [OPTIONS] [WORD...]\n\n"
-	     "Says what to request for the next run, from the runs that were kept and pass the\n"
-	     "filters: memory, cores, time. Requests are enough for all of them, and some more;\n"
-	     "below is what is cheapest where a run that needs more is started again with twice\n"
-	     "the memory.\n");
+	puts("Usage: bpfmon advise [OPTIONS] [WORD...]\n"
+	     "\n"
+	     "Suggests how much memory, time and how many cores to request for the next run, "
+	     "based\n"
+	     "on the recorded runs that match the filters. The requests cover all of these runs "
+	     "with\n"
+	     "a margin. A second table has the cheapest memory request if a run that exceeds it "
+	     "is\n"
+	     "restarted with twice the memory.\n");
 	options_print(&subcommand_advise);
-	puts("\nExit status: 0; 2 usage, a store that cannot be read, or no run that can be used.");
+	puts("\nExit status: 0: success, 2: usage error, unreadable store, or no usable run.");
 }
 
 static int advice_show(const struct advise_options *o, const struct advice *a)
@@ -204,7 +208,7 @@ static int cmd_advise(int argc, char **argv)
 
 const struct subcommand subcommand_advise = {
 	.name = "advise",
-	.summary = "what to request for the next run",
+	.summary = "suggest resource requests for the next run",
 	.part = PART_READS,
 	.words = { .most = ANY_WORDS },
 	.run = cmd_advise,

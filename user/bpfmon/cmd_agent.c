@@ -32,10 +32,10 @@ static int misses_parse(void *misses, const char *text)
 #define AT(field) offsetof(struct agent_command, field)
 
 static const struct option_row agent_rows[] = {
-	{ "config", 0, "FILE", false, "The configuration (default " CONFIG_PATH ")", text_parse, AT(config), GUARD_NONE },
-	{ "check", 0, NULL, false, "Only check the configuration", flag_parse, AT(check), GUARD_NONE },
-	{ "sample", 0, NULL, false, "Only print a configuration with all keys and what they mean", flag_parse, AT(sample), GUARD_NONE },
-	{ "verbose", 'v', NULL, false, "Report each client that is refused, and what is missing", flag_parse, AT(verbose), GUARD_NONE },
+	{ "config", 0, "FILE", false, "Configuration file (default " CONFIG_PATH ")", text_parse, AT(config), GUARD_NONE },
+	{ "check", 0, NULL, false, "Check the configuration and exit", flag_parse, AT(check), GUARD_NONE },
+	{ "sample", 0, NULL, false, "Print a configuration file with all keys and exit", flag_parse, AT(sample), GUARD_NONE },
+	{ "verbose", 'v', NULL, false, "Report refused clients and unavailable features", flag_parse, AT(verbose), GUARD_NONE },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", misses_parse, AT(inject_misses), GUARD_TEST },
 	{ 0 }
 };
@@ -54,12 +54,14 @@ static int agent_parse(void *options, int argc, char **argv)
 
 static void agent_help(void)
 {
-	puts("Usage: bpfmon agent [OPTIONS]\n\n"
-	     "Accounts for all processes of this machine, as the jobs that their cgroups make,\n"
-	     "until it gets SIGTERM; SIGHUP reads the configuration again. Users follow commands\n"
-	     "and their own processes through its socket, without sudo: bpfmon -- COMMAND.\n");
+	puts("Usage: bpfmon agent [OPTIONS]\n"
+	     "\n"
+	     "Measures all processes of this machine, grouped into jobs by their cgroups. Users\n"
+	     "measure commands and their own processes through its socket, without sudo:\n"
+	     "bpfmon -- COMMAND. SIGTERM stops the agent; SIGHUP makes it read its configuration\n"
+	     "again.\n");
 	options_print(&subcommand_agent);
-	puts("Exit status: 0; 2 usage, a wrong configuration, or it cannot start.");
+	puts("Exit status: 0: success, 2: usage error, invalid configuration, or startup failure.");
 }
 
 static int config_check(const struct agent_command *o)
@@ -147,7 +149,7 @@ static int cmd_agent(int argc, char **argv)
 
 const struct subcommand subcommand_agent = {
 	.name = "agent",
-	.summary = "follow the whole machine, for its users (bpfmon agent --help)",
+	.summary = "measure the whole machine, for all of its users",
 	.part = PART_RECORDS,
 	.is_role = true,
 	.run = cmd_agent,

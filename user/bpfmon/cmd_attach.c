@@ -46,10 +46,10 @@ static int pid_parse(void *options, const char *text)
 
 static const struct option_row attach_rows[] = {
 	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", pid_parse, 0, GUARD_ENVIRONMENT },
-	{ "cgroup", 0, "PATH", false, "Attach to the processes in this cgroup or below it, now or later", text_parse, AT(cgroup), GUARD_ENVIRONMENT },
-	{ "container", 0, "NAME", false, "Attach to this container: its name or id, or ENGINE:NAME", text_parse, AT(container), GUARD_ENVIRONMENT },
-	{ "wait-start", 0, NULL, false, "The cgroup is empty yet: begin with its first process", flag_parse, AT(wait_start), GUARD_NONE },
-	{ "duration", 0, "TIME", false, "Detach after this time: 60, 0.5, 100ms", duration_parse, AT(duration_ns), GUARD_NONE },
+	{ "cgroup", 0, "PATH", false, "Attach to this cgroup: its present and future processes", text_parse, AT(cgroup), GUARD_ENVIRONMENT },
+	{ "container", 0, "NAME", false, "Attach to this container: its name or ID, or ENGINE:NAME", text_parse, AT(container), GUARD_ENVIRONMENT },
+	{ "wait-start", 0, NULL, false, "If the cgroup is empty, wait for its first process", flag_parse, AT(wait_start), GUARD_NONE },
+	{ "duration", 0, "TIME", false, "Detach after this time, as in 60, 0.5 or 100ms", duration_parse, AT(duration_ns), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -109,18 +109,23 @@ static void attach_help(void)
 {
 	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
 	     "       bpfmon attach [OPTIONS] --cgroup PATH | --container NAME\n"
-	     "       bpfmon attach [OPTIONS] --job ID\n\n"
-	     "Follows a process, its threads, its present and its future descendants until they\n"
-	     "have ended; or the processes in a cgroup (a container has one) or below it, until\n"
-	     "that is removed. It ends earlier when --duration is over, or on Ctrl-C. What had\n"
-	     "been used before does not count. --job alone names a job of the node, as bpfmon\n"
-	     "jobs lists it: it counts from its beginning, and needs the agent.\n\n"
-	     "Without BPF and agent, --pid follows your own processes from /proc: figures are "
-	     "then\n"
-	     "at least what was used. A cgroup or container needs BPF.\n");
+	     "       bpfmon attach [OPTIONS] --job ID\n"
+	     "\n"
+	     "Measures a running process and its present and future descendants until all of them\n"
+	     "have ended, or the processes of a cgroup (or of a container's cgroup) and of those\n"
+	     "below it until the cgroup is removed. --duration or Ctrl-C ends it earlier. "
+	     "Resources\n"
+	     "used before the attachment do not count. --job without a target names a job of this\n"
+	     "node, as listed by bpfmon jobs. It needs the agent, and counts from the start of "
+	     "the\n"
+	     "job.\n"
+	     "\n"
+	     "Without BPF and agent, --pid measures your own processes from /proc, and the "
+	     "figures\n"
+	     "are lower bounds. --cgroup and --container need BPF.\n");
 	options_print(&subcommand_attach);
 	recording_print_variables();
-	puts("Exit status: 0; 2 usage, not found, not permitted.");
+	puts("Exit status: 0: success, 2: usage error, target not found, or not permitted.");
 }
 
 static int attach_check_pids(const struct attach_options *o)
@@ -467,7 +472,7 @@ static int attach_parse(void *options, int argc, char **argv)
 
 const struct subcommand subcommand_attach = {
 	.name = "attach",
-	.summary = "follow what runs already (bpfmon attach --help)",
+	.summary = "measure processes that are already running",
 	.part = PART_RECORDS,
 	.loads_programs = true,
 	.is_role = true,

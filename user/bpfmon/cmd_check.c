@@ -39,8 +39,8 @@ struct check_options {
 #define AT(field) offsetof(struct check_options, field)
 
 static const struct option_row check_rows[] = {
-	{ "format", 'f', "FORMAT", false, "text (default), or json: one object a line", print_json_or_text_parse, AT(as), GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "Output format: text (default), or json, one object per line", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
 	{ 0 }
 };
@@ -60,13 +60,13 @@ static int check_parse(void *options, int argc, char **argv)
 
 static void check_help(void)
 {
-	puts("Usage: bpfmon check [OPTIONS]\n\n"
-	     "Says by which source a run here is measured, why, and what would improve it; then "
-	     "what\n"
-	     "the kernel offers and the caller may use, row by row, with what is needed for the\n"
-	     "rest; and which files of options were read, and what they set.\n");
+	puts("Usage: bpfmon check [OPTIONS]\n"
+	     "\n"
+	     "Shows how a run is measured on this machine, and what would improve it; then which\n"
+	     "features the kernel provides and the caller may use, and what the others need; then\n"
+	     "which configuration files were read, and what they set.\n");
 	options_print(&subcommand_check);
-	puts("Exit status: 0; 1 no source can be used here; 2 usage.");
+	puts("Exit status: 0: bpfmon can measure, 1: it cannot, 2: usage error.");
 }
 
 /* The findings, as texts. */
@@ -353,7 +353,7 @@ static int cmd_check(int argc, char **argv)
 
 const struct subcommand subcommand_check = {
 	.name = "check",
-	.summary = "whether bpfmon can run here, and its configuration",
+	.summary = "show what can be measured here, and the configuration",
 	.part = PART_INFORMS,
 	.run = cmd_check,
 	.loads_programs = true,

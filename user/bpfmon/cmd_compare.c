@@ -528,7 +528,7 @@ static int cmd_compare(int argc, char **argv)
 const struct subcommand subcommand_compare = {
 	.name = "compare",
 	.aliases = "diff",
-	.summary = "runs against each other",
+	.summary = "compare runs with each other",
 	.part = PART_READS,
 	.words = { .most = ANY_WORDS, .offer = completion_offer_runs },
 	.run = cmd_compare,

@@ -41,9 +41,9 @@ static int edit_name_parse(void *value, const char *text)
 #define AT(field) offsetof(struct edit_options, field)
 
 static const struct option_row edit_rows[] = {
-	{ "name", 0, "NAME", false, "Give it this name; '' takes its name away", edit_name_parse, AT(name), GUARD_ENVIRONMENT },
-	{ "tag", 0, "KEY=VALUE", false, "Add or replace this tag, KEY= removes it; may be repeated", run_tags_parse, AT(tags), GUARD_ENVIRONMENT },
-	{ "note", 'm', "TEXT", false, "Give it this note; '' takes its note away", edit_text_parse, AT(note), GUARD_ENVIRONMENT },
+	{ "name", 0, "NAME", false, "Set the name; '' removes it", edit_name_parse, AT(name), GUARD_ENVIRONMENT },
+	{ "tag", 0, "KEY=VALUE", false, "Set a tag; KEY= removes it; may be repeated", run_tags_parse, AT(tags), GUARD_ENVIRONMENT },
+	{ "note", 'm', "TEXT", false, "Set the note; '' removes it", edit_text_parse, AT(note), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 /* clang-format on */
@@ -70,13 +70,16 @@ static int edit_parse(void *options, int argc, char **argv)
 
 static void edit_help(void)
 {
-	puts("Usage: bpfmon edit [RUN...] [--name NAME] [--tag KEY=VALUE] [--note TEXT]\n\n"
-	     "Changes name, tags and note of runs that were kept, and nothing that was measured.\n"
-	     "RUN is a number of `bpfmon list`, a name (the last run of it; align~1: the one\n"
-	     "before, align~all: all of them), or the beginning of the run's UUID. Without RUN it\n"
-	     "is the last one.\n");
+	puts("Usage: bpfmon edit [RUN...] [--name NAME] [--tag KEY=VALUE] [--note TEXT]\n"
+	     "\n"
+	     "Changes the name, tags and note of recorded runs. Measured values never change. RUN "
+	     "is\n"
+	     "a number from `bpfmon list`, a name (its last run; align~1: the one before, "
+	     "align~all:\n"
+	     "all of them), or the beginning of a UUID. The default is the last run.\n");
 	options_print(&subcommand_edit);
-	puts("Exit status: 0; 2 usage, no such run, it is being recorded, not permitted.");
+	puts("Exit status: 0: success, 2: usage error, no such run, run in progress, or not "
+	     "permitted.");
 }
 
 static int run_edit(struct database *d, int64_t id, const void *options)
@@ -155,7 +158,7 @@ static int cmd_edit(int argc, char **argv)
 const struct subcommand subcommand_edit = {
 	.name = "edit",
 	.aliases = "rename tag note",
-	.summary = "another name, tag or note for one of them",
+	.summary = "change the name, tags or note of a run",
 	.part = PART_READS,
 	.words = { .most = ANY_WORDS, .offer = completion_offer_runs },
 	.run = cmd_edit,

@@ -63,8 +63,8 @@ int export_format_parse(void *as, const char *text)
 #define AT(field) offsetof(struct export_options, field)
 
 static const struct option_row export_rows[] = {
-	{ "format", 'f', "FORMAT", false, "One of jsonl, csv, json, influx ...; export --help lists all", export_format_parse, AT(as), GUARD_NONE },
-	{ "output", 'o', "PATH", false, "Write to PATH, not to stdout", text_parse, AT(path), GUARD_ENVIRONMENT },
+	{ "format", 'f', "FORMAT", false, "Output format, as in jsonl, csv, json or influx", export_format_parse, AT(as), GUARD_NONE },
+	{ "output", 'o', "PATH", false, "Write to PATH instead of stdout", text_parse, AT(path), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 /* clang-format on */
@@ -83,17 +83,19 @@ static void export_help(void)
 {
 	const struct export_format *f;
 
-	puts("Usage: bpfmon export [RUN...] -f FORMAT [-o PATH] [--force]\n\n"
-	     "Writes runs that were kept in the format of another program. RUN is a number of\n"
-	     "`bpfmon list`, a name (the last run of it; align~1: the one before, align~all: all\n"
-	     "of them), the beginning of the run's UUID, or a file: JSON Lines, whole or cut off\n"
-	     "(-: stdin). Without RUN it is the last one. Several runs go into one file, but of\n"
-	     "prmon and psrecord.\n");
+	puts("Usage: bpfmon export [RUN...] -f FORMAT [-o PATH] [--force]\n"
+	     "\n"
+	     "Converts recorded runs to the format of another program. RUN is a number from "
+	     "`bpfmon\n"
+	     "list`, a name (its last run; align~1: the one before, align~all: all of them), the\n"
+	     "beginning of a UUID, or a file of JSON Lines, which may be truncated (-: stdin). "
+	     "The\n"
+	     "default is the last run. All formats except prmon and psrecord hold several runs.\n");
 	options_print(&subcommand_export);
 	puts("\nFormats:");
 	for (size_t i = 0; (f = export_at(i)); i++)
 		printf("  %-14s %s\n", f->name, f->help);
-	puts("\nExit status: 0; 2 usage, no such run, not permitted.");
+	puts("\nExit status: 0: success, 2: usage error, no such run, or not permitted.");
 }
 
 static int export_check_options(const struct export_options *o)
@@ -392,7 +394,7 @@ static int export_parse(void *options, int argc, char **argv)
 
 const struct subcommand subcommand_export = {
 	.name = "export",
-	.summary = "one for other programs",
+	.summary = "convert a run for other programs",
 	.part = PART_READS,
 	.words = { .most = ANY_WORDS, .offer = completion_offer_runs },
 	.run = cmd_export,

@@ -40,11 +40,13 @@ static int help_parse(void *options, int argc, char **argv)
 
 static void help_help(void)
 {
-	puts("Usage: bpfmon help [COMMAND]\n\n"
-	     "Opens the manual page by man(1), at the section of a subcommand if one is named.\n"
-	     "Without man or without a page it prints what `bpfmon COMMAND --help` does.\n");
+	puts("Usage: bpfmon help [COMMAND]\n"
+	     "\n"
+	     "Opens the manual page with man(1), at the section of COMMAND if given. Without "
+	     "man(1)\n"
+	     "or the page, prints the output of `bpfmon COMMAND --help`.\n");
 	options_print(&subcommand_help);
-	puts("Exit status: that of man; 0 without it; 2 there is no such subcommand.");
+	puts("Exit status: that of man(1), or 0 without it; 2: no such subcommand.");
 }
 
 /*
@@ -126,7 +128,7 @@ static int cmd_help(int argc, char **argv)
 const struct subcommand subcommand_help = {
 	.name = "help",
 	.aliases = "man",
-	.summary = "the manual, at the section of a COMMAND",
+	.summary = "open the manual page, at the section of COMMAND",
 	.part = PART_INFORMS,
 	.words = { .most = 1, .offer = completion_offer_subcommands },
 	.run = cmd_help,

@@ -43,9 +43,9 @@ static int jobs_order_parse(void *order, const char *text)
 #define AT(field) offsetof(struct jobs_options, field)
 
 static const struct option_row jobs_rows[] = {
-	{ "sort", 0, "ORDER", false, "By cpu (default), cores, memory, start, or name", jobs_order_parse, AT(order), GUARD_NONE },
-	{ "format", 'f', "FORMAT", false, "text (default), or json: the lines of the jobs as they are", print_json_or_text_parse, AT(as), GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "sort", 0, "ORDER", false, "Sort by cpu (default), cores, memory, start or name", jobs_order_parse, AT(order), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "Output format: text (default), or json, one object per line", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ "agent", 0, "SOCKET", false, "Ask the agent at SOCKET (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ 0 }
 };
@@ -64,15 +64,17 @@ static int jobs_parse(void *options, int argc, char **argv)
 
 static void jobs_help(void)
 {
-	puts("Usage: bpfmon jobs [OPTIONS]\n\n"
-	     "Lists the jobs of this node now: your own, or all for root and admins. A job is "
-	     "what\n"
-	     "a cgroup is by the rules of the agent (a service, a session, a container, a job of "
-	     "a\n"
-	     "batch system), or a run that goes through the agent. CORES are those in use since\n"
-	     "the sample before, CPU and SINCE count from when the agent has known the job.\n");
+	puts("Usage: bpfmon jobs [OPTIONS]\n"
+	     "\n"
+	     "Lists the current jobs of this node: your own, or all jobs for root and members of "
+	     "the\n"
+	     "admin group. A job is a cgroup that matches a rule of the agent (a service, "
+	     "session,\n"
+	     "container or batch job), or a run that uses the agent. CORES is the CPU use since "
+	     "the\n"
+	     "previous sample; CPU and SINCE count from when the agent first saw the job.\n");
 	options_print(&subcommand_jobs);
-	puts("Exit status: 0; 2 usage, or no agent answers.");
+	puts("Exit status: 0: success, 2: usage error, or no agent.");
 }
 
 /* Adds the schema to each line; originally only the first line of a job has it. */
@@ -127,7 +129,7 @@ static int cmd_jobs(int argc, char **argv)
 const struct subcommand subcommand_jobs = {
 	.name = "jobs",
 	.aliases = "ps watch",
-	.summary = "the jobs of this node now",
+	.summary = "list the current jobs of this node",
 	.part = PART_READS,
 	.run = cmd_jobs,
 	.groups = jobs_groups,

@@ -308,10 +308,10 @@ static int neighbours_parse(void *number, const char *text)
 #define AT(field) offsetof(struct like_options, field)
 
 static const struct option_row like_rows[] = {
-	{ "neighbours", 'k', "N", false, "Show the N nearest runs, which vote for the kind (default 5)", neighbours_parse, AT(neighbours), GUARD_NONE },
-	{ "without-programs", 0, NULL, false, "Do not look at which programs ran, only at how", flag_parse, AT(without_programs), GUARD_NONE },
-	{ "format", 'f', "FORMAT", false, "text (default), or json: one document", print_json_or_text_parse, AT(as), GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "neighbours", 'k', "N", false, "Show the N nearest runs, which vote on the kind (default 5)", neighbours_parse, AT(neighbours), GUARD_NONE },
+	{ "without-programs", 0, NULL, false, "Ignore which programs ran, and compare only their behaviour", flag_parse, AT(without_programs), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "Output format: text (default), or json, one document", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -333,18 +333,19 @@ static int like_parse(void *options, int argc, char **argv)
 
 static void like_help(void)
 {
-	puts("Usage: bpfmon like [OPTIONS] [RUN]\n\n"
-	     "Which of the runs that were kept is RUN like? Compares what does not depend on their "
-	     "size:\n"
-	     "shares of the time, rates of calls, bytes and faults per CPU second, the course of "
-	     "memory,\n"
-	     "the programs that ran. The nearest runs vote for the kind, which is the name of a "
-	     "run, or\n"
-	     "its program; where none is near RUN is of an unknown one. RUN is what show takes; "
-	     "the\n"
-	     "filters choose the runs that it is compared with, of those that have ended.\n");
+	puts("Usage: bpfmon like [OPTIONS] [RUN]\n"
+	     "\n"
+	     "Finds the recorded runs that are most similar to RUN. Compares features that do not\n"
+	     "depend on the size of a run: shares of the time; calls, bytes and page faults per "
+	     "CPU\n"
+	     "second; the shape of the memory curve; the programs executed. The nearest runs vote "
+	     "on\n"
+	     "the kind of RUN: the name of a run, or else its program. If no run is near, the kind "
+	     "is\n"
+	     "unknown. RUN is given as for `bpfmon show`. The filters select the finished runs to\n"
+	     "compare it with.\n");
 	options_print(&subcommand_like);
-	puts("\nExit status: 0; 2 usage, no such run, or none to compare it with.");
+	puts("\nExit status: 0: success, 2: usage error, no such run, or no run to compare with.");
 }
 
 static int signature_find(const struct named_runs *named, struct signature *g,
@@ -442,7 +443,7 @@ static int cmd_like(int argc, char **argv)
 
 const struct subcommand subcommand_like = {
 	.name = "like",
-	.summary = "the runs that one is most like",
+	.summary = "find the runs most similar to one",
 	.part = PART_READS,
 	.words = { .most = 1, .offer = completion_offer_runs },
 	.run = cmd_like,

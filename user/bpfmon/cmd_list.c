@@ -71,12 +71,12 @@ int list_columns_parse(void *columns, const char *text)
 #define AT(field) offsetof(struct list_options, field)
 
 static const struct option_row list_rows[] = {
-	{ "sort", 0, "ORDER", false, "By start (default), wall, cpu, memory, or name", order_parse, AT(order), PROJECT_MAY },
-	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100; of json and csv all)", list_limit_parse, 0, GUARD_NONE },
-	{ "columns", 0, "LIST", false, "These columns, as in id,name,wall,tags; list --help has all", list_columns_parse, AT(columns), PROJECT_MAY },
-	{ "format", 'f', "FORMAT", false, "text (default), json: one object a line, or csv", print_list_parse, AT(as), GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
-	{ "csv", 0, NULL, false, "The same as --format csv", print_csv_parse, AT(as), GUARD_NONE },
+	{ "sort", 0, "ORDER", false, "Sort by start (default), wall, cpu, memory or name", order_parse, AT(order), PROJECT_MAY },
+	{ "limit", 0, "N", false, "Show at most N runs; 0: all (default: 100; json and csv: all)", list_limit_parse, 0, GUARD_NONE },
+	{ "columns", 0, "LIST", false, "Show these columns, as in id,name,wall,tags", list_columns_parse, AT(columns), PROJECT_MAY },
+	{ "format", 'f', "FORMAT", false, "Output format: text (default), csv, or json, one object per line", print_list_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "csv", 0, NULL, false, "Same as --format csv", print_csv_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -147,11 +147,11 @@ static int many_threshold_parse(void *threshold, const char *text)
 
 /* clang-format off */
 const struct option_row many_rows[] = {
-	{ "hist", 0, "METRIC,...", true, "Histograms: wall, peak, cpu, or these", many_hist_parse, 0, GUARD_NONE },
-	{ "scatter", 0, "METRIC,METRIC", true, "A scatter of two: wall,peak, or these", many_scatter_parse, 0, GUARD_NONE },
-	{ "unusual", 0, "METRIC,...", true, "Those that failed or are far off in these", many_unusual_parse, 0, GUARD_NONE },
-	{ "trend", 0, "METRIC", true, "Since which git revision wall has changed", many_trend_parse, 0, GUARD_NONE },
-	{ "threshold", 0, "Z", false, "With --unusual: how far that is, as z (default 3.5)", many_threshold_parse, offsetof(struct many_options, threshold), GUARD_NONE },
+	{ "hist", 0, "METRIC,...", true, "Show histograms (default: wall,peak,cpu)", many_hist_parse, 0, GUARD_NONE },
+	{ "scatter", 0, "METRIC,METRIC", true, "Show a scatter plot of two metrics (default: wall,peak)", many_scatter_parse, 0, GUARD_NONE },
+	{ "unusual", 0, "METRIC,...", true, "Show runs that failed, or are outliers in these metrics", many_unusual_parse, 0, GUARD_NONE },
+	{ "trend", 0, "METRIC", true, "Show the git revision at which a metric changed (default: wall)", many_trend_parse, 0, GUARD_NONE },
+	{ "threshold", 0, "Z", false, "With --unusual: z-score of an outlier (default 3.5)", many_threshold_parse, offsetof(struct many_options, threshold), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -178,20 +178,23 @@ static int list_check(const struct list_options *o)
 
 static void list_help(void)
 {
-	puts("Usage: bpfmon list [OPTIONS] [WORD...]\n\n"
-	     "Lists the runs that were kept, of all hosts of the user, the newest first: those "
-	     "that\n"
-	     "have each WORD in their name, command or note, whatever its case. --hist, "
-	     "--scatter,\n"
-	     "--unusual and --trend are about all of them together instead. A METRIC is wall, "
-	     "peak,\n"
-	     "cpu, processes, or a key of a summary, as read_bytes.\n");
+	puts("Usage: bpfmon list [OPTIONS] [WORD...]\n"
+	     "\n"
+	     "Lists the recorded runs of the user on all hosts, the newest first. With WORDs, "
+	     "lists\n"
+	     "only runs that have each of them in their name, command or note, ignoring case. "
+	     "--hist,\n"
+	     "--scatter, --unusual and --trend analyse the runs instead. METRIC is wall, peak, "
+	     "cpu,\n"
+	     "processes, or a key of the summary, as in read_bytes.\n");
 	options_print(&subcommand_list);
 	fputs("\nColumns, by their keys in JSON and CSV:", stdout);
 	for (size_t i = 0; run_column_key(i); i++)
 		printf("%s%s", i % 6 ? ", " : i ? ",\n  " : "\n  ", run_column_key(i));
-	puts(";\nor shorter: started, exit, wall, cpu, peak, processes, uuid.\n\n"
-	     "Exit status: 0; 2 usage, or a store that cannot be read.");
+	puts(";\n"
+	     "short names: started, exit, wall, cpu, peak, processes, uuid.\n"
+	     "\n"
+	     "Exit status: 0: success, 2: usage error, or unreadable store.");
 }
 
 static size_t list_limit(const struct list_options *o)
@@ -463,7 +466,7 @@ const char *many_metrics_guess(const char *list)
 const struct subcommand subcommand_list = {
 	.name = "list",
 	.aliases = "ls history log runs",
-	.summary = "the runs that were kept",
+	.summary = "list recorded runs",
 	.part = PART_READS,
 	.words = { .most = ANY_WORDS },
 	.run = cmd_list,

@@ -33,8 +33,8 @@ struct mark_options {
 #define AT(field) offsetof(struct mark_options, field)
 
 static const struct option_row mark_rows[] = {
-	{ "metric", 'm', NULL, false, "The words are a metric, as in 'loss,phase=train value=0.5'", flag_parse, AT(is_metric), GUARD_NONE },
-	{ "quiet", 'q', NULL, false, "Outside of such a run do nothing, and print nothing", flag_parse, AT(quiet), GUARD_NONE },
+	{ "metric", 'm', NULL, false, "Send a metric instead, as in 'loss,phase=train value=0.5'", flag_parse, AT(is_metric), GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "Outside a bpfmon run, do nothing and print nothing", flag_parse, AT(quiet), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -60,11 +60,12 @@ static int mark_parse(void *options, int argc, char **argv)
 static void mark_help(void)
 {
 	puts("Usage: bpfmon mark [OPTIONS] TEXT...\n"
-	     "       bpfmon mark [OPTIONS] --metric LINE\n\n"
-	     "Run by a command that bpfmon runs: a phase begins, called TEXT; or a metric\n"
-	     "of the command's own goes into the run, as a line of Influx line protocol.\n");
+	     "       bpfmon mark [OPTIONS] --metric LINE\n"
+	     "\n"
+	     "For use inside a bpfmon run. Begins a phase named TEXT, or adds a metric of the\n"
+	     "command to the run. LINE is in Influx line protocol.\n");
 	options_print(&subcommand_mark);
-	puts("\nExit status: 0; 2 usage, or there is no such run.");
+	puts("\nExit status: 0: success, 2: usage error, or not inside a run.");
 }
 
 /* Returns the words with a blank between them, which the caller frees, or NULL if out of memory. */
@@ -200,7 +201,7 @@ static int cmd_mark(int argc, char **argv)
 const struct subcommand subcommand_mark = {
 	.name = "mark",
 	.aliases = "phase",
-	.summary = "begin a phase, from inside the command",
+	.summary = "begin a phase, from inside a run",
 	.part = PART_RECORDS,
 	.ends_at_word = true,
 	.words = { .most = ANY_WORDS },

@@ -19,8 +19,8 @@ struct metrics_options {
 #define AT(field) offsetof(struct metrics_options, field)
 
 static const struct option_row metrics_rows[] = {
-	{ "format", 'f', "FORMAT", false, "text (default), or json: one object a line", print_json_or_text_parse, AT(as), GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "Output format: text (default), or json, one object per line", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -38,12 +38,13 @@ static int metrics_parse_options(void *options, int argc, char **argv)
 
 static void metrics_help(void)
 {
-	puts("Usage: bpfmon metrics [OPTIONS]\n\n"
-	     "Lists what is measured: the keys of samples, with unit, group (--metrics takes "
-	     "both)\n"
-	     "and kind. A counter only grows, a gauge is the value at the moment of a sample.\n");
+	puts("Usage: bpfmon metrics [OPTIONS]\n"
+	     "\n"
+	     "Lists the metrics of a sample: key, unit, group and kind. --metrics accepts keys "
+	     "and\n"
+	     "groups. A counter only grows; a gauge is the value at the time of the sample.\n");
 	options_print(&subcommand_metrics);
-	puts("Exit status: 0; 2 usage.");
+	puts("Exit status: 0: success, 2: usage error.");
 }
 
 static const char *metric_kind_name(enum metric_kind kind)
@@ -90,7 +91,7 @@ static int cmd_metrics(int argc, char **argv)
 
 const struct subcommand subcommand_metrics = {
 	.name = "metrics",
-	.summary = "what is measured",
+	.summary = "list all metrics",
 	.part = PART_INFORMS,
 	.run = cmd_metrics,
 	.groups = metrics_groups,

@@ -51,7 +51,7 @@ int report_many_parse(void *options, const char *text)
 
 /* clang-format off */
 static const struct option_row report_many_rows[] = {
-	{ "many", 0, "METRIC,...", true, "All runs that pass filters: histograms", report_many_parse, 0, GUARD_NONE },
+	{ "many", 0, "METRIC,...", true, "Page of all matching runs, with histograms", report_many_parse, 0, GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -147,10 +147,10 @@ static int report_format_parse(void *name, const char *text)
 #define AT(field) offsetof(struct report_options, field)
 
 static const struct option_row report_rows[] = {
-	{ "output", 'o', "PATH", false, "Where the report goes, - for stdout (default: RUN.html)", text_parse, AT(path), GUARD_ENVIRONMENT },
-	{ "format", 'f', "FORMAT", false, "html (default); svg, png, pdf: the charts as one picture", report_format_parse, AT(format), GUARD_NONE },
-	{ "panel", 0, "NAME", false, "One: cpu memory io processes faults switches pressure", panel_parse, AT(panel), PROJECT_MAY },
-	{ "width", 0, "LENGTH", false, "Of the picture: 85mm, 6in, 700px (from 48mm to 2m)", width_parse, AT(layout.width), PROJECT_MAY },
+	{ "output", 'o', "PATH", false, "Write the report to PATH, - for stdout (default: RUN.html)", text_parse, AT(path), GUARD_ENVIRONMENT },
+	{ "format", 'f', "FORMAT", false, "html (default), or the charts as a picture: svg, png or pdf", report_format_parse, AT(format), GUARD_NONE },
+	{ "panel", 0, "NAME", false, "Draw one: cpu memory io processes faults switches pressure", panel_parse, AT(panel), PROJECT_MAY },
+	{ "width", 0, "LENGTH", false, "Width of the picture: 85mm, 6in, 700px (48mm to 2m)", width_parse, AT(layout.width), PROJECT_MAY },
 	{ 0 }
 };
 /* clang-format on */
@@ -170,23 +170,26 @@ static const struct option_group report_groups[] = {
 static void report_help(void)
 {
 	puts("Usage: bpfmon report [OPTIONS] [RUN]\n"
-	     "       bpfmon report --many[=METRIC,...] [OPTIONS] [WORD...]\n\n"
-	     "Makes one HTML page of a run: charts, processes over time, programs, events. It "
-	     "needs\n"
-	     "no network and no other file. RUN is a number of `bpfmon list`, a name (the "
-	     "last\n"
-	     "run of it; align~1: the one before), the beginning of the run's UUID, or a file: "
-	     "JSON\n"
-	     "Lines, whole or cut off (-: stdin). Without RUN it is the last one.\n\n"
-	     "With --many it is a page of all runs that pass the filters and have each WORD in "
-	     "their\n"
-	     "name, command or note: runs.html, or --output.\n");
+	     "       bpfmon report --many[=METRIC,...] [OPTIONS] [WORD...]\n"
+	     "\n"
+	     "Makes an HTML page of a run, with charts, processes over time, programs and events. "
+	     "The\n"
+	     "page is a single file and needs no network. RUN is a number from `bpfmon list`, a "
+	     "name\n"
+	     "(its last run; align~1: the one before), the beginning of a UUID, or a file of JSON\n"
+	     "Lines, which may be truncated (-: stdin). The default is the last run.\n"
+	     "\n"
+	     "With --many, makes a page of all runs that match the filters and have each WORD in\n"
+	     "their name, command or note. Its default name is runs.html.\n");
 	options_print(&subcommand_report);
-	puts("\nWithout --format the end of --output says which: .html, .svg, .png, .pdf. The last "
-	     "two\n"
-	     "take rsvg-convert or chromium. Texts of a picture keep their size, whatever its "
-	     "width.\n"
-	     "Exit status: 0; 2 usage, no such run.");
+	puts("\n"
+	     "Without --format, the extension of --output selects the format: .html, .svg, .png "
+	     "or\n"
+	     ".pdf. PNG and PDF need rsvg-convert or chromium. --width does not scale the text of "
+	     "a\n"
+	     "picture.\n"
+	     "\n"
+	     "Exit status: 0: success, 2: usage error, or no such run.");
 }
 
 #define WHAT_BYTES 1000
@@ -507,7 +510,7 @@ static int report_parse(void *options, int argc, char **argv)
 const struct subcommand subcommand_report = {
 	.name = "report",
 	.aliases = "plot html",
-	.summary = "one as a page for a browser",
+	.summary = "make an HTML page or a picture of a run",
 	.part = PART_READS,
 	.words = { .most = ANY_WORDS, .offer = completion_offer_runs },
 	.run = cmd_report,

@@ -88,16 +88,16 @@ static int limit_soft_parse(void *texts, const char *text)
 #define AT(field) offsetof(struct run_options, field)
 
 static const struct option_row run_rows[] = {
-	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", wait_parse, AT(wait_tree), GUARD_NONE },
-	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
-	{ "marks", 0, NULL, false, "Give the command a socket for many marks, without answers", flag_parse, AT(push.marks), PROJECT_MAY },
-	{ "span-samples", 0, NULL, false, "At each sample also each span: see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
-	{ "limit", 0, "KEY<VALUE", false, "End the run beyond it: rss<2GiB, wall<1h, process.cpu<10min", limit_hard_parse, AT(limits), GUARD_NONE },
-	{ "soft-limit", 0, "KEY<VALUE", false, "Only say when the run is beyond it; see --on-limit", limit_soft_parse, AT(limits), GUARD_NONE },
-	{ "on-limit", 0, "COMMAND", false, "Execute this by sh when the run is beyond a limit", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
-	{ "limit-grace", 0, "TIME", false, "From SIGTERM to SIGKILL beyond a limit (default 10)", limit_grace_parse, 0, GUARD_NONE },
-	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
-	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
+	{ "wait", 0, "WHAT", false, "Wait for the 'command' (default) or for its whole 'tree'", wait_parse, AT(wait_tree), GUARD_NONE },
+	{ "own-cgroup", 0, NULL, false, "Run the command in its own cgroup, for the metrics of that", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
+	{ "marks", 0, NULL, false, "Provide a socket for frequent marks, without replies", flag_parse, AT(push.marks), PROJECT_MAY },
+	{ "span-samples", 0, NULL, false, "Record samples of each span, too; see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
+	{ "limit", 0, "KEY<VALUE", false, "End the run above this: rss<2GiB, wall<1h, process.cpu<10min", limit_hard_parse, AT(limits), GUARD_NONE },
+	{ "soft-limit", 0, "KEY<VALUE", false, "Only report when the limit is exceeded; see --on-limit", limit_soft_parse, AT(limits), GUARD_NONE },
+	{ "on-limit", 0, "COMMAND", false, "Run this shell command when a limit is exceeded", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
+	{ "limit-grace", 0, "TIME", false, "Time from SIGTERM to SIGKILL at a limit (default 10)", limit_grace_parse, 0, GUARD_NONE },
+	{ "metrics-udp", 0, "PORT", false, "Receive metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
+	{ "user", 0, "NAME", true, "Run the command as NAME (default: the user who called sudo)", user_parse, 0, GUARD_LOWERS },
 	{ 0 }
 };
 /* clang-format on */
@@ -127,21 +127,21 @@ static void subcommands_print(void)
 
 /* The most common calls, at the top of the help. */
 static const char most_needed[] =
-	"  bpfmon -- make -j8                  run a command and account for all it starts\n"
-	"  bpfmon -o run.jsonl -- ./job.sh     the same, with a file of its samples\n"
-	"  bpfmon --name align -- ./align.sh   under a name, to find it again\n"
-	"  bpfmon attach --pid PID             what runs already\n"
-	"  bpfmon list                         the runs that were kept\n"
-	"  bpfmon show [RUN]                   the last of them again, or the one named\n"
-	"  bpfmon report [RUN]                 as a page for a browser\n"
-	"  bpfmon compare NAME                 the last two of that name\n"
-	"  bpfmon help [COMMAND]               the manual\n";
+	"  bpfmon -- make -j8                  run a command, and measure all its processes\n"
+	"  bpfmon -o run.jsonl -- ./job.sh     also write the samples to a file\n"
+	"  bpfmon --name align -- ./align.sh   give the run a name\n"
+	"  bpfmon attach --pid PID             measure a running process\n"
+	"  bpfmon list                         list recorded runs\n"
+	"  bpfmon show [RUN]                   show the last run, or RUN\n"
+	"  bpfmon report [RUN]                 make an HTML page of it\n"
+	"  bpfmon compare NAME                 compare the last two runs of that name\n"
+	"  bpfmon help [COMMAND]               open the manual page\n";
 
 static const struct option_title run_titles[] = {
-	{ sampling_rows, "What a run records, and where to" },
-	{ naming_rows, "How it is called and kept" },
-	{ run_rows, "The command" },
-	{ rights_rows, "Rights" },
+	{ sampling_rows, "Measurement and output" },
+	{ naming_rows, "Name, tags and store" },
+	{ run_rows, "Command" },
+	{ rights_rows, "Privileges" },
 	{ tracking_rows, "Accounting" },
 	{ common_rows, "Help" },
 	{ 0 },
@@ -154,8 +154,9 @@ static void run_help(void)
 	subcommands_print();
 	options_print_titled(&subcommand_run, run_titles);
 	recording_print_variables();
-	puts("Exit status: the command's; 124 a limit ended it, 125 bpfmon failed, 126 not "
-	     "executable, 127 not found.");
+	puts("Exit status: that of the command; 124: ended by a limit, 125: bpfmon failed, 126: "
+	     "not\n"
+	     "executable, 127: not found.");
 }
 
 static int users_choose(const struct run_options *o, struct user *caller, struct user *run_as,

@@ -52,10 +52,10 @@ static int serve_host_parse(void *options, const char *text)
 #define AT(field) offsetof(struct serve_command, field)
 
 static const struct option_row serve_rows[] = {
-	{ "port", 0, "N", false, "Listen on this port; 0: any that is free (default)", serve_port_parse, AT(port), GUARD_NONE },
+	{ "port", 0, "N", false, "Listen on this port (default 0: any free port)", serve_port_parse, AT(port), GUARD_NONE },
 	{ "listen", 0, "ADDRESS", false, "Listen on this address (default 127.0.0.1)", text_parse, AT(listen), GUARD_ENVIRONMENT },
-	{ "host", 0, "NAME", false, "Answer to this name, too; may be repeated", serve_host_parse, 0, GUARD_ENVIRONMENT },
-	{ "agent", 0, "SOCKET", false, "The agent of the node (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ "host", 0, "NAME", false, "Accept this host name, too; may be repeated", serve_host_parse, 0, GUARD_ENVIRONMENT },
+	{ "agent", 0, "SOCKET", false, "Ask the agent at SOCKET (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 /* clang-format on */
@@ -74,13 +74,16 @@ static int serve_parse(void *options, int argc, char **argv)
 
 static void serve_help(void)
 {
-	puts("Usage: bpfmon serve [OPTIONS]\n\n"
-	     "Shows the runs that were kept as pages for a browser, on this machine only: a list\n"
-	     "with a search, each run as `bpfmon report` draws it, those that are under way as\n"
-	     "they go on, comparisons, exports; and the jobs of the node, where an agent follows\n"
-	     "it: your own, or all for root and admins. It prints the address to open, with a\n"
-	     "token that nobody else knows, and ends by Ctrl-C. Only name, tags and note of a run\n"
-	     "can be changed. For Prometheus there is bpfmon-exporter(8), another program.\n");
+	puts("Usage: bpfmon serve [OPTIONS]\n"
+	     "\n"
+	     "Serves recorded runs as web pages: a searchable list, a page for each run as made "
+	     "by\n"
+	     "`bpfmon report`, live pages of current runs, comparisons and exports. With an agent, "
+	     "it\n"
+	     "also shows the jobs of the node: your own, or all for root and members of the admin\n"
+	     "group. By default, only this machine can connect. The command prints the address to\n"
+	     "open, which contains a secret token. Ctrl-C ends it. The pages can change only the\n"
+	     "name, tags and note of a run. For Prometheus, see bpfmon-exporter(8).\n");
 	options_print(&subcommand_serve);
 	puts("\nExit status: 0; 2 usage, a port that is taken, no " PROGRAM ".");
 }
@@ -190,7 +193,7 @@ static int cmd_serve(int argc, char **argv)
 
 const struct subcommand subcommand_serve = {
 	.name = "serve",
-	.summary = "all of them as pages for a browser",
+	.summary = "serve all runs as web pages",
 	.part = PART_READS,
 	.run = cmd_serve,
 	.groups = serve_groups,

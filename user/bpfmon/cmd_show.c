@@ -78,10 +78,10 @@ static int show_format_parse(void *options, const char *text)
 #define AT(field) offsetof(struct show_options, field)
 
 static const struct option_row show_rows[] = {
-	{ "by", 0, "phase|span", false, "What each phase, from mark to mark, or each span used", show_by_parse, 0, GUARD_NONE },
-	{ "each", 0, NULL, false, "With --by: each one, those of the same name not summed", flag_parse, AT(each), GUARD_NONE },
+	{ "by", 0, "phase|span", false, "Show the use of each phase (from mark to mark) or span", show_by_parse, 0, GUARD_NONE },
+	{ "each", 0, NULL, false, "With --by: do not sum up those of the same name", flag_parse, AT(each), GUARD_NONE },
 	{ "format", 'f', "FORMAT", false, "text (default), json, markdown, or a template: '%e %M {samples}'", show_format_parse, 0, GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json: meta and summary as one object", print_json_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json: meta and summary in one object", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -114,13 +114,16 @@ static int show_parse(void *options, int argc, char **argv)
 
 static void show_help(void)
 {
-	puts("Usage: bpfmon show [OPTIONS] [RUN]\n\n"
-	     "Shows a run again: what it was, its summary, and how it went over time. RUN is a\n"
-	     "number of `bpfmon list`, a name (the last run of it; align~1: the one before), the\n"
-	     "beginning of the run's UUID, or a file: JSON Lines, whole or cut off (-: stdin).\n"
-	     "Without RUN it is the last one, ~1 the one before that.\n");
+	puts("Usage: bpfmon show [OPTIONS] [RUN]\n"
+	     "\n"
+	     "Shows the details of a run, its summary, and its course over time. RUN is a number "
+	     "from\n"
+	     "`bpfmon list`, a name (its last run; align~1: the one before), the beginning of a "
+	     "UUID,\n"
+	     "or a file of JSON Lines, which may be truncated (-: stdin). The default is the last\n"
+	     "run; ~1 is the one before.\n");
 	options_print(&subcommand_show);
-	puts("Exit status: 0; 2 usage, no such run.");
+	puts("Exit status: 0: success, 2: usage error, or no such run.");
 }
 
 static int meta_keep(void *context, struct line *l)
@@ -526,7 +529,7 @@ static int cmd_show(int argc, char **argv)
 const struct subcommand subcommand_show = {
 	.name = "show",
 	.aliases = "info summary stat",
-	.summary = "one of them again",
+	.summary = "show a run",
 	.part = PART_READS,
 	.words = { .most = 1, .offer = completion_offer_runs },
 	.run = cmd_show,

@@ -33,8 +33,8 @@ struct span_options {
 #define AT(field) offsetof(struct span_options, field)
 
 static const struct option_row span_rows[] = {
-	{ "tag", 't', "KEY=VALUE", false, "Give the span a tag; may be repeated", run_tags_parse, AT(tags), GUARD_NONE },
-	{ "quiet", 'q', NULL, false, "Say nothing if there is no span, only run the command", flag_parse, AT(quiet), GUARD_NONE },
+	{ "tag", 't', "KEY=VALUE", false, "Tag the span; may be repeated", run_tags_parse, AT(tags), GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "Print no message if no span can begin; run the command anyway", flag_parse, AT(quiet), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -52,15 +52,19 @@ static void span_help(void)
 {
 	puts("Usage: bpfmon span NAME [OPTIONS] -- COMMAND [ARG...]\n"
 	     "       bpfmon span begin NAME [OPTIONS]\n"
-	     "       bpfmon span end NAME\n\n"
-	     "Inside of a run: COMMAND and all that it starts have totals of their own, beside "
-	     "being\n"
-	     "part of the run's. Outside of one COMMAND is executed, and that is all.\n"
-	     "begin and end: the same for the process that calls bpfmon, from one to the other.\n");
+	     "       bpfmon span end NAME\n"
+	     "\n"
+	     "For use inside a bpfmon run. Runs COMMAND, and measures it and all processes that "
+	     "it\n"
+	     "starts separately, in addition to the run. Outside a run, only runs COMMAND. begin "
+	     "and\n"
+	     "end do this for the calling process, from begin to end.\n");
 	options_print(&subcommand_span);
-	puts("\nExit status: that of COMMAND; 126 it cannot be executed, 127 it was not found, 125 "
-	     "usage.\n"
-	     "begin and end: 0; 2 usage, there is no run, or it has refused.");
+	puts("\n"
+	     "Exit status: that of COMMAND; 125: usage error, 126: not executable, 127: not "
+	     "found.\n"
+	     "Of begin and end: 0: success, 2: usage error, not inside a run, or refused by the "
+	     "run.");
 }
 
 static const struct first_word span_words[] = {
@@ -253,7 +257,7 @@ static int span_parse(void *options, int argc, char **argv)
 
 const struct subcommand subcommand_span = {
 	.name = "span",
-	.summary = "run a part of a run as a span, with totals of its own",
+	.summary = "measure a part of a run separately",
 	.part = PART_RECORDS,
 	.becomes_command = true,
 	.words = { .most = ANY_WORDS, .first = span_words, .takes_other_first = true },

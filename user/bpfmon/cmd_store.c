@@ -239,18 +239,18 @@ static int keep_parse(void *limits, const char *text)
 #define AT(field) offsetof(struct store_command_options, field)
 
 static const struct option_row prune_rows[] = {
-	{ "older-than", 0, "WHEN", false, "prune: runs begun before: 30d, 12h, or 2025-12-24", moment_parse, AT(prune.before_ns), GUARD_ENVIRONMENT },
-	{ "keep", 0, "N", false, "prune: all but the newest N runs", keep_parse, AT(prune), GUARD_ENVIRONMENT },
-	{ "max-size", 0, "SIZE", false, "prune: the oldest, until the rest takes 500MiB, 2GiB, ...", size_parse, AT(prune.max_bytes), GUARD_ENVIRONMENT },
-	{ "dry-run", 0, NULL, false, "prune: only say what would go", flag_parse, AT(dry_run), GUARD_ENVIRONMENT },
+	{ "older-than", 0, "WHEN", false, "prune: remove runs older than 30d, 12h, or 2025-12-24", moment_parse, AT(prune.before_ns), GUARD_ENVIRONMENT },
+	{ "keep", 0, "N", false, "prune: keep only the newest N runs", keep_parse, AT(prune), GUARD_ENVIRONMENT },
+	{ "max-size", 0, "SIZE", false, "prune: remove the oldest runs above this size, as in 2GiB", size_parse, AT(prune.max_bytes), GUARD_ENVIRONMENT },
+	{ "dry-run", 0, NULL, false, "prune: only print what would be removed", flag_parse, AT(dry_run), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 /* clang-format on */
 
 /* clang-format off */
 static const struct option_row store_print_rows[] = {
-	{ "format", 'f', "FORMAT", false, "text (default), or json: one object", print_json_or_text_parse, AT(as), GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "Output format: text (default), or json, one object", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -275,15 +275,17 @@ static void store_help(void)
 	     "[--dry-run]\n"
 	     "       bpfmon store remove RUN...\n"
 	     "       bpfmon store check\n"
-	     "       bpfmon store merge FILE...\n\n"
-	     "Says what the store of this user and host takes; removes the oldest runs, or those "
-	     "named; "
-	     "reads\n"
-	     "all of it to see whether it is whole; takes over the runs of other stores or of "
-	     "files\n"
-	     "of JSON Lines, those that are there already left out.\n");
+	     "       bpfmon store merge FILE...\n"
+	     "\n"
+	     "Manages the store of this user on this host. Without a command, shows its size. "
+	     "prune\n"
+	     "removes the oldest runs, and remove those given. check verifies the whole store. "
+	     "merge\n"
+	     "adds the runs of other stores, or of files of JSON Lines, that the store does not "
+	     "have.\n");
 	options_print(&subcommand_store);
-	puts("Exit status: 0; 1 check: the store is damaged; 2 usage, not found, not permitted.");
+	puts("Exit status: 0: success, 1: check found damage, 2: usage error, not found, or not\n"
+	     "permitted.");
 }
 
 static int store_report_error(const char *path, const struct database *d, int err)
@@ -469,7 +471,7 @@ static int cmd_store(int argc, char **argv)
 
 const struct subcommand subcommand_store = {
 	.name = "store",
-	.summary = "their store: size, prune, remove, check, merge",
+	.summary = "manage the store: size, prune, remove, check, merge",
 	.part = PART_READS,
 	.words = { .first = store_words, .offer = store_offer },
 	.run = cmd_store,

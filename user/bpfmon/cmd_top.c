@@ -295,9 +295,9 @@ static int target_pid_parse(void *options, const char *text)
 #define AT(field) offsetof(struct top_options, field)
 
 static const struct option_row top_rows[] = {
-	{ "job", 0, "ID", false, "The run of this job that goes on, else the job of the node", text_parse, AT(job), GUARD_NONE },
-	{ "pid", 'p', "PID", false, "What follows this process, which is then selected", target_pid_parse, 0, GUARD_ENVIRONMENT },
-	{ "cgroup", 0, "PATH", false, "What follows this cgroup", text_parse, AT(target.cgroup), GUARD_ENVIRONMENT },
+	{ "job", 0, "ID", false, "Show the current run of this job, or else the job of the node", text_parse, AT(job), GUARD_NONE },
+	{ "pid", 'p', "PID", false, "Show the run or job of this process, and select the process", target_pid_parse, 0, GUARD_ENVIRONMENT },
+	{ "cgroup", 0, "PATH", false, "Show the run or job of this cgroup", text_parse, AT(target.cgroup), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 
@@ -318,19 +318,25 @@ static const struct option_group top_groups[] = {
 
 static void top_help(void)
 {
-	puts("Usage: bpfmon top [OPTIONS] [RUN]\n\n"
-	     "Shows a run while it goes on: its processes as a tree, each with what it uses "
-	     "itself\n"
-	     "and the sum of all that it started, ended ones included. RUN is a number of `bpfmon\n"
-	     "list`, a name, or a file of JSON Lines, whole or still growing (-: stdin). Without "
-	     "RUN\n"
-	     "it is the list of the runs that go on, and with an agent of the jobs of this node:\n"
-	     "your own, for an admin all. One that has ended is shown again: the arrows left and\n"
-	     "right go through its time. ? in it has all keys. It signals nothing.\n\n"
-	     "--pid and --cgroup show the newest run that goes on and follows it, else the\n"
-	     "innermost job of the agent that it is in.\n");
+	puts("Usage: bpfmon top [OPTIONS] [RUN]\n"
+	     "\n"
+	     "Shows the processes of a run as a tree, each with its own use and the sum of all\n"
+	     "processes that it started, including ended ones. RUN is a number from `bpfmon list`, "
+	     "a\n"
+	     "name, or a file of JSON Lines, which may still be growing (-: stdin). Without RUN, "
+	     "top\n"
+	     "lists the current runs and, with an agent, the jobs of this node: your own, or all "
+	     "for\n"
+	     "root and members of the admin group. The left and right arrows move through the time "
+	     "of\n"
+	     "a run; ? shows all keys. top sends no signals to processes.\n"
+	     "\n"
+	     "--pid and --cgroup show the newest current run that measures the process or cgroup, "
+	     "or\n"
+	     "else the innermost job of the agent that contains it.\n");
 	options_print(&subcommand_top);
-	puts("Exit status: 0; 2 usage, no such run, no terminal; 128 + N, ended by the signal N.");
+	puts("Exit status: 0: success, 2: usage error, no such run, or no terminal, 128 + N: ended "
+	     "by\nsignal N.");
 }
 
 /* Ignores words beyond TOP_WORDS. */
@@ -581,7 +587,7 @@ static int top_parse(void *options, int argc, char **argv)
 
 const struct subcommand subcommand_top = {
 	.name = "top",
-	.summary = "a run while it goes on, or again: its processes",
+	.summary = "watch the processes of a run",
 	.part = PART_READS,
 	.words = { .most = 1, .offer = completion_offer_runs },
 	.run = cmd_top,

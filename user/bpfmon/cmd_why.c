@@ -48,9 +48,9 @@ struct why_options {
 #define AT(field) offsetof(struct why_options, field)
 
 static const struct option_row why_rows[] = {
-	{ "run", 0, "RUN", false, "The live processes of RUN: of a number that is also a PID", text_parse, AT(run), GUARD_NONE },
-	{ "format", 'f', "FORMAT", false, "text (default), or json", print_json_or_text_parse, AT(as), GUARD_NONE },
-	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "run", 0, "RUN", false, "Live processes of RUN, if its number is also a PID", text_parse, AT(run), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "Output format: text (default) or json", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -82,14 +82,17 @@ static void why_offer(const struct completion *c, const char *first)
 
 static void why_help(void)
 {
-	puts("Usage: bpfmon why [OPTIONS] PID|RUN...\n\n"
-	     "Says what live processes wait for: which lock, pipe, socket, child or futex, and\n"
-	     "which process holds it; then what these wait for, and at the end the one that\n"
-	     "holds up the others. It reads /proc with the rights of its user: of processes of\n"
-	     "others root sees more. RUN is a run that goes on, as bpfmon show takes it (a name,\n"
-	     "the beginning of a UUID, a number that is no PID): all its live processes.\n");
+	puts("Usage: bpfmon why [OPTIONS] PID|RUN...\n"
+	     "\n"
+	     "Shows what live processes wait for: a lock, pipe, socket, child or futex, and which\n"
+	     "process holds it; then what that process waits for, up to the one that blocks the\n"
+	     "others. It reads /proc with the rights of the calling user; root sees more about "
+	     "the\n"
+	     "processes of other users. RUN is a current run: a name, the beginning of a UUID, or "
+	     "a\n"
+	     "number that is no PID. It stands for all live processes of the run.\n");
 	options_print(&subcommand_why);
-	puts("Exit status: 0; 2 usage, or none of the processes lives, or no such run goes on.");
+	puts("Exit status: 0: success, 2: usage error, or no such live process or current run.");
 }
 
 static int why_take_process(void *context, const struct process_sample *p)
@@ -517,7 +520,7 @@ static int why_parse(void *options, int argc, char **argv)
 
 const struct subcommand subcommand_why = {
 	.name = "why",
-	.summary = "what processes wait for",
+	.summary = "show what processes wait for",
 	.part = PART_READS,
 	.words = { .most = ANY_WORDS, .offer = why_offer },
 	.run = cmd_why,

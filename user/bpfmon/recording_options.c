@@ -222,50 +222,50 @@ int run_tags_parse(void *tags, const char *text)
 #define AT(field) offsetof(struct recording_options, field)
 
 const struct option_row sampling_rows[] = {
-	{ "interval", 'i', "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, at least 10ms)", interval_parse, AT(interval_ns), GUARD_NONE },
+	{ "interval", 'i', "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, minimum 10ms)", interval_parse, AT(interval_ns), GUARD_NONE },
 	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", output_parse, 0, GUARD_ENVIRONMENT },
-	{ "format", 'f', "FORMAT", false, "Of outputs: text, jsonl, csv; or a summary, as '%e %M %C'", format_parse, 0, GUARD_NONE },
-	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", metrics_parse, 0, GUARD_NONE },
-	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", pss_parse, AT(pss_ppm), GUARD_NONE },
-	{ "net", 0, NULL, false, "Count what sockets move, and TCP connections", flag_parse, AT(net), GUARD_NONE },
-	{ "net-peers", 0, "N", true, "--net, and the N heaviest peers, by address (default 20)", net_peers_parse, AT(net_peers), GUARD_NONE },
-	{ "io-kinds", 0, NULL, false, "Split read and written bytes: files, sockets, pipes, others", flag_parse, AT(io_kinds), GUARD_NONE },
-	{ "process-samples", 0, "N", false, "At each sample also the N heaviest processes (up to 1000)", process_samples_parse, AT(process_samples), GUARD_NONE },
-	{ "stalled-after", 0, "TIME", false, "Stalled is what does nothing for so long (default 60, 0: never)", stalled_after_parse, AT(stalled_after_ns), GUARD_NONE },
-	{ "stalled-below", 0, "PERCENT", false, "Stalled is what uses less of a core (default 0.5)", stalled_below_parse, AT(stalled_below_ppm), GUARD_NONE },
-	{ "on-stall", 0, "COMMAND", false, "Execute this by sh when nothing was done for so long", text_parse, AT(on_stall), GUARD_ENVIRONMENT },
+	{ "format", 'f', "FORMAT", false, "Output format: text, jsonl, csv; or a template, as '%e %M %C'", format_parse, 0, GUARD_NONE },
+	{ "metrics", 0, "LIST", false, "Record only these groups or keys, as in cpu,io,rss_bytes", metrics_parse, 0, GUARD_NONE },
+	{ "pss", 0, "PERCENT", true, "Read PSS and USS, for 0.1 to 50 % of the time (default 2)", pss_parse, AT(pss_ppm), GUARD_NONE },
+	{ "net", 0, NULL, false, "Count socket traffic and TCP connections", flag_parse, AT(net), GUARD_NONE },
+	{ "net-peers", 0, "N", true, "Like --net, with the N busiest peer addresses (default 20)", net_peers_parse, AT(net_peers), GUARD_NONE },
+	{ "io-kinds", 0, NULL, false, "Split bytes read and written: files, sockets, pipes, others", flag_parse, AT(io_kinds), GUARD_NONE },
+	{ "process-samples", 0, "N", false, "Sample the N heaviest processes, too (up to 1000)", process_samples_parse, AT(process_samples), GUARD_NONE },
+	{ "stalled-after", 0, "TIME", false, "Report a stall after this long without activity (default 60)", stalled_after_parse, AT(stalled_after_ns), GUARD_NONE },
+	{ "stalled-below", 0, "PERCENT", false, "Activity is more CPU than this share of a core (default 0.5)", stalled_below_parse, AT(stalled_below_ppm), GUARD_NONE },
+	{ "on-stall", 0, "COMMAND", false, "Run this shell command when the job stalls", text_parse, AT(on_stall), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 
 const struct option_row naming_rows[] = {
-	{ "name", 0, "NAME", false, "Name the run, to find it again", run_word_parse, AT(name), PROJECT_MAY_AS_ROOT },
-	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", run_word_parse, AT(job), PROJECT_MAY_AS_ROOT },
+	{ "name", 0, "NAME", false, "Name of the run", run_word_parse, AT(name), PROJECT_MAY_AS_ROOT },
+	{ "job", 0, "ID", false, "Job ID of the run, as given by a scheduler", run_word_parse, AT(job), PROJECT_MAY_AS_ROOT },
 	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", run_tags_parse, AT(tags), PROJECT_MAY_AS_ROOT },
-	{ "note", 'm', "TEXT", false, "A note for people, which bpfmon list shows and searches", text_parse, AT(note), PROJECT_MAY_AS_ROOT },
+	{ "note", 'm', "TEXT", false, "Note on the run; bpfmon list shows and searches it", text_parse, AT(note), PROJECT_MAY_AS_ROOT },
 	{ 0 }
 };
 
 const struct option_row showing_rows[] = {
-	{ "no-store", 0, NULL, false, "Do not keep the run in the store", flag_parse, AT(store.is_off), GUARD_NONE },
-	{ "live", 0, NULL, false, "A status line while it runs, if stderr is a terminal", flag_parse, AT(live), GUARD_NONE },
-	{ "quiet", 'q', NULL, false, "No summary on stderr", flag_parse, AT(quiet), GUARD_NONE },
-	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", flag_parse, AT(verbose), GUARD_NONE },
-	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", flag_parse, AT(no_args), GUARD_NONE },
+	{ "no-store", 0, NULL, false, "Do not save the run in the store", flag_parse, AT(store.is_off), GUARD_NONE },
+	{ "live", 0, NULL, false, "Show a status line during the run, if stderr is a terminal", flag_parse, AT(live), GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "Print no summary on stderr", flag_parse, AT(quiet), GUARD_NONE },
+	{ "verbose", 'v', NULL, false, "Report what is loaded, what is missing, and output paths", flag_parse, AT(verbose), GUARD_NONE },
+	{ "no-args", 0, NULL, false, "Do not record command lines, which may contain secrets", flag_parse, AT(no_args), GUARD_NONE },
 	{ 0 }
 };
 
 const struct option_row rights_rows[] = {
-	{ "agent", 0, "SOCKET", false, "Go through the agent at SOCKET, even where it is not needed", text_parse, AT(agent), GUARD_ENVIRONMENT },
-	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", record_as_parse, AT(record_as_root), GUARD_USER },
-	{ "if-unavailable", 0, "WHAT", false, "Without BPF and agent: 'procfs' (default), run 'bare', or 'fail'", if_unavailable_parse, 0, GUARD_NONE },
-	{ "require", 0, "exact", false, "The same as --if-unavailable fail", require_parse, 0, GUARD_NONE },
+	{ "agent", 0, "SOCKET", false, "Use the agent at SOCKET, even if it is not needed", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ "record-as", 0, "WHO", false, "'root': write outputs as root, not as the calling user", record_as_parse, AT(record_as_root), GUARD_USER },
+	{ "if-unavailable", 0, "WHAT", false, "If BPF is unavailable: 'procfs' (default), run 'bare', or 'fail'", if_unavailable_parse, 0, GUARD_NONE },
+	{ "require", 0, "exact", false, "Same as --if-unavailable fail", require_parse, 0, GUARD_NONE },
 	{ 0 }
 };
 
 const struct option_row tracking_rows[] = {
-	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", flag_parse, AT(exact_peak), GUARD_NONE },
-	{ "block-io", 0, NULL, false, "Count the block I/O of the cgroup, by device, with latencies", flag_parse, AT(block_io), GUARD_NONE },
-	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192 to 32768, or more)", max_tasks_parse, AT(max_tasks), GUARD_NONE },
+	{ "exact-peak", 0, NULL, false, "Track each memory event, for the exact peak of the tree", flag_parse, AT(exact_peak), GUARD_NONE },
+	{ "block-io", 0, NULL, false, "Count block I/O of the cgroup by device, with latencies", flag_parse, AT(block_io), GUARD_NONE },
+	{ "max-tasks", 0, "N", false, "Track up to N tasks at once (default 8192 to 32768, or more)", max_tasks_parse, AT(max_tasks), GUARD_NONE },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", inject_misses_parse, AT(inject_misses), GUARD_TEST },
 	{ "inject-free-misses", 0, "N", false, "For tests: ignore N of 1000 last events of tasks", inject_misses_parse, AT(inject_free_misses), GUARD_TEST },
 	{ "inject-slow-pss", 0, "MS", false, "For tests: each read of PSS takes MS milliseconds longer", inject_slow_pss_parse, AT(slow_pss_ms), GUARD_TEST },
@@ -310,8 +310,8 @@ static void recording_add_tags(struct recording_options *r, const struct run_tag
 	size_t left_out = run_tags_add_defaults(&r->tags, defaults);
 
 	if (left_out)
-		log_warn("a run has %d tags at most, each of less than %d bytes; left out of those "
-			 "in the environment (BPFMON_TAG_...): %zu",
+		log_warn("a run has at most %d tags, each of less than %d bytes; ignored from the "
+			 "environment (BPFMON_TAG_...): %zu",
 			 MAX_TAGS, RUN_WORD_BYTES, left_out);
 }
 
@@ -352,9 +352,8 @@ static int output_refuse_extension(const char *path)
 		if (ops->extension && n < sizeof(known))
 			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s (%s)",
 					      n ? ", " : "", ops->name, ops->extension);
-	log_error("--output does not accept '%s': no format has that extension; there are %s; or "
-		  "name "
-		  "one before the path, as in jsonl:%s",
+	log_error("--output does not accept '%s': unknown extension; use one of %s, or name the "
+		  "format, as in jsonl:%s",
 		  path, known, path);
 	return -EINVAL;
 }
@@ -379,7 +378,7 @@ static int outputs_resolve(struct recording_options *r)
 		if (!out->format)
 			out->format = &jsonl_observer;
 		if (!*out->path)
-			return options_refuse("a path is missing in --output", text);
+			return options_refuse("missing path in --output", text);
 	}
 	return 0;
 }
@@ -404,10 +403,9 @@ static int template_resolve(const struct recording_options *r)
 	}
 	if (!r->quiet || r->template == r->default_template || outputs_have_text(r))
 		return 0;
-	log_error(
-		"--format '%s' says what the summary is to be, but --quiet shows none; leave that "
-		"out, or add -o text:FILE",
-		r->template);
+	log_error("--format '%s' has no effect with --quiet, which prints no summary; remove "
+		  "--quiet, or add -o text:FILE",
+		  r->template);
 	return -EINVAL;
 }
 
@@ -428,8 +426,8 @@ static void block_io_resolve(struct recording_options *r, bool has_cgroup)
 	bool is_named = metric_set_has_source(&r->wanted, SOURCE_BLOCK);
 
 	if (r->block_io && !has_cgroup)
-		log_warn("--block-io has no effect: block I/O is counted by cgroup; see "
-			 "--own-cgroup and attach --cgroup");
+		log_warn("--block-io has no effect without a cgroup; use --own-cgroup or attach "
+			 "--cgroup");
 	else if (r->block_io && !is_named)
 		metric_set_put_source(&r->wanted, SOURCE_BLOCK);
 }
@@ -443,8 +441,7 @@ int recording_resolve(struct recording_options *r, bool has_cgroup)
 	block_io_resolve(r, has_cgroup);
 	if (r->format != r->default_format &&
 	    !r->nr_outputs) { /* a format from the environment may be unused */
-		log_error("--format says how, but no --output says where; try -o run.%s",
-			  r->format);
+		log_error("--format needs --output; try: -o run.%s", r->format);
 		return -EINVAL;
 	}
 	if (r->net || r->net_peers)
@@ -458,7 +455,8 @@ int recording_resolve(struct recording_options *r, bool has_cgroup)
 
 void recording_print_variables(void)
 {
-	puts("\nEvery option has an environment variable: BPFMON_INTERVAL, "
-	     "BPFMON_NO_ARGS=1, ... Under\nsudo those that choose users, paths, targets "
-	     "or rights are ignored.");
+	puts("\n"
+	     "Every option has an environment variable, as in BPFMON_INTERVAL=1 or "
+	     "BPFMON_NO_ARGS=1.\n"
+	     "Under sudo, variables that choose users, paths, targets or rights are ignored.");
 }

@@ -77,7 +77,8 @@ void completion_offer_metrics(const struct completion *c)
 		const struct metric *m = metric_get((enum metric_id)i);
 
 		if (!(groups & 1U << m->group))
-			completion_offer(&part, metric_group_name(m->group), "all of this group");
+			completion_offer(&part, metric_group_name(m->group),
+					 "all metrics of this group");
 		groups |= 1U << m->group;
 		completion_offer(&part, m->key, m->help);
 	}
@@ -106,9 +107,9 @@ void completion_offer_many(const struct completion *c)
 
 void completion_offer_steps(const struct completion *c)
 {
-	completion_offer(c, "phase", "what the phases of each name used");
-	completion_offer(c, "program", "what the processes of each program used");
-	completion_offer(c, "span", "what the spans of each name used");
+	completion_offer(c, "phase", "use by the phases of each name");
+	completion_offer(c, "program", "use by the processes of each program");
+	completion_offer(c, "span", "use by the spans of each name");
 	completion_offer_tag_keys(c);
 }
 

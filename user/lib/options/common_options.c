@@ -33,7 +33,7 @@ static int colour_parse(void *colour, const char *text)
 
 /* clang-format off */
 const struct option_row colour_rows[] = {
-	{ "color", 0, "WHEN", false, "Colour: auto (default: on a terminal), always, never", colour_parse, offsetof(struct common_options, colour), GUARD_NONE },
+	{ "color", 0, "WHEN", false, "Use colours: auto (default, on a terminal), always or never", colour_parse, offsetof(struct common_options, colour), GUARD_NONE },
 	{ 0 }
 };
 
@@ -44,24 +44,24 @@ const struct option_row common_rows[] = {
 };
 
 const struct option_row store_rows[] = {
-	{ "store", 0, "PATH", false, "The store is this file, not that of the user and host", store_parse, 0, GUARD_ENVIRONMENT },
+	{ "store", 0, "PATH", false, "Use this file as the store", store_parse, 0, GUARD_ENVIRONMENT },
 	{ 0 }
 };
 
 #define AT(field) offsetof(struct store_options, field)
 const struct option_row node_rows[] = {
-	{ "node", 0, NULL, false, "The jobs of this node that its agent has kept, not one's own runs", flag_parse, AT(of_node), GUARD_NONE },
+	{ "node", 0, NULL, false, "Use the agent's history of jobs instead of your own runs", flag_parse, AT(of_node), GUARD_NONE },
 	{ "agent", 0, "SOCKET", false, "With --node: ask the agent at SOCKET", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 
 const struct option_row force_rows[] = {
-	{ "force", 0, NULL, false, "Replace output files that exist", flag_parse, 0, GUARD_ENVIRONMENT },
+	{ "force", 0, NULL, false, "Overwrite existing output files", flag_parse, 0, GUARD_ENVIRONMENT },
 	{ 0 }
 };
 
 const struct option_row silent_rows[] = {
-	{ "quiet", 'q', NULL, false, "Do not say which file was written", flag_parse, 0, GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "Do not print the path of the file written", flag_parse, 0, GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -116,16 +116,16 @@ static int filter_state_parse(void *value, const char *text)
 #define AT(field) offsetof(struct filter_options, filter.field)
 
 const struct option_row filter_rows[] = {
-	{ "name", 0, "NAME", false, "Only runs of this name; * and ? stand for anything", text_parse, AT(name), GUARD_NONE },
-	{ "span", 0, "NAME", false, "Only runs with a span of this name; * and ? as above", text_parse, AT(span), GUARD_NONE },
-	{ "job", 0, "ID", false, "Only runs of this job; * and ? as above", text_parse, AT(job), GUARD_NONE },
+	{ "name", 0, "NAME", false, "Only runs with this name; * and ? are wildcards", text_parse, AT(name), GUARD_NONE },
+	{ "span", 0, "NAME", false, "Only runs with a span of this name; * and ? are wildcards", text_parse, AT(span), GUARD_NONE },
+	{ "job", 0, "ID", false, "Only runs of this job; * and ? are wildcards", text_parse, AT(job), GUARD_NONE },
 	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", filter_tag_parse, 0, GUARD_NONE },
 	{ "command", 0, "TEXT", false, "Only runs with this text in their command", text_parse, AT(command), GUARD_NONE },
-	{ "search", 0, "WORD", false, "Only runs with it in name, command or note, in any case", filter_word_add, 0, GUARD_NONE },
-	{ "host", 0, "NAME", false, "Only runs on this host; * and ? stand for anything", text_parse, AT(host), GUARD_NONE },
+	{ "search", 0, "WORD", false, "Only runs with this in name, command or note; ignores case", filter_word_add, 0, GUARD_NONE },
+	{ "host", 0, "NAME", false, "Only runs on this host; * and ? are wildcards", text_parse, AT(host), GUARD_NONE },
 	{ "user", 0, "NAME", false, "Only runs of this user", text_parse, AT(user), GUARD_NONE },
-	{ "state", 0, "STATE", false, "Only runs: running, finished, unfinished, failed", filter_state_parse, AT(state), GUARD_NONE },
-	{ "since", 0, "WHEN", false, "Only runs begun since: 7d, 12h, 30m, or 2025-12-24", moment_parse, AT(since_ns), GUARD_NONE },
+	{ "state", 0, "STATE", false, "Only runs that are running, finished, unfinished or failed", filter_state_parse, AT(state), GUARD_NONE },
+	{ "since", 0, "WHEN", false, "Only runs started in the last 7d, 12h, 30m, or since 2025-12-24", moment_parse, AT(since_ns), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
