@@ -183,11 +183,11 @@ static void what_changed_comes_first_and_the_largest_change_before_others(void *
 	pair_make(&p,
 		  (const char *const[]){
 			  HEADS(2, 1,
-				100) ",\"minflt\":100,\"syscr\":100,\"forks\":3,\"majflt\":7,"
+				100) ",\"minflt\":1000,\"syscr\":100,\"forks\":3,\"majflt\":7,"
 				     "\"rss_peak_upper_bytes\":100,\"process_rss_peak_bytes\":7,"
 				     "\"nvcsw\":1000",
 			  HEADS(2, 1,
-				200) ",\"minflt\":20,\"syscr\":300,\"forks\":3,\"majflt\":7,"
+				200) ",\"minflt\":200,\"syscr\":300,\"forks\":3,\"majflt\":7,"
 				     "\"rss_peak_upper_bytes\":100,\"process_rss_peak_bytes\":9,"
 				     "\"nvcsw\":1001,\"pss_peak_bytes\":3" },
 		  2);
@@ -198,6 +198,65 @@ static void what_changed_comes_first_and_the_largest_change_before_others(void *
 		    "wall_seconds cpu_seconds rss_peak_upper_bytes minflt syscr exit_code signal "
 		    "rss_peak_bytes process_rss_peak_bytes pss_peak_bytes majflt nvcsw forks");
 	pair_done(&p);
+}
+
+#define MANY(minflt, read, nvcsw, user, rchar, syscr, majflt)                                      \
+	",\"minflt\":" #minflt ",\"read_bytes\":" #read ",\"nvcsw\":" #nvcsw                       \
+	",\"user_seconds\":" #user ",\"rchar_bytes\":" #rchar ",\"syscr\":" #syscr                 \
+	",\"majflt\":" #majflt
+
+static void five_differences_are_shown_large_amounts_first(void **state)
+{
+	size_t user = key_of("user_seconds");
+	struct comparison_rows r;
+	struct pair p;
+
+	(void)state;
+	pair_make(&p,
+		  (const char *const[]){ HEADS(2, 1, 100) MANY(1000, 0, 2, 1, 4194304, 500, 7),
+					 HEADS(3, 1, 100)
+						 MANY(2000, 4096, 90, 9, 8388608, 1400, 70) },
+		  2);
+	assert_rows(&p, NULL,
+		    "wall_seconds cpu_seconds rss_peak_bytes syscr minflt rchar_bytes read_bytes");
+	assert_rows(&p, &(struct row_choice){ .wanted = &user, .nr_wanted = 1 },
+		    "wall_seconds cpu_seconds rss_peak_bytes syscr minflt rchar_bytes read_bytes "
+		    "user_seconds");
+	comparison_choose_rows(&r, &p.c, 1, NULL);
+	assert_int_equal(r.hidden, 3);
+	assert_int_equal(r.nr_changed, 8);
+	pair_done(&p);
+}
+
+#define QUEUE(wait, threads)                                                                       \
+	",\"processes_total\":1,\"threads_created\":" #threads ",\"runqueue_wait_seconds\":" #wait
+
+static void waiting_for_a_cpu_is_stated_beside_the_time(void **state)
+{
+	static const struct {
+		const char *a, *b, *verdict;
+	} of[] = {
+		{ HEADS(1.7, 1, 100) QUEUE(0.1, 0), HEADS(1.9, 1, 100) QUEUE(0.155, 0),
+		  "b took 12 % longer than a (1.900 s against 1.700 s; of that, 0.155 s against "
+		  "0.100 s waiting for a CPU); nothing else changed. One run each cannot show what "
+		  "is noise." },
+		{ HEADS(1.7, 1, 100) QUEUE(0.1, 2), HEADS(1.9, 1, 100) QUEUE(2, 2),
+		  "b took 12 % longer than a (1.900 s against 1.700 s; all threads together waited "
+		  "2.000 s against 0.100 s for a CPU); nothing else changed. One run each cannot "
+		  "show what is noise." },
+		{ HEADS(1.7, 1, 100) QUEUE(0.001, 0), HEADS(1.9, 1, 100) QUEUE(0.001, 0),
+		  "b took 12 % longer than a (1.900 s against 1.700 s); nothing else changed. One "
+		  "run each cannot show what is noise." },
+	};
+	struct pair p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		pair_make(&p, (const char *const[]){ of[i].a, of[i].b }, 2);
+		assert_verdict(&p, 0, of[i].verdict);
+		assert_rows(&p, NULL, "wall_seconds cpu_seconds rss_peak_bytes");
+		pair_done(&p);
+	}
 }
 
 static void what_is_wrong_comes_before_all_else(void **state)
@@ -374,6 +433,8 @@ int main(void)
 		cmocka_unit_test(the_verdict_on_one_run_each_is_a_sentence),
 		cmocka_unit_test(the_verdict_on_several_runs_claims_no_more_than_the_test),
 		cmocka_unit_test(what_changed_comes_first_and_the_largest_change_before_others),
+		cmocka_unit_test(five_differences_are_shown_large_amounts_first),
+		cmocka_unit_test(waiting_for_a_cpu_is_stated_beside_the_time),
 		cmocka_unit_test(what_is_wrong_comes_before_all_else),
 		cmocka_unit_test(values_without_a_row_are_counted),
 		cmocka_unit_test(groups_are_in_the_order_of_their_values),

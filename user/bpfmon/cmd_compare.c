@@ -321,7 +321,7 @@ static int baseline_parse(void *value, const char *text)
 
 static const struct option_row compare_rows[] = {
 	{ "by", 0, "TAG|PART", false, "Groups of runs by this tag; or phase, program, span: see above", compare_by_parse, 0, PROJECT_MAY },
-	{ "all", 0, NULL, false, "All values, not only those that changed", flag_parse, AT(all), PROJECT_MAY },
+	{ "all", 0, NULL, false, "All values, not only the five that differ most", flag_parse, AT(all), PROJECT_MAY },
 	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), PROJECT_MAY },
 	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, 0, PROJECT_MAY },
 	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", flag_parse, AT(significant), PROJECT_MAY },

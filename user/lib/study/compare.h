@@ -103,9 +103,11 @@ static inline bool comparison_has_several(const struct comparison *c)
 	return c->groups->most_sides > 1;
 }
 
-/* The rows of a comparison, the largest change first. All outputs take their rows from here. */
+/* The rows of a comparison, the change that matters most first. All outputs take their rows from
+ * here. */
 
-#define LEAST_CHANGE 0.01 /* smaller relative changes are ignored if no test is possible */
+#define MOST_DIFFERENCES 5 /* rows of changes, unless all are wanted */
+#define LEAST_CHANGE 0.01  /* smaller relative changes are ignored if no test is possible */
 
 enum row_state {
 	ROW_ABSENT,    /* no side has the value */
@@ -129,8 +131,9 @@ struct row_choice {
 struct comparison_rows {
 	size_t keys[NR_KEYS]; /* keys to show, in order */
 	size_t nr;
-	size_t changed[NR_KEYS]; /* those of ROW_CHANGED, the largest change first */
+	size_t changed[NR_KEYS]; /* those of ROW_CHANGED, in the order of their importance */
 	size_t nr_changed;
+	size_t hidden;                    /* number of changes without a row */
 	size_t left_out[ROW_CHANGED + 1]; /* number of values not shown, by state */
 };
 
@@ -140,7 +143,18 @@ enum row_state row_state(const struct comparison *c, size_t group, size_t key);
  * if no side has one.
  */
 bool headline_key(const struct comparison *c, size_t group, enum headline h, size_t *key);
-/* Chooses the rows of @group against the first. @choice may be NULL. */
+#define QUEUE_KEY "runqueue_wait_seconds"
+
+/*
+ * Returns whether the verdict states the time spent waiting for a CPU, which then has no row of its
+ * own: the wall time changed, and it is 1 % of that at least. Sets *@key.
+ */
+bool queue_is_told(const struct comparison *c, size_t group, size_t *key);
+/*
+ * Chooses the rows of @group against the first: what is wrong, time, CPU time and memory, then
+ * changes, up to MOST_DIFFERENCES of all these: large amounts before small ones, and values that
+ * follow from others last. @choice may be NULL.
+ */
 void comparison_choose_rows(struct comparison_rows *r, const struct comparison *c, size_t group,
 			    const struct row_choice *choice);
 

@@ -100,6 +100,10 @@ static void left_out_put(FILE *f, const struct table *t, size_t width)
 	char text[200];
 	size_t n = 0;
 
+	if (t->rows.hidden) {
+		n += (size_t)snprintf(text, sizeof(text), "  %zu more changed", t->rows.hidden);
+		between = ", ";
+	}
 	for (int state = ROW_CHANGED; state > ROW_ABSENT; state--) {
 		if (!t->rows.left_out[state])
 			continue;

@@ -77,6 +77,39 @@ static void change_put(FILE *f, enum headline h, double relative, const char *th
 			than);
 }
 
+static bool value_is(const struct comparison *c, size_t group, const char *name, double number)
+{
+	size_t key;
+
+	return !compare_key_find(name, strlen(name), &key) && spread_of(c, group, key)->nr &&
+	       spread_of(c, group, key)->least == number &&
+	       spread_of(c, group, key)->most == number;
+}
+
+/* Returns whether all runs had a single thread, so that its waiting is a part of the time. */
+static bool runs_have_one_thread(const struct comparison *c, size_t group)
+{
+	return value_is(c, 0, "processes_total", 1) && value_is(c, group, "processes_total", 1) &&
+	       value_is(c, 0, "threads_created", 0) && value_is(c, group, "threads_created", 0);
+}
+
+/* Writes how long the runs waited for a CPU, unless that is unknown or negligible. */
+static void queue_put(FILE *f, const struct comparison *c, size_t group)
+{
+	char first[NUMBER_BYTES], other[NUMBER_BYTES];
+	size_t key;
+
+	if (!queue_is_told(c, group, &key))
+		return;
+	number_format(first, UNIT_NS, spread_of(c, 0, key)->median);
+	number_format(other, UNIT_NS, spread_of(c, group, key)->median);
+	fprintf(f,
+		runs_have_one_thread(c, group)
+			? "; of that, %s against %s waiting for a CPU"
+			: "; all threads together waited %s against %s for a CPU",
+		other, first);
+}
+
 static void headline_put(FILE *f, const struct comparison *c, size_t group, enum headline h,
 			 bool is_first)
 {
@@ -87,9 +120,12 @@ static void headline_put(FILE *f, const struct comparison *c, size_t group, enum
 		return;
 	change_put(f, h, against_of(c, group, key)->relative,
 		   is_first ? c->groups->list[0].title : NULL);
-	fprintf(f, " (%s against %s)",
+	fprintf(f, " (%s against %s",
 		number_format(other, compare_key(key).unit, spread_of(c, group, key)->median),
 		number_format(first, compare_key(key).unit, spread_of(c, 0, key)->median));
+	if (h == HEAD_WALL)
+		queue_put(f, c, group);
+	fputc(')', f);
 }
 
 /* Writes "a", "a and b", "a, b and c". */
@@ -267,11 +303,13 @@ static void verdict_write(FILE *f, const struct comparison *c, size_t group, siz
 {
 	struct headlines all = headlines_sort(c, group);
 	struct comparison_rows r;
-	size_t others, nr_trouble;
+	size_t others, nr_trouble, queue;
 
 	comparison_choose_rows(&r, c, group, NULL);
 	nr_trouble = verdict_put_trouble(f, c, group);
 	others = r.nr_changed - all.nr_changed - nr_trouble;
+	if (queue_is_told(c, group, &queue) && row_state(c, group, queue) == ROW_CHANGED)
+		others--;
 	if (!all.nr_changed) {
 		verdict_put_none(f, c, &r, &all, others, !nr_trouble, facts);
 	} else {
