@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
 # in docs/bpfmon-1.schema.json, whose summary and spans come from user/lib/run/summary.def, and from `--help` of each subcommand the options in
-# docs/bpfmon.1 (between their markers); from `bpfmon-exporter --metrics` the table in docs/PROMETHEUS.md.
+# docs/bpfmon.1 (between their markers).
 #
 # Usage: tools/gen-docs.sh [--check]
 #   --check  changes nothing; shows the difference and exits 1 when a file is not up to date
@@ -280,16 +280,6 @@ fi
 
 { metrics_intro && metrics_tables; } >"$work/METRICS.md"
 manual_page >"$work/bpfmon.1"
-# The table of bpfmon-exporter between its markers.
-prometheus() {
-	sed '/^<!-- metrics begin/q' docs/PROMETHEUS.md
-	printf '\n| Metric | Labels | Kind | What it is |\n|---|---|---|---|\n'
-	"${bpfmon%/*}/bpfmon-exporter" --metrics
-	printf '\n'
-	sed -n '/^<!-- metrics end/,$p' docs/PROMETHEUS.md
-}
-
-prometheus >"$work/PROMETHEUS.md"
 tools/gen-schema.py "$work/table" user/lib/run/summary.def docs/bpfmon-1.schema.json >"$work/schema"
 
 put() { # GENERATED FILE
@@ -309,7 +299,6 @@ esac
 [ -e docs/METRICS.md ] || check=no # the first time
 put "$work/METRICS.md" docs/METRICS.md
 put "$work/bpfmon.1" docs/bpfmon.1
-put "$work/PROMETHEUS.md" docs/PROMETHEUS.md
 put "$work/schema" docs/bpfmon-1.schema.json
 if [ "$stale" = yes ]; then
 	echo "these are not up to date: run make docs" >&2

@@ -21,16 +21,13 @@ JOB = "#!/bin/sh\necho working on: $*\nhead -c 3000000 /dev/zero | tail -c 1\n"
 PYTHON = "/usr/bin/python3"  # that of the distribution, with its packages
 RUNS = 42  # in the store, as many as the documents speak of
 
-AGENT = "needs an agent that follows the whole machine"
 TERMINAL = "needs a terminal"
-SYSTEMD = "needs systemd, and changes the machine"
 # document, beginning of the command, why it is not executed here, where its like is
 ELSEWHERE = (
     ("README.md", "make run", "builds", "tests/e2e/test_newcomer.py"),
     ("README.md", "sudo make install", "changes the machine", "tests/e2e/test_newcomer.py"),
     ("README.md", "make check", "runs all tests, this one included", ".ci/run"),
-    ("docs/AGENT-HISTORY.md", "bpfmon", AGENT, "tests/e2e/test_node_history.py"),
-    ("docs/AGENT.md", "", AGENT, "tests/e2e/test_agent_runs.py"),
+    ("docs/NODE.md", "", "needs the agent as a service, and changes the machine", "tests/systemd/test_service.py"),
     ("docs/RUNS.md", "curl", "needs InfluxDB", "tests/servers/test_influx.py"),
     ("docs/RUNS.md", "bpfmon export run.jsonl -f influx | curl", "needs InfluxDB", "tests/servers/test_influx.py"),
     ("docs/RUNS.md", "promtool", "needs Prometheus", "tests/servers/test_openmetrics.py"),
@@ -39,11 +36,8 @@ ELSEWHERE = (
     ("docs/STUDY.md", "BPFMON_STORE=all.sqlite jupyter", "opens a browser", "tests/notebook/test_many.py"),
     ("docs/STUDY.md", "sudo --preserve-env=PYTHONPATH", "needs the package", "tests/e2e/test_python_package.py"),
     ("docs/STUDY.md", "python3 -c 'import bpfmon", "needs the package", "tests/e2e/test_python_package.py"),
-    ("docs/PROMETHEUS.md", "echo", "writes to /etc", "tests/servers/test_exporter.py"),
-    ("docs/PROMETHEUS.md", "chmod", "writes to /etc", "tests/servers/test_exporter.py"),
     ("docs/PARTS.md", "sudo bpfmon -o run.jsonl ", "recipes have a test of their own", "tests/e2e/test_span_recipes.py"),
     ("docs/PARTS.md", "sudo --preserve-env", "needs the package", "tests/e2e/test_span_recipes.py"),
-    ("docs/SYSTEMD.md", "", SYSTEMD, "tests/systemd/test_service.py"),
     ("docs/PAGES.md", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
     ("docs/PAGES.md", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),
     ("docs/TUTORIAL.md", "", "steps that need those before", "tests/e2e/test_tutorial.py"),

@@ -81,7 +81,7 @@ class Units(Case):
 
     def test_each_capability_is_in_the_table_of_rights(self):
         unit = (self.units / "bpfmon-agent.service").read_text()
-        table = (TOP / "docs" / "SYSTEMD.md").read_text().partition("| the agent has | for |")[2].partition("\n\n")[0]
+        table = (TOP / "docs" / "NODE.md").read_text().partition("| the agent has | for |")[2].partition("\n\n")[0]
         given = re.findall(r"^CapabilityBoundingSet=(.*)$", unit, re.M)
         self.assertEqual(sorted(" ".join(given).split()), sorted(re.findall(r"CAP_\w+", table)))
 

@@ -160,10 +160,10 @@ static void a_wrong_pattern_is_refused_with_its_line(void **state)
 	assert_refused("/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q", "it has too many parts");
 }
 
-/* docs/RULES.md ends with the table; GOLDEN=1 in the environment rewrites it. */
+/* docs/NODE.md ends with the table; GOLDEN=1 in the environment rewrites it. */
 static void the_document_has_the_builtin_rules(void **state)
 {
-	char *table, *document = file_read("docs/RULES.md"), *at;
+	char *table, *document = file_read("docs/NODE.md"), *at;
 	size_t length;
 	FILE *f = open_memstream(&table, &length);
 
@@ -176,7 +176,7 @@ static void the_document_has_the_builtin_rules(void **state)
 	assert_non_null(at);
 	at += strlen("## Built-in rules\n\n");
 	if (getenv("GOLDEN")) {
-		f = fopen("docs/RULES.md", "w");
+		f = fopen("docs/NODE.md", "w");
 		assert_non_null(f);
 		fprintf(f, "%.*s%s", (int)(at - document), document, table);
 		fclose(f);

@@ -49,7 +49,7 @@ size_t rules_find(const struct rules *rules, const char *path, struct rules_job 
  */
 unsigned rules_find_gap(const struct rules *rules, const char *path);
 
-/* Writes the built-in rules as a Markdown table, for docs/RULES.md. */
+/* Writes the built-in rules as a Markdown table, for docs/NODE.md. */
 void rules_print_table(FILE *f);
 
 #endif

@@ -45,7 +45,7 @@ void exporter_options_help(void)
 	     "  --key FILE                 Its private key, PEM\n"
 	     "  --password-file FILE       Lines user:hash; asks each client for one of them\n"
 	     "  --verbose                  Say what happens\n"
-	     "  --metrics                  Print the names of all metrics\n"
+	     "  --metrics                  Print a table of all metrics\n"
 	     "  --version                  Print the version\n"
 	     "  --help                     Print this");
 }

@@ -175,6 +175,7 @@ void exposition_list(struct buffer *t)
 {
 	struct family f;
 
+	buffer_puts(t, "| Metric | Labels | Kind | What it is |\n|---|---|---|---|\n");
 	for (size_t s = 0; s < NR_SCOPES; s++) {
 		for (int i = 0; i < NR_METRICS; i++) {
 			if (!scope_has(&scopes[s], (enum metric_id)i))

@@ -18,7 +18,7 @@ void exposition_write(struct buffer *t, const struct board *b, enum exposition a
 enum exposition exposition_choose(const char *accept);
 /* Returns the value of Content-Type. */
 const char *exposition_content_type(enum exposition as);
-/* Appends a row for each possible metric, as docs/PROMETHEUS.md lists them. */
+/* Appends a Markdown table with a row for each possible metric. */
 void exposition_list(struct buffer *t);
 
 #endif

@@ -304,7 +304,7 @@ static const char head[] =
 
 static const char rules[] =
 	"\n"
-	"# Rules: which cgroups are jobs. The built-in ones (RULES.md) know systemd, Slurm, "
+	"# Rules: which cgroups are jobs. The built-in ones (NODE.md) know systemd, Slurm, "
 	"Kubernetes,\n"
 	"# containers and others. Rules in this file are tried before them; the first match "
 	"wins.\n"
