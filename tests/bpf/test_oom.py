@@ -43,7 +43,7 @@ class OutOfMemory(AccountCase):
         self.assertEqual(victim["signal"], signal.SIGKILL)
         self.assertEqual(run.summary["oom_kills"], self.kills())
         self.assertEqual(run.summary["oom"]["pid"], event["pid"])
-        self.assertIn("for lack of memory", run.stderr)
+        self.assertIn("OOM-killed", run.stderr)
         self.assertIn(self.group.name, run.stderr)
 
     def test_the_command(self):

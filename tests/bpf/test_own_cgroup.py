@@ -192,7 +192,7 @@ class OwnCgroup(LiveCase, AccountCase):
         self.assertEqual(done.returncode, -signal.SIGKILL)
         self.assertEqual(list(outer.glob("bpfmon-*")), [])
         text = done.stderr.decode()
-        self.assertRegex(text, r"killed +1 for lack of memory: .*96.0 MiB of cgroup")
+        self.assertRegex(text, r"OOM-killed  .*; limit 96.0 MiB of cgroup")
         (summary,) = [line for line in read_lines(out) if line["kind"] == "summary"]
         self.assertEqual(summary["cgroup_oom_kills"], 1)
         self.assertLessEqual(summary["cgroup_peak_bytes"], 96 * MIB)

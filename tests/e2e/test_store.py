@@ -53,6 +53,18 @@ class Kept(StoreCase):
         self.assertEqual(set(shown), {"schema", "state", "meta", "summary", "answer", "time"})
         self.assertEqual((shown["meta"], shown["summary"]), (lines[0], lines[-1]))
 
+    def summary_of(self, *options, command=("true",)):
+        return self.bpfmon(*options, "--", *command).stderr
+
+    def test_a_short_saved_run_has_a_short_summary(self):
+        short = self.summary_of().splitlines()
+        self.assertEqual([line.split()[0] for line in short], ["bpfmon:", "request", "used", "saved"])
+        self.assertIn("\n  faults", self.bpfmon("show", "1").stdout)
+        for options in (("--summary", "full"), ("--no-store",)):
+            self.assertIn("\n  faults", self.summary_of(*options))
+        self.assertEqual(len(self.summary_of("--summary", "short", command=("sleep", "1.1")).splitlines()), 4)
+        self.assertIn("\n  faults", self.summary_of(command=("sleep", "1.1")))
+
     def test_show_of_the_file_and_of_the_store_are_the_same(self):
         out = self.dir / "run.jsonl"
         self.record("-o", out, "--name", "same", command=(truth("spin"), "200"))

@@ -359,7 +359,7 @@ static void summary_on_the_terminal_says_where_the_store_has_the_run(void **stat
 	o.store = path;
 	o.quiet = false;
 	record(w, STREAM SUMMARY, &o);
-	assert_non_null(strstr(w->said, "kept        as run 1: bpfmon show 1\n"));
+	assert_non_null(strstr(w->said, "saved       as run 1: bpfmon show 1\n"));
 	assert_int_equal(ask(path, "SELECT count(*) FROM sample"), 2);
 	assert_whole(&w->probes[0], w);
 }

@@ -67,9 +67,8 @@ static void what_is_wrong_with_a_run_comes_before_its_figures(void **state)
 	snprintf(s.oom.cgroup, sizeof(s.oom.cgroup), "job");
 	summary_add_loss(&s, "tasks", 2);
 	assert_shown(&s, "Killed)\n"
-			 "  killed      1 for lack of memory: hog (7); the limit was 700 MiB of "
-			 "cgroup job\n"
-			 "  INCOMPLETE: lost 2 tasks; 3 samples skipped\n"
+			 "  OOM-killed  hog (7); limit 700 MiB of cgroup job\n"
+			 "  INCOMPLETE: lost 2 tasks (no room for them: totals lack their usage)\n"
 			 "  request     more than 700 MiB (the limit that was too small)\n");
 }
 
@@ -79,9 +78,9 @@ static const struct {
 	bool has_bounds;
 	const char *lines;
 } peaks[] = {
-	{ 152, 157, 152, false, "  memory      never more than 157 MiB at once; the largest process had 152 MiB\n" },
-	{ 150, 157, 120, false, "  memory      never more than 157 MiB at once; the largest process had 120 MiB\n" },
-	{ 150, 157, 0, false, "  memory      never more than 157 MiB at once\n" },
+	{ 152, 157, 152, false, "  memory      at most 157 MiB at any time; the largest process had 152 MiB\n" },
+	{ 150, 157, 120, false, "  memory      at most 157 MiB at any time; the largest process had 120 MiB\n" },
+	{ 150, 157, 0, false, "  memory      at most 157 MiB at any time\n" },
 	{ 152, 157, 152, true, "  memory      peak between 152 MiB (one process alone) and 157 MiB resident\n"
 			       "              largest process 152 MiB\n" },
 	{ 150, 157, 120, true, "  memory      peak between 150 MiB (a sample, at 2.000 s) and 157 MiB resident\n"

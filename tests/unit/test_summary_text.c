@@ -131,7 +131,7 @@ static void processes_that_entered_and_left_a_cgroup_are_counted(void **state)
 	(void)state;
 	s.entered = 2;
 	s.left = 1;
-	assert_shown(&s, "processes   4, 0 threads more, 0 execs; 2 came in, 1 were moved out\n");
+	assert_shown(&s, "processes   4, 0 execs; 2 moved in, 1 moved out\n");
 }
 
 static void values_of_the_cgroups_own_files_are_shown(void **state)
@@ -221,7 +221,7 @@ static void a_run_of_a_command_has_no_moves(void **state)
 	(void)state;
 	s.is_attached = s.by_cgroup = false;
 	s.entered = 1;
-	assert_shown(&s, "processes   4, 0 threads more, 0 execs\n");
+	assert_shown(&s, "processes   4, 0 execs\n");
 }
 
 #define EVIL "\033]0;pwned\007\033[2J\n\302\233\342\200\256"
@@ -314,10 +314,9 @@ static void what_went_wrong_is_red_and_nothing_else(void **state)
 	s = (struct summary){ .limit = { .text = "rss<1GiB" } };
 	assert_painted(&s, 0, COLOUR_ALWAYS, "  limit       beyond rss<1GiB");
 	s = (struct summary){ .oom_kills = 1, .oom = { .comm = "a\x01\x03" } };
-	assert_painted(&s, 0, COLOUR_ALWAYS,
-		       "  " RED("killed") "      1 for lack of memory: a?\? (");
+	assert_painted(&s, 0, COLOUR_ALWAYS, "  " RED("OOM-killed") "  a?\? (");
 	s = (struct summary){ .not_kept = "no room" };
-	assert_painted(&s, 0, COLOUR_ALWAYS, "  " RED("NOT KEPT") "    in the store: no room\n");
+	assert_painted(&s, 0, COLOUR_ALWAYS, "  " RED("NOT SAVED") "   in the store: no room\n");
 }
 
 static void marks_of_style_take_no_columns_and_are_removed_without_colour(void **state)
@@ -328,16 +327,45 @@ static void marks_of_style_take_no_columns_and_are_removed_without_colour(void *
 	assert_painted(&s, 0, COLOUR_NEVER, "\n  ENDED       beyond rss<1GiB");
 	s = (struct summary){ .not_kept = "abcdefghi klmnopqr" };
 	assert_painted(&s, 46, COLOUR_ALWAYS,
-		       "\n  " RED("NOT KEPT") "    in the store: abcdefghi klmnopqr\n");
+		       "\n  " RED("NOT SAVED") "   in the store: abcdefghi klmnopqr\n");
 	s = (struct summary){ .not_kept = "abcdefghi klmnopqr" };
 	assert_painted(
 		&s, 45, COLOUR_ALWAYS,
-		"\n  " RED("NOT KEPT") "    in the store: abcdefghi\n              klmnopqr\n");
+		"\n  " RED("NOT SAVED") "   in the store: abcdefghi\n              klmnopqr\n");
+}
+
+static void a_short_summary_has_the_main_figures_and_all_trouble(void **state)
+{
+	const struct summary_view view = { .is_short = true, .what = "make" };
+	struct summary s = { .has_status = true,
+			     .exit_code = 2,
+			     .kept_as = 7,
+			     .processes_total = 1,
+			     .wall_ns = 5000000,
+			     .oom_kills = 2,
+			     .oom = { .comm = "hog", .pid = 9 } };
+	char *text;
+
+	(void)state;
+	summary_add_loss(&s, "stream_lines", 1);
+	sample_set(&s.total, M_cpu, 2000000);
+	text = summary_text(&s, &view, 0);
+	assert_string_equal(
+		text,
+		"bpfmon: the command ended with 2 after 5.00 ms: make\n"
+		"  OOM-killed  2 processes, one of them hog (9); the whole machine was out of "
+		"memory\n"
+		"  INCOMPLETE: lost 1 line (samples or processes are missing, totals are not "
+		"affected)\n"
+		"  used        2.00 ms CPU, 1 process\n"
+		"  saved       as run 7: bpfmon show 7\n");
+	free(text);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_short_summary_has_the_main_figures_and_all_trouble),
 		cmocka_unit_test(what_programs_pushed_and_what_was_not_taken_is_shown),
 		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
 		cmocka_unit_test(only_a_summary_of_the_collector_has_the_cost_of_bpfmon),

@@ -101,6 +101,7 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	r->on_limit = (struct event_command){ "on-limit", "BPFMON_LIMIT", NULL, -1 };
 	r->store = store_choose(o, caller, run->host);
 	r->quiet = o->quiet;
+	r->summary = o->summary;
 	r->live = o->live;
 	r->template = o->template;
 	r->as_user = l->record_as ? caller->name : NULL;

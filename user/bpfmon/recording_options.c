@@ -143,12 +143,26 @@ static int if_unavailable_parse(void *recording, const char *text)
 		[RUN_BARE] = "bare",
 		[FAIL_TO_RUN] = "fail",
 	};
-
 	int at = word_find(words, sizeof(words) / sizeof(*words), text);
 
 	if (at < 0)
 		return at;
 	((struct recording_options *)recording)->if_unavailable = (enum if_unavailable)at;
+	return 0;
+}
+
+static int summary_parse(void *length, const char *text)
+{
+	static const char *const words[] = {
+		[SUMMARY_AUTO] = "auto",
+		[SUMMARY_SHORT] = "short",
+		[SUMMARY_FULL] = "full",
+	};
+	int at = word_find(words, sizeof(words) / sizeof(*words), text);
+
+	if (at < 0)
+		return at;
+	*(enum summary_length *)length = (enum summary_length)at;
 	return 0;
 }
 
@@ -248,6 +262,7 @@ const struct option_row naming_rows[] = {
 const struct option_row showing_rows[] = {
 	{ "no-store", 0, NULL, false, "Do not save the run in the store", flag_parse, AT(store.is_off), GUARD_NONE },
 	{ "live", 0, NULL, false, "Show a status line during the run, if stderr is a terminal", flag_parse, AT(live), GUARD_NONE },
+	{ "summary", 0, "LENGTH", false, "'full', 'short', or 'auto': short for a saved run below 1 s", summary_parse, AT(summary), GUARD_NONE },
 	{ "quiet", 'q', NULL, false, "Print no summary on stderr", flag_parse, AT(quiet), GUARD_NONE },
 	{ "verbose", 'v', NULL, false, "Report what is loaded, what is missing, and output paths", flag_parse, AT(verbose), GUARD_NONE },
 	{ "no-args", 0, NULL, false, "Do not record command lines, which may contain secrets", flag_parse, AT(no_args), GUARD_NONE },

@@ -44,6 +44,7 @@ struct recording_options {
 		record_as_root;
 	unsigned max_tasks, inject_misses, inject_free_misses, slow_pss_ms;
 	enum if_unavailable if_unavailable;
+	enum summary_length summary;
 	struct refusals refusals;   /* for tests */
 	unsigned stalled_below_ppm; /* in millionths of a CPU: a run that uses less does no work */
 	uint64_t stalled_after_ns;  /* 0: never */

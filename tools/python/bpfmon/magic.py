@@ -35,7 +35,7 @@ def size_text(count: float) -> str:
 def summary_of(line: Row) -> str:
     """A span in one line; what was not read is left out."""
     parts = [f"{line['wall_seconds']:.3f} s", f"CPU {line['cpu_seconds']:.3f} s"]
-    for key, words in (("rss_peak_bytes", "memory {}"), ("rss_peak_upper_bytes", "never more than {}")):
+    for key, words in (("rss_peak_bytes", "memory {}"), ("rss_peak_upper_bytes", "at most {}")):
         if line.get(key) is not None:
             parts.append(words.format(size_text(line[key])))
     parts += [f"read {size_text(line['read_bytes'])}, written {size_text(line['write_bytes'])}"] if "read_bytes" in line and "write_bytes" in line else []

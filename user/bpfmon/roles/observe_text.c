@@ -22,6 +22,7 @@ struct text {
 	const char *template; /* not owned; NULL: the standard summary */
 	json_t *meta;         /* owned; NULL: none yet */
 	struct phase_times times;
+	enum summary_length length;
 };
 
 static int text_line(struct observer *o, const struct line *l, const char *text, size_t length)
@@ -43,6 +44,14 @@ static int text_line(struct observer *o, const struct line *l, const char *text,
 	return 0;
 }
 
+/* A short summary is only of use if `bpfmon show` has the rest. */
+static bool summary_is_short(enum summary_length length, const struct summary *s)
+{
+	if (length != SUMMARY_AUTO)
+		return length == SUMMARY_SHORT;
+	return s->wall_ns < SUMMARY_SHORT_NS && s->kept_as && s->complete && !s->is_attached;
+}
+
 /* @f is the terminal, or NULL for a file: with all bounds. */
 static int text_put_summary(struct text *t, const struct summary *total, FILE *f)
 {
@@ -50,12 +59,14 @@ static int text_put_summary(struct text *t, const struct summary *total, FILE *f
 	struct answer answer;
 
 	answer_of_run(&answer, total, t->meta, &t->times);
-	text = summary_text(total,
-			    &(struct summary_view){ .answer = &answer,
-						    .what = what,
-						    .has_bounds = !f,
-						    .has_styles = f != NULL },
-			    f ? terminal_limit(f) : 0);
+	text = summary_text(
+		total,
+		&(struct summary_view){ .answer = &answer,
+					.what = what,
+					.has_bounds = !f,
+					.is_short = f && summary_is_short(t->length, total),
+					.has_styles = f != NULL },
+		f ? terminal_limit(f) : 0);
 	free(what);
 	if (f)
 		text = terminal_paint(text, f);
@@ -111,6 +122,7 @@ static int terminal_open(struct observer *o, const struct recorder_options *opti
 	struct text *t = o->own;
 
 	t->template = options->template;
+	t->length = options->summary;
 	output_open_fd(&t->out, STDERR_FILENO);
 	t->out.patience = o->patience;
 	return 0;

@@ -33,19 +33,29 @@ struct recorder_output {
 	const char *path; /* "-": stdout */
 };
 
+/* Length of the summary on the terminal. */
+enum summary_length {
+	SUMMARY_AUTO, /* short for a saved run below SUMMARY_SHORT_NS without losses */
+	SUMMARY_SHORT,
+	SUMMARY_FULL
+};
+
+#define SUMMARY_SHORT_NS 1000000000ULL
+
 struct recorder_options {
 	struct recorder_output outputs[MAX_OUTPUTS];
 	size_t nr_outputs;
 	bool outputs_are_defaults; /* from the environment: one that is in use is skipped */
 	bool force;
-	const char *store;     /* path; NULL: none */
-	int lines_fd;          /* receives the lines, too; 0: none */
-	bool quiet;            /* no summary on stderr */
-	bool live;             /* the launcher can show a status line */
-	bool is_of_agent;      /* the agent is the collector */
-	bool stdout_is_closed; /* descriptor 1 is a placeholder */
-	const char *template;  /* replaces the text summary; NULL: none */
-	const char *as_user;   /* for messages; NULL: the role kept its rights */
+	const char *store;           /* path; NULL: none */
+	int lines_fd;                /* receives the lines, too; 0: none */
+	bool quiet;                  /* no summary on stderr */
+	enum summary_length summary; /* of the summary on stderr */
+	bool live;                   /* the launcher can show a status line */
+	bool is_of_agent;            /* the agent is the collector */
+	bool stdout_is_closed;       /* descriptor 1 is a placeholder */
+	const char *template;        /* replaces the text summary; NULL: none */
+	const char *as_user;         /* for messages; NULL: the role kept its rights */
 	struct event_command on_stall, on_limit;
 	int control_fd; /* to the launcher */
 	int stream_fd;  /* from the collector */

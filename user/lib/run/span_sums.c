@@ -73,15 +73,18 @@ static void amount_add(struct span_amount *a, uint64_t v)
 
 static void span_format_reason(char *why, size_t room, const struct summary *used)
 {
+	char text[LOSS_TEXT_BYTES], count[24];
 	size_t n = 0;
 
 	if (used->reason[0] || !used->nr_losses) {
 		snprintf(why, room, "%s", used->reason);
 		return;
 	}
-	for (size_t i = 0; i < used->nr_losses && n < room; i++)
-		n += (size_t)snprintf(why + n, room - n, "%s%" PRIu64 " %s", i ? ", " : "lost ",
-				      used->losses[i].count, used->losses[i].name);
+	for (size_t i = 0; i < used->nr_losses && n < room; i++) {
+		snprintf(count, sizeof(count), "%" PRIu64, used->losses[i].count);
+		loss_format(text, &used->losses[i], count);
+		n += (size_t)snprintf(why + n, room - n, "%s%s", i ? ", " : "lost ", text);
+	}
 }
 
 static void span_sum_add(struct span_sum *sum, const struct span *span)

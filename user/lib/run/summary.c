@@ -248,6 +248,43 @@ void summary_add_loss(struct summary *s, const char *name, uint64_t count)
 	l->count = count;
 }
 
+/* clang-format off */
+static const struct {
+	const char *name, *one, *many;
+	const char *effect;
+} losses[] = {
+	{ "tasks", "task", "tasks", "no room for them: totals lack their usage" },
+	{ "processes", "process", "processes", "no room for them: totals lack their usage" },
+	{ "accounts", "update of the totals", "updates of the totals", "totals are too low" },
+	{ "process_records", "process record", "process records", "totals have their usage" },
+	{ "exec_events", "exec event", "exec events", "the program of these processes is unknown" },
+	{ "free_events", "final reading of a task", "final readings of tasks", "totals lack what they used last" },
+	{ "address_spaces", "address space", "address spaces", "the exact peak may be too low" },
+	{ "oom_events", "report of an OOM kill", "reports of OOM kills", "OOM kills may be missing" },
+	{ "fork_events", "fork", "forks", "totals may lack these processes" },
+	{ "process_memory", "reading of a process's memory", "readings of a process's memory", "rss may be too low at samples" },
+	{ "net_peers", "peer", "peers", "the table of peers lacks them" },
+	{ "socket_events", "socket event", "socket events", "network figures may be too low" },
+	{ "live_sockets", "live socket", "live sockets", "their number at samples is too low" },
+	{ "memory_allocations", "memory allocation", "memory allocations", "details such as names may be missing" },
+	{ "block_requests", "block request", "block requests", "block I/O is too low" },
+	{ "stream_lines", "line", "lines", "samples or processes are missing, totals are not affected" },
+	{ "process_samples", "row of a process sample", "rows of process samples", "totals are not affected" },
+};
+/* clang-format on */
+
+void loss_format(char text[LOSS_TEXT_BYTES], const struct loss_count *l, const char *count)
+{
+	for (size_t i = 0; i < sizeof(losses) / sizeof(*losses); i++) {
+		if (strcmp(l->name, losses[i].name) != 0)
+			continue;
+		snprintf(text, LOSS_TEXT_BYTES, "%s %s (%s)", count,
+			 l->count == 1 ? losses[i].one : losses[i].many, losses[i].effect);
+		return;
+	}
+	snprintf(text, LOSS_TEXT_BYTES, "%s %s", count, l->name);
+}
+
 void summary_add_oom(struct summary *s, const struct oom_kill *oom)
 {
 	s->oom_kills++;

@@ -199,6 +199,13 @@ int summary_add_process(struct summary *s, const struct process *p);
 void summary_raise_peak(struct summary *s, uint64_t bytes);
 /* Adds @count losses of @name and marks the run as incomplete, unless @count is 0. */
 void summary_add_loss(struct summary *s, const char *name, uint64_t count);
+/*
+ * Writes what was lost and the effect, with the number as formatted in @count: "2 tasks (no room
+ * for them: totals lack their usage)". The name of a loss may come from a file: the text is
+ * untrusted.
+ */
+#define LOSS_TEXT_BYTES 160
+void loss_format(char text[LOSS_TEXT_BYTES], const struct loss_count *l, const char *count);
 void summary_add_oom(struct summary *s, const struct oom_kill *oom);
 /* Completes the summary: sorts the programs by CPU time and makes the peaks consistent. */
 void summary_finish(struct summary *s);

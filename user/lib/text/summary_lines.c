@@ -61,7 +61,7 @@ static void memory_put_upper_bound(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	fprintf(f, "never more than %s at once", format_bytes(a, s->rss_peak_upper_bytes));
+	fprintf(f, "at most %s at any time", format_bytes(a, s->rss_peak_upper_bytes));
 	if (s->has_process_rss_peak)
 		fprintf(f, "; the largest process had %s%s",
 			s->process_rss_peak_exact ? "" : "about ",
@@ -181,7 +181,7 @@ static void memory_put_cgroup(FILE *f, const struct summary *s)
 			format_bytes(b, s->cgroup_peak_file_bytes));
 	if (!s->oom_kills && summary_has_total(s, M_cgroup_oom_kills) &&
 	    s->total.value[M_cgroup_oom_kills])
-		fprintf(f, "; %s killed for lack of memory",
+		fprintf(f, "; %s OOM-killed",
 			format_count(a, s->total.value[M_cgroup_oom_kills]));
 	fputc('\n', f);
 }

@@ -88,18 +88,19 @@ static void summary_put_oom(FILE *f, const struct summary *s)
 
 	if (!s->oom_kills)
 		return;
-	fprintf(f, "  " STYLED_ALARM "killed" STYLED_END "      %" PRIu64 " for lack of memory: ",
-		s->oom_kills);
+	fputs("  " STYLED_ALARM "OOM-killed" STYLED_END "  ", f);
+	if (s->oom_kills > 1)
+		fprintf(f, "%s processes, one of them ", format_count(a, s->oom_kills));
 	format_name(f, k->comm, NAME_COLUMNS);
 	fprintf(f, " (%d)", k->pid);
 	if (k->has_rss)
-		fprintf(f, " with %s resident", format_bytes(a, k->rss_bytes));
+		fprintf(f, ", %s resident", format_bytes(a, k->rss_bytes));
 	if (k->limit_bytes) {
-		fprintf(f, "; the limit was %s of cgroup ", format_bytes(a, k->limit_bytes));
+		fprintf(f, "; limit %s of cgroup ", format_bytes(a, k->limit_bytes));
 		format_name(f, k->cgroup, NAME_COLUMNS);
 		fputc('\n', f);
 	} else {
-		fputs("; the whole machine had no room\n", f);
+		fputs("; the whole machine was out of memory\n", f);
 	}
 }
 
@@ -172,15 +173,17 @@ static void summary_put_processes(FILE *f, const struct summary *s)
 			format_count(a, s->processes_total));
 	if (!summary_has_total(s, M_forks))
 		return;
-	fprintf(f, "  processes   %s, %s threads more, %s execs",
-		format_count(a, s->processes_total),
-		format_count(b, s->total.value[M_threads_created]),
-		format_count(c, s->total.value[M_execs]));
+	fprintf(f, "  processes   %s", format_count(a, s->processes_total));
+	if (s->total.value[M_threads_created])
+		fprintf(f, ", %s more thread%s", format_count(b, s->total.value[M_threads_created]),
+			s->total.value[M_threads_created] == 1 ? "" : "s");
+	fprintf(f, ", %s exec%s", format_count(c, s->total.value[M_execs]),
+		s->total.value[M_execs] == 1 ? "" : "s");
 	if (s->outlived)
-		fprintf(f, s->is_attached ? "; %s alive still" : "; %s outlived the command",
+		fprintf(f, s->is_attached ? "; %s still alive" : "; %s outlived the command",
 			format_count(a, s->outlived));
 	if (s->by_cgroup && (s->entered || s->left))
-		fprintf(f, "; %s came in, %s were moved out", format_count(a, s->entered),
+		fprintf(f, "; %s moved in, %s moved out", format_count(a, s->entered),
 			format_count(b, s->left));
 	fputc('\n', f);
 }
@@ -225,7 +228,7 @@ static void summary_put_bounds(FILE *f, const struct summary *s)
 /* Writes what was lost. Names of losses may come from a file and are untrusted. */
 static void summary_put_completeness(FILE *f, const struct summary *s)
 {
-	char a[FORMAT_BYTES];
+	char text[LOSS_TEXT_BYTES], count[FORMAT_BYTES];
 
 	if (s->complete && s->bounds.is_from_proc) {
 		summary_put_bounds(f, s);
@@ -244,8 +247,9 @@ static void summary_put_completeness(FILE *f, const struct summary *s)
 	if (s->nr_losses)
 		fputs(" lost", f);
 	for (size_t i = 0; i < s->nr_losses; i++) {
-		fprintf(f, "%s %s ", i ? "," : "", format_count(a, s->losses[i].count));
-		format_name(f, s->losses[i].name, sizeof(s->losses[i].name));
+		loss_format(text, &s->losses[i], format_count(count, s->losses[i].count));
+		fputs(i ? ", " : " ", f);
+		format_name(f, text, sizeof(text));
 	}
 }
 
@@ -266,41 +270,49 @@ static void summary_put_cost(FILE *f, const struct summary *s)
 /* Writes OOM kills and losses, above the values they affect. */
 static void summary_put_trouble(FILE *f, const struct summary *s)
 {
-	char a[FORMAT_BYTES];
-
 	summary_put_oom(f, s);
 	if (s->complete)
 		return;
 	summary_put_completeness(f, s);
-	if (s->late_ticks)
-		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
 	fputc('\n', f);
+}
+
+/* Late ticks lose no totals: the next sample has what happened meanwhile. */
+static void summary_put_skipped(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES];
+
+	if (s->late_ticks)
+		fprintf(f, "  samples     %s skipped: bpfmon did not get a CPU in time\n",
+			format_count(a, s->late_ticks));
+}
+
+static void summary_put_saved(FILE *f, const struct summary *s)
+{
+	if (s->not_kept[0]) {
+		fputs("  " STYLED_ALARM "NOT SAVED" STYLED_END "   in the store: ", f);
+		format_name(f, s->not_kept, sizeof(s->not_kept));
+		fputc('\n', f);
+	} else if (s->kept_as) {
+		fprintf(f, "  saved       as run %" PRId64 ": bpfmon show %" PRId64 "\n",
+			s->kept_as, s->kept_as);
+	}
 }
 
 static void summary_put_foot(FILE *f, const struct summary *s, const struct summary_view *v)
 {
-	char a[FORMAT_BYTES];
-
 	if (s->nr_programs || (s->total.nr_instances && !v->is_without_instances))
 		fputc('\n', f);
 	if (s->complete) {
 		summary_put_completeness(f, s);
-		if (s->late_ticks)
-			fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
 		fputc('\n', f);
 	}
+	summary_put_skipped(f, s);
 	if (s->is_attached && !s->by_cgroup)
 		fputs("  note        descendants whose parent had ended before are not found\n", f);
 	if (summary_is_from_collector(s))
 		summary_put_cost(f, s);
-	if (s->not_kept[0]) {
-		fputs("  " STYLED_ALARM "NOT KEPT" STYLED_END "    in the store: ", f);
-		format_name(f, s->not_kept, sizeof(s->not_kept));
-		fputc('\n', f);
-	} else if (s->kept_as) {
-		fprintf(f, "  kept        as run %" PRId64 ": bpfmon show %" PRId64 "\n",
-			s->kept_as, s->kept_as);
-	}
+	summary_put_saved(f, s);
 }
 
 static void summary_put_facts(FILE *f, const struct summary *s, const struct summary_view *v,
@@ -326,9 +338,51 @@ static void summary_put_facts(FILE *f, const struct summary *s, const struct sum
 	summary_put_pushed(f, s);
 }
 
+/* Writes CPU, I/O and processes in one line. */
+static void summary_put_main_figures(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+	const char *separator = "  used        ";
+
+	if (summary_has_total(s, M_cpu)) {
+		fprintf(f, "%s%s CPU", separator, format_seconds(a, s->total.value[M_cpu]));
+		separator = ", ";
+	}
+	if (summary_has_total(s, M_read) && summary_has_total(s, M_write)) {
+		fprintf(f, "%s%s read, %s%s written", separator,
+			format_bytes(a, s->total.value[M_read]),
+			summary_write_is_bound(s) ? "up to " : "",
+			format_bytes(b, s->total.value[M_write]));
+		separator = ", ";
+	}
+	fprintf(f, "%s%s%s process%s\n", separator,
+		s->bounds.is_from_proc && !s->bounds.has_all_processes ? "at least " : "",
+		format_count(a, s->processes_total), s->processes_total == 1 ? "" : "es");
+}
+
+static void summary_put_short(FILE *f, const struct summary *s, const struct summary_view *v,
+			      size_t width)
+{
+	summary_put_head(f, s, v, width);
+	summary_put_trouble(f, s);
+	summary_put_limit(f, s);
+	if (v->answer)
+		answer_text(f, v->answer);
+	summary_put_main_figures(f, s);
+	if (s->bounds.is_from_proc && s->complete) {
+		summary_put_completeness(f, s);
+		fputc('\n', f);
+	}
+	summary_put_saved(f, s);
+}
+
 static void summary_put_all(FILE *f, const struct summary *s, const struct summary_view *v,
 			    size_t width)
 {
+	if (v->is_short) {
+		summary_put_short(f, s, v, width);
+		return;
+	}
 	summary_put_facts(f, s, v, width);
 	programs_text(f, s, width);
 	if (!v->is_without_instances)

@@ -15,6 +15,7 @@ struct summary_view {
 	bool is_running;           /* the run has not ended; the summary covers its lines so far */
 	bool is_without_instances; /* omit instances and latencies */
 	bool has_bounds;           /* show both bounds of a peak that is not exact */
+	bool is_short;             /* only the result, the request, the main figures and trouble */
 	bool has_styles;           /* keep style marks in the text, for terminal_paint() */
 };
 
