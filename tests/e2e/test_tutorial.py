@@ -73,7 +73,7 @@ class Steps(NewcomerCase):
         copy, make, first, more, advise, slurm, phases, report = commands(before)
         for command in (copy, make):
             self.step(command)
-        self.assertRegex(self.step(first), r"\n  request +(at least )?\d+ MiB \((.|\n)* in phase (.|\n)*\n  kept +as run 1: ")
+        self.assertRegex(self.step(first), r"\n  request +(at least )?\d+ MiB \((.|\n)* in phase (.|\n)*\n  saved +as run 1: ")
         self.step(more)
         self.assertRegex(self.step(advise), r"^neighbours: 5 runs\n(.|\n)*\n  memory .* MiB\n(.|\n)*5 runs are few")
         self.assertRegex(self.step(slurm), r"(?m)^#SBATCH --mem=\d+M$")

@@ -213,16 +213,23 @@ static const char *summary_format_cost(char *buffer, const struct role_cost *cos
 
 static void summary_put_bounds(FILE *f, const struct summary *s)
 {
-	fputs("  from /proc, without BPF (bpfmon check says why): ", f);
-	if (s->is_attached)
-		fputs("totals since the attach are at least these; so are", f);
-	else if (metric_has(&s->bounds.counters, M_cpu))
-		fputs("totals are at least these, as a process ignored SIGCHLD; so are", f);
-	else if (metric_has(&s->bounds.counters, M_rchar))
-		fputs("totals are exact; at least are what calls moved,", f);
+	const char *first = s->is_attached ? "totals since the attach"
+			    : metric_has(&s->bounds.counters, M_cpu)
+				    ? "totals (a process ignored SIGCHLD)"
+			    : metric_has(&s->bounds.counters, M_rchar) ? "what calls moved"
+								       : "";
+	const bool totals_are_exact = !s->is_attached && !metric_has(&s->bounds.counters, M_cpu);
+
+	fputs("  from /proc, without BPF (see bpfmon check): ", f);
+	fputs(totals_are_exact ? "totals are exact; " : "", f);
+	fputs(first, f);
+	if (s->bounds.has_all_processes)
+		fputs(*first ? " and peaks" : "peaks", f);
 	else
-		fputs("totals are exact; at least are", f);
-	fputs(s->bounds.has_all_processes ? " peaks" : " peaks and the number of processes", f);
+		fputs(*first ? ", peaks and the number of processes"
+			     : "peaks and the number of processes",
+		      f);
+	fputs(" are lower bounds", f);
 }
 
 /* Writes what was lost. Names of losses may come from a file and are untrusted. */
