@@ -141,9 +141,10 @@ format: ## Format the sources
 	clang-format -i bpf/*.[ch] tools/c/*.h tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/*/*/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
-docs: all ## Regenerate docs/METRICS.md, pictures, the options in the manual
+docs: all ## Regenerate docs/METRICS.md, pictures, the options in the manual; build/KERNELS.md, the table of kernels
 	tools/gen-docs.sh
 	tools/gen-pictures.py
+	tools/gen-kernels.sh >$(BUILD)/KERNELS.md
 
 coverage: ## Run the unit tests with coverage; report in build/coverage.txt: 3 minutes
 	tools/coverage.sh

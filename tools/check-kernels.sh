@@ -5,7 +5,7 @@
 # are compared with the files in tests/data/kernels. The console is kept in build/kernels.
 #
 # Usage: tools/check-kernels.sh KERNEL...      as in: 6.1 7.2 7.2-arm64
-#   GOLDEN=1  keeps the results instead of comparing them, and makes docs/KERNELS.md from them
+#   GOLDEN=1  keeps the results instead of comparing them
 # Fails if a test fails, if a kernel cannot be fetched or does not reach its end, or at a difference. The
 # last line is "N passed, N failed, N skipped": the tests of each kernel, and one for its end and the
 # comparison. A test that its kernel does not permit in full counts as passed.
@@ -130,7 +130,6 @@ done
 set -m # a guest and what started it are a process group
 trap end_guests EXIT
 check_all "$@"
-[ -z "${GOLDEN:-}" ] || tools/gen-kernels.sh
 if [ -n "$failed" ]; then
 	echo "failed on: $(tr ' ' '\n' <<<"${failed# }" | sort -uV | paste -sd ' ')"
 fi

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes docs/KERNELS.md from the results of tools/check-kernels.sh in tests/data/kernels.
+# Writes the table of kernels, in Markdown, from the results of tools/check-kernels.sh in tests/data/kernels.
 #
-# Usage: tools/gen-kernels.sh [--check]
-#   --check  changes nothing; shows the difference and exits 1 when the file is not up to date
+# Usage: tools/gen-kernels.sh >FILE
 set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
@@ -16,8 +15,6 @@ intro() {
 	cat <<-'INTRO'
 	# Kernels
 
-	<!-- Made by `GOLDEN=1 make check-kernels`; do not edit. -->
-
 	What bpfmon offers on each of Debian's kernels, and which of the tests with a known truth pass
 	there: found by booting it in qemu, without KVM. `make check-kernels` does it again and fails at
 	a difference; `make check-kernels KERNELS="6.1 7.2"` boots only some. `bpfmon check` says the
@@ -25,7 +22,7 @@ intro() {
 	in part where the kernel does not permit one of the things that it asks for.
 
 	The core needs five programs of type `tp_btf`, programs of type `iter/task`, hash maps, a mapped
-	array, a ring buffer and spin locks; [ARCHITECTURE.md](ARCHITECTURE.md) has a table with the
+	array, a ring buffer and spin locks; docs/ARCHITECTURE.md has a table with the
 	reasons. All else is optional.
 	INTRO
 }
@@ -105,9 +102,6 @@ tables() {
 	}' "${files[@]}"
 }
 
-made=$(intro && versions && tables)
-case ${1:-} in
---check) diff -u --label docs/KERNELS.md --label "docs/KERNELS.md (regenerated)" docs/KERNELS.md - <<<"$made" ;;
-"") echo "$made" >docs/KERNELS.md ;;
-*) echo "usage: tools/gen-kernels.sh [--check]" >&2 && exit 2 ;;
-esac
+intro
+versions
+tables

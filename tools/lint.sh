@@ -114,7 +114,6 @@ step maps tools/check-maps.sh
 step circles tools/check-circles.py
 step docs tools/gen-docs.sh --check
 step pictures tools/gen-pictures.py --check
-step kernels tools/gen-kernels.sh --check
 step manual manual
 
 if [ -n "$failed" ]; then

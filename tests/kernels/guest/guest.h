@@ -71,7 +71,7 @@ __attribute__((format(printf, 1, 2))) void verdict_remark(const char *format, ..
 
 struct test {
 	const char *id;    /* the name of its function: in tests/data/kernels */
-	const char *title; /* in docs/KERNELS.md; to change it, no kernel needs to be booted */
+	const char *title; /* in the table of kernels; to change it, no kernel needs to be booted */
 	void (*run)(struct run *r);
 };
 /* clang-format off */
