@@ -3,7 +3,7 @@
 
 import json
 
-from lib.runs import write_group
+from lib.runs import write_group, write_run
 from lib.store import StoreCase
 
 NEEDS = ()
@@ -38,3 +38,39 @@ class FromTheStore(StoreCase):
         self.assert_refused(self.bpfmon("compare", "1", "99"), "no run '99'")
         self.assert_refused(self.bpfmon("compare"), "takes two runs")
         self.assert_refused(self.bpfmon("compare", "--by", "size"), "has no tag 'size'")
+
+
+class History(StoreCase):
+    """Runs of one name: nine that are alike, and one that is judged against them."""
+
+    def keep(self, count=9, **last):
+        usual = [{"wall_seconds": 10 + i % 3 / 10, "rss_peak_bytes": (200 + i) << 20, "exit_code": 0} for i in range(count)]
+        for i, values in enumerate([*usual, {**usual[0], **last}]):
+            path = write_run(self.dir / f"{i}.jsonl", meta={"name": "align", "start_time": 1000 + i, "host": f"h{i % 2}"}, **values)
+            self.assertEqual(self.bpfmon("store", "merge", path).returncode, 0)
+
+    def judged(self, *words):
+        done = self.bpfmon("compare", "align", "--json", *words)
+        return done, json.loads(done.stdout)
+
+    def test_the_last_run_is_judged_against_all_before_it(self):
+        self.keep(wall_seconds=15)
+        done, said = self.judged()
+        self.assertEqual(done.stderr, "bpfmon: run 10 (the last of 10 runs named 'align') against the runs before it\n")
+        self.assertEqual([(g["title"], len(g["runs"])) for g in said["groups"]], [("earlier runs", 9), ("run 10", 1)])
+        wall, rss = (said["values"][key][1] for key in ("wall_seconds", "rss_peak_bytes"))
+        self.assertEqual((wall["verdict"], rss["verdict"], wall["method"]), ("more than noise", "may be noise", "robust"))
+        self.assertGreater(wall["z"], 3.5)
+        self.assertEqual(said["verdicts"][0]["changed"], ["wall_seconds"])
+        self.assertNotIn("host", said["changed"])  # one of the earlier runs was on this host
+        text = self.bpfmon("compare", "align").stdout
+        self.assertIn("run 10 took 49 % longer than earlier runs (15.000 s against 10.100 s): more than noise", text)
+
+    def test_a_run_that_failed_says_so(self):
+        self.keep(exit_code=3)
+        self.assertIn("run 10 ended with 3, earlier runs with 0.", self.bpfmon("compare", "align").stdout)
+
+    def test_seven_earlier_runs_are_too_few(self):
+        self.keep(count=7, wall_seconds=15)
+        _, said = self.judged()
+        self.assertEqual(said["values"]["wall_seconds"][1]["verdict"], "too few runs to tell")

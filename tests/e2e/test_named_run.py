@@ -161,7 +161,7 @@ class LastRuns(StoreCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((self.dir / "6.html").exists())
 
-    def test_compare_takes_the_last_two_of_a_name(self):
+    def test_compare_judges_the_last_run_of_a_name(self):
         def compared(*words):
             done = self.bpfmon("compare", "--json", *words)
             self.assertEqual(done.returncode, 0, done.stderr)
@@ -170,7 +170,7 @@ class LastRuns(StoreCase):
 
         names, said = compared("align")
         self.assertEqual(names, ["1", "3"])
-        self.assertIn("runs 1 and 3 (the last two of 2 runs named 'align')", said)
+        self.assertIn("run 3 (the last of 2 runs named 'align') against the run before it", said)
         self.assertEqual(compared("align", "sort")[0], ["3", "sort"])
         self.assertEqual(compared("~1", "~0")[0], ["4", "5"])
         self.assert_refused(self.bpfmon("compare", "sort"), "takes two runs", "'sort' is one")

@@ -349,17 +349,13 @@ static void compare_help(void)
 	puts("Usage: bpfmon compare [OPTIONS] RUN RUN...\n"
 	     "       bpfmon compare [OPTIONS] NAME\n"
 	     "       bpfmon compare [OPTIONS] --by TAG [RUN...]\n\n"
-	     "Compares runs with the first of them, or groups of runs with the first group: "
-	     "values,\n"
-	     "whether their difference is more than noise, and what else changed. RUN is a number\n"
-	     "of `bpfmon list`, a name (the last run of it; align~1, align~all), a file that\n"
-	     "-o run.jsonl wrote, prmon's JSON file, or what GNU time -v printed. A NAME alone\n"
-	     "means its last two runs. Without one, the runs of the store that --name and the "
-	     "other\n"
-	     "filters let pass are compared, those that have ended; with --by alone, all.\n"
-	     "With --by phase, program or span what each of these used is compared, by its name;\n"
-	     "of a span below the names of those around it. EXPRESSION holds for these then;\n"
-	     "--by TAG may be given, too.\n");
+	     "Compare runs with the first one, or groups of runs with the first group. RUN is a\n"
+	     "number of `bpfmon list`, a name (its last run; align~1, align~all), a file written\n"
+	     "by -o run.jsonl, a JSON file of prmon, or the output of GNU time -v. A NAME alone\n"
+	     "judges its last run against all runs before it. Without RUN, the runs of the store\n"
+	     "that have ended and pass --name and the other filters are compared; with --by\n"
+	     "alone, all of them. --by phase, program or span compares what each of these used,\n"
+	     "by its name, and EXPRESSION is checked for each of them; --by TAG may be added.\n");
 	options_print(&subcommand_compare);
 	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
 	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n\n"
@@ -376,15 +372,20 @@ static int groups_check(const struct groups *g, const struct compare_options *o)
 			  g->nr ? g->list[0].nr : 0, o->by);
 	else
 		log_error("comparing takes two runs; try: bpfmon compare before.jsonl after.jsonl, "
-			  "or a name: its last two");
+			  "or the name of several runs");
 	return -EINVAL;
 }
 
-static int groups_make(struct groups *g, const struct sides *all, const struct compare_options *o)
+static int groups_make(struct groups *g, const struct sides *all, const struct compare_options *o,
+		       bool has_history)
 {
 	const struct side *without = NULL;
-	int err = o->by ? groups_by_tag(g, all, o->by, &without) : groups_each(g, all);
+	int err;
 
+	if (o->by)
+		err = groups_by_tag(g, all, o->by, &without);
+	else
+		err = has_history && all->nr > 2 ? groups_of_history(g, all) : groups_each(g, all);
 	if (!err && o->by)
 		groups_sort(g, !*o->common.words);
 
@@ -508,14 +509,15 @@ static int cmd_compare(int argc, char **argv)
 	struct compared x = { 0 };
 	struct compare_options o;
 	int go_on = options_begin(&subcommand_compare, &o, argc, argv), status = EXIT_USAGE;
-	bool err;
+	bool err, has_history = false;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	progress_begin("reading runs", "lines", 0);
-	err = outcomes_parse(&x.outcomes, &o) || compare_runs_read(&x.runs, &x.steps, &o);
+	err = outcomes_parse(&x.outcomes, &o) ||
+	      compare_runs_read(&x.runs, &x.steps, &o, &has_history);
 	progress_end();
-	if (!err && !groups_make(&x.groups, &x.runs, &o))
+	if (!err && !groups_make(&x.groups, &x.runs, &o, has_history))
 		status = compared_report(&x, &o);
 	outcomes_done(&x.outcomes);
 	comparison_done(&x.comparison);

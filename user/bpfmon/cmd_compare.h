@@ -27,9 +27,11 @@ int compare_by_parse(void *options, const char *text);
 
 /*
  * Reads the runs to compare: the named ones, else those of the store that match the filters, or all
- * runs if only a tag to group by is given. With --by span also reads their steps. Returns 0, or a
- * negative errno after a message to the user.
+ * runs if only a tag to group by is given. With --by span also reads their steps. *@has_history is
+ * set if they are all runs of a name, the last of which is to be judged. Returns 0, or a negative
+ * errno after a message to the user.
  */
-int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o);
+int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o,
+		      bool *has_history);
 
 #endif

@@ -134,7 +134,7 @@ static const char most_needed[] =
 	"  bpfmon list                         list recorded runs\n"
 	"  bpfmon show [RUN]                   show the last run, or RUN\n"
 	"  bpfmon report [RUN]                 make an HTML page of it\n"
-	"  bpfmon compare NAME                 compare the last two runs of that name\n"
+	"  bpfmon compare NAME                 compare its last run with those before\n"
 	"  bpfmon help [COMMAND]               open the manual page\n";
 
 static const struct option_title run_titles[] = {

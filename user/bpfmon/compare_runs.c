@@ -106,12 +106,13 @@ static int sides_add_filtered(struct sides *all, struct steps *steps,
 	return err;
 }
 
-/* A single name means its last two runs. */
+/* A single name means its last run, against all before it. */
 static int sides_add_all_named(struct sides *all, struct steps *steps,
-			       const struct compare_options *o)
+			       const struct compare_options *o, bool *has_history)
 {
 	const struct run_word_rules rules = { .takes_many = true,
-					      .takes_pair = !o->common.words[1],
+					      .has_history =
+						      o->common.words[1] ? NULL : has_history,
 					      .only_ended = true };
 	struct source src = { 0 };
 	struct named_runs runs;
@@ -130,12 +131,13 @@ static int sides_add_all_named(struct sides *all, struct steps *steps,
 	return err;
 }
 
-int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o)
+int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o,
+		      bool *has_history)
 {
 	struct steps *wanted = o->by_step ? steps : NULL;
 
 	steps->kind = o->steps;
 	if (*o->common.words)
-		return sides_add_all_named(all, wanted, o);
+		return sides_add_all_named(all, wanted, o, has_history);
 	return o->by || filter_is_given(&o->filter) ? sides_add_filtered(all, wanted, o) : 0;
 }

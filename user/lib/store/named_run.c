@@ -167,12 +167,13 @@ static int runs_choose(const struct stores *s, const char *word, const struct ru
 		log_error("no run '%s': there are only %zu runs%s", word, nr,
 			  w->name && *w->name ? " of that name" : "");
 		return -ENOENT;
-	} else if (!w->has_back && rules->takes_pair && nr > 1) {
-		runs_keep(all, 0, 2);
-		log_note("runs %s%" PRId64 " and %s%" PRId64
-			 " (the last two of %zu runs named '%s')",
-			 s->prefix[all->runs[0].source], all->runs[0].id,
-			 s->prefix[all->runs[1].source], all->runs[1].id, nr, word);
+	} else if (!w->has_back && rules->has_history && nr > 1) {
+		log_note("run %s%" PRId64 " (the last of %zu runs named '%s') against the %s "
+			 "before it",
+			 s->prefix[all->runs[0].source], all->runs[0].id, nr, word,
+			 nr > 2 ? "runs" : "run");
+		runs_keep(all, 0, nr);
+		*rules->has_history = true;
 	} else {
 		runs_keep(all, w->back, 1);
 		if (!word || w->has_back || nr > 1)

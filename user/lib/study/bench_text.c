@@ -364,7 +364,8 @@ static int against_put(FILE *f, const struct bench_result *r, size_t group, size
 	fprintf(f, "  x %.3f", ratio.estimate);
 	if (ratio.has_interval)
 		fprintf(f, " (%.3f to %.3f)", ratio.low, ratio.high);
-	if (x->has_both && x->verdict != VERDICT_NONE && x->verdict != VERDICT_TOO_FEW)
+	if (x->has_both && x->verdict != VERDICT_NONE && x->verdict != VERDICT_TOO_FEW &&
+	    !x->is_single)
 		fprintf(f, x->p_corrected < 0.001 ? ", p %.1e" : ", p %.3f", x->p_corrected);
 	if (x->has_both && x->verdict != VERDICT_NONE)
 		fprintf(f, ": %s", verdict_name(x->verdict));

@@ -4,6 +4,7 @@
 #include "text/format.h"
 #include "study/compare_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +46,9 @@ static void against_format(char *out, enum comparison_column col, const struct a
 		number_relative(out, x->relative);
 	else if (col == COL_VERDICT)
 		snprintf(out, CELL_BYTES, "%s", verdict_name(x->verdict));
-	else if (x->verdict != VERDICT_NONE)
+	else if (x->is_single && isfinite(x->z))
+		snprintf(out, CELL_BYTES, "%.1f", x->z);
+	else if (x->verdict != VERDICT_NONE && !x->is_single)
 		snprintf(out, CELL_BYTES, x->p_corrected < 0.001 ? "%.1e" : "%.3f", x->p_corrected);
 }
 
@@ -73,6 +76,27 @@ void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t gr
 	}
 }
 
+/* Returns whether one run is judged against several, by its distance instead of a test. */
+static bool group_is_single(const struct comparison *c, size_t group)
+{
+	return c->groups->list[group].nr == 1 && c->groups->list[0].nr > 1;
+}
+
+bool comparison_has_column(const struct comparison *c, size_t group, enum comparison_column col)
+{
+	switch (col) {
+	case COL_FIRST_IQR:
+		return c->groups->list[0].nr > 1;
+	case COL_OTHER_IQR:
+		return c->groups->list[group].nr > 1;
+	case COL_P:
+	case COL_VERDICT:
+		return comparison_has_several(c);
+	default:
+		return true;
+	}
+}
+
 void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t group,
 		      enum comparison_column col)
 {
@@ -94,7 +118,7 @@ void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t g
 		snprintf(out, CELL_BYTES, "%s",
 			 col == COL_DIFFERENCE ? "difference"
 			 : col == COL_RELATIVE ? "relative"
-			 : col == COL_P        ? "p"
+			 : col == COL_P        ? group_is_single(c, group) ? "z" : "p"
 					       : "verdict");
 	}
 }

@@ -27,6 +27,9 @@ void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t gr
 void comparison_title(char out[CELL_BYTES], const struct comparison *c, size_t group,
 		      enum comparison_column col);
 
+/* Returns whether the column has anything: spreads and tests need several runs. */
+bool comparison_has_column(const struct comparison *c, size_t group, enum comparison_column col);
+
 #define SHORT_TITLE 12 /* columns */
 
 /* Cuts the names of the sides above their columns to @most columns, or to the widest cell. */

@@ -2,6 +2,7 @@
 #include "study/compare.h"
 
 #include "base/memory.h"
+#include "study/unusual.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -58,6 +59,31 @@ struct room {
 	double *p;             /* [group] */
 };
 
+/*
+ * Judges a single value against several as list --unusual does: a rank test would need 40 of them.
+ * Changes @values.
+ */
+static void single_judge(struct against *x, const struct spread *all, double *values, size_t n,
+			 double value)
+{
+	struct robust usual;
+
+	x->is_single = true;
+	x->z = NAN;
+	if (fmin(all->least, value) == fmax(all->most, value)) {
+		x->verdict = VERDICT_EQUAL;
+		x->z = 0;
+	} else if (n < LEAST_RUNS) {
+		x->verdict = VERDICT_TOO_FEW;
+	} else {
+		robust_make(&usual, values, n);
+		x->z = robust_z(&usual, value);
+		x->verdict = fabs(x->z) >= USUAL_DISTANCE && fabs(x->relative) >= LEAST_CHANGE
+				     ? VERDICT_DIFFERENT
+				     : VERDICT_NO_SIGN;
+	}
+}
+
 static int pair_compare(struct comparison *c, size_t group, size_t key, struct room *r, size_t n)
 {
 	const struct group *g = &c->groups->list[group];
@@ -73,7 +99,9 @@ static int pair_compare(struct comparison *c, size_t group, size_t key, struct r
 	x->has_both = true;
 	x->difference = other->median - first->median;
 	x->relative = against_relative(x->difference, first->median);
-	if (n > 1 || other->nr > 1) {
+	if (n > 1 && other->nr == 1) {
+		single_judge(x, first, r->first, n, other->median);
+	} else if (n > 1 || other->nr > 1) {
 		err = stats_rank_test(r->first, n, r->other, other->nr, &x->test);
 		r->p[group] = x->test.p;
 	}
@@ -197,6 +225,25 @@ int groups_each(struct groups *g, const struct sides *all)
 	if (g->list && !err)
 		groups_set_titles(g);
 	return g->list ? err : -ENOMEM;
+}
+
+int groups_of_history(struct groups *g, const struct sides *all)
+{
+	const struct side *last = &all->list[all->nr - 1];
+	struct group *earlier;
+	int err = 0;
+
+	*g = (struct groups){ .list = memory_calloc(3, sizeof(*g->list)), .is_history = true };
+	if (!g->list)
+		return -ENOMEM;
+	earlier = groups_append(g, "earlier", all->nr);
+	for (size_t i = 0; !err && i + 1 < all->nr; i++)
+		err = groups_put(g, earlier, &all->list[i]);
+	if (!err)
+		err = groups_put(g, groups_append(g, last->name, 1), last);
+	if (!err)
+		groups_set_titles(g);
+	return err;
 }
 
 int groups_by_tag(struct groups *g, const struct sides *all, const char *by,

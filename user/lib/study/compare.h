@@ -21,10 +21,13 @@ struct groups {
 	size_t nr;
 	const char *by;    /* the tag; NULL if each side is a group */
 	size_t most_sides; /* in one group */
+	bool is_history;   /* the last run against all before it */
 };
 
 /* Makes a group of each side. Returns 0 or -ENOMEM. */
 int groups_each(struct groups *g, const struct sides *all);
+/* Makes a group of all sides but the last, and one of the last. Returns 0 or -ENOMEM. */
+int groups_of_history(struct groups *g, const struct sides *all);
 /*
  * Groups sides by the value of the tag @by, in the order of first appearance. Returns 0, -ENOENT if
  * the side *@without lacks the tag, or -ENOMEM.
@@ -69,8 +72,10 @@ struct against {
 	double difference; /* of the medians */
 	double relative;   /* to the first median; infinite if only that is 0 */
 	enum verdict verdict;
-	struct rank_test test; /* unset for VERDICT_NONE */
-	double p_corrected;    /* by Holm, over the groups */
+	bool is_single;        /* one run against several: judged by @z instead of a test */
+	double z;              /* distance from the median, in robust standard deviations */
+	struct rank_test test; /* unset for VERDICT_NONE, and if is_single */
+	double p_corrected;    /* by Holm, over the groups; NAN if there is no test */
 };
 
 struct comparison {

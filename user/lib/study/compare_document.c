@@ -41,6 +41,12 @@ static void groups_write(struct jsonw *j, const struct groups *all)
 
 static void test_write(struct jsonw *j, const struct against *x)
 {
+	if (x->is_single) {
+		jsonw_double(j, "z", x->z);
+		jsonw_string(j, "method", "robust");
+		jsonw_string(j, "verdict", verdict_name(x->verdict));
+		return;
+	}
 	jsonw_double(j, "u", x->test.u);
 	jsonw_double(j, "p", x->test.p);
 	jsonw_double(j, "p_corrected", x->p_corrected);

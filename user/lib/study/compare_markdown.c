@@ -12,13 +12,6 @@
 
 #define NAME_COLUMNS 100
 
-/* Returns whether a column is shown. Spreads and tests need several runs. */
-static bool column_is_shown(const struct comparison *c, enum comparison_column col)
-{
-	return comparison_has_several(c) || !(col == COL_FIRST_IQR || col == COL_OTHER_IQR ||
-					      col == COL_P || col == COL_VERDICT);
-}
-
 static void groups_markdown(FILE *f, const struct groups *all)
 {
 	static const char *const titles[] = { "side", "what", "runs" };
@@ -58,7 +51,7 @@ static void columns_markdown(FILE *f, const struct comparison *c, size_t group, 
 
 	titles[n++] = first;
 	for (enum comparison_column col = COL_FIRST; col < NR_COMPARISON_COLUMNS; col++) {
-		if (!column_is_shown(c, col))
+		if (!comparison_has_column(c, group, col))
 			continue;
 		comparison_title(text[n], c, group, col);
 		titles[n] = text[n];
@@ -77,7 +70,7 @@ static void cells_markdown(FILE *f, const struct comparison *whole, const struct
 	char text[CELL_BYTES];
 
 	for (enum comparison_column col = COL_FIRST; col < NR_COMPARISON_COLUMNS; col++) {
-		if (!column_is_shown(whole, col))
+		if (!comparison_has_column(whole, group, col))
 			continue;
 		comparison_cell(text, c, group, col, key);
 		fputs(" | ", f);

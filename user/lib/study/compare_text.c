@@ -6,6 +6,7 @@
 #include "text/format.h"
 #include "study/compare.h"
 #include "study/diff.h"
+#include "study/unusual.h"
 #include "study/verdict.h"
 
 #include <math.h>
@@ -56,9 +57,9 @@ static void columns_fit(struct table *t, size_t width)
 		if (cells[col] > t->width[col])
 			t->width[col] = cells[col];
 	}
-	if (!comparison_has_several(t->c))
-		t->width[COL_FIRST_IQR] = t->width[COL_OTHER_IQR] = t->width[COL_P] =
-			t->width[COL_VERDICT] = 0;
+	for (enum comparison_column col = 0; col < NR_COMPARISON_COLUMNS; col++)
+		if (!comparison_has_column(t->c, t->group, col))
+			t->width[col] = 0;
 	if (line_width(t) > width)
 		comparison_titles_cut(t->width, cells, SHORT_TITLE);
 	for (size_t i = 0; i < NR_SPARE && line_width(t) > width; i++)
@@ -237,7 +238,7 @@ static void groups_print(FILE *f, const struct comparison *c, size_t width)
 	size_t room = width > LEAST_NAME + 40 ? width - 40 : LEAST_NAME;
 	size_t titles = titles_width(all), names = 0;
 
-	if (!words_are_titles(all))
+	if (!all->is_history && !words_are_titles(all))
 		names = groups_name_width(all, all->by ? room / 2 : room);
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct group *g = &all->list[i];
@@ -245,7 +246,7 @@ static void groups_print(FILE *f, const struct comparison *c, size_t width)
 		fputs("  ", f);
 		format_padded(f, g->title, titles);
 		group_print_name(f, all, g, names, room);
-		if (all->by)
+		if (all->by || g->nr > 1)
 			fprintf(f, "  %zu run%s", g->nr, g->nr == 1 ? "" : "s");
 		else
 			side_print(f, g->sides[0], room);
@@ -322,6 +323,14 @@ static void method_print(FILE *f, const struct comparison *c, size_t width)
 	(void)width;
 	if (!comparison_has_several(c))
 		return;
+	if (c->groups->is_history) {
+		fprintf(f,
+			"\n  Medians; IQR is the width of the middle half. More than noise: %.1f "
+			"robust standard deviations (z) and 1 %% from the median, of %d runs at "
+			"least.\n",
+			USUAL_DISTANCE, LEAST_RUNS);
+		return;
+	}
 	fprintf(f,
 		"\n  Medians; IQR is the width of the middle half. p: Mann-Whitney U, two-sided, "
 		"exact up to %d runs together, else by the normal distribution%s.\n",

@@ -38,16 +38,19 @@ static struct texts fact_collect(const struct group *g, const char *key)
 	return t;
 }
 
-static bool fact_is_same(const struct texts *a, const struct texts *b)
+/* With @is_history what @b has is no change if any run of @a has it. */
+static bool fact_is_same(const struct texts *a, const struct texts *b, bool is_history)
 {
 	const char *text;
 	json_t *v;
 
-	if (json_object_size(a->seen) != json_object_size(b->seen) ||
-	    a->is_partial != b->is_partial)
+	if (!is_history && (json_object_size(a->seen) != json_object_size(b->seen) ||
+			    a->is_partial != b->is_partial))
 		return false;
-	json_object_foreach(a->seen, text, v)
-		if (!json_object_get(b->seen, text))
+	if (is_history && !json_object_size(b->seen))
+		return !json_object_size(a->seen) || a->is_partial;
+	json_object_foreach(is_history ? b->seen : a->seen, text, v)
+		if (!json_object_get(is_history ? a->seen : b->seen, text))
 			return false;
 	return true;
 }
@@ -78,7 +81,7 @@ static void fact_diff(json_t *diff, const struct groups *g, const char *key)
 		} else if (!first.seen) {
 			first = t;
 		} else {
-			differs |= !fact_is_same(&first, &t);
+			differs |= !fact_is_same(&first, &t, g->is_history);
 			json_decref(t.seen);
 		}
 	}

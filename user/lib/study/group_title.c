@@ -182,6 +182,13 @@ void groups_set_titles(struct groups *g)
 	static title_way *const ways[] = { title_by_file, title_by_revision, title_by_program,
 					   side_word };
 
+	if (g->is_history) {
+		char room[TITLE_BYTES];
+
+		snprintf(g->list[0].title, TITLE_BYTES, "earlier runs");
+		title_set(g->list[1].title, side_word(g->list[1].sides[0], room, sizeof(room)));
+		return;
+	}
 	if (g->by) {
 		for (size_t i = 0; i < g->nr; i++)
 			title_set_value(g->list[i].title, g->by, g->list[i].name);

@@ -72,7 +72,7 @@ static int cases_find(struct bench_result *r)
  */
 static void against_correct(struct against *x, double pairs)
 {
-	if (!x->has_both || x->verdict == VERDICT_NONE)
+	if (!x->has_both || x->verdict == VERDICT_NONE || x->is_single)
 		return;
 	x->p_corrected = fmin(1, x->test.p * pairs);
 	if (x->verdict == VERDICT_EQUAL)

@@ -98,9 +98,9 @@ static void steps_fit_columns(struct steps_table *t, size_t width)
 	for (size_t i = 0; i < t->steps->nr; i++)
 		step_measure(t, &t->steps->list[i].comparison, t->steps->list[i].name, cells);
 	step_measure(t, t->c, RUN_NAME, cells);
-	if (!comparison_has_several(t->c))
-		t->width[COL_FIRST_IQR] = t->width[COL_OTHER_IQR] = t->width[COL_P] =
-			t->width[COL_VERDICT] = 0;
+	for (enum comparison_column col = 0; col < NR_COMPARISON_COLUMNS; col++)
+		if (!comparison_has_column(t->c, t->group, col))
+			t->width[col] = 0;
 	most = t->names > MOST_STEP_NAME ? MOST_STEP_NAME : t->names;
 	t->names = most > LEAST_STEP_NAME ? LEAST_STEP_NAME : most;
 	t->is_narrow = steps_line_width(t) > width;

@@ -228,7 +228,7 @@ static bool trouble_differs(const struct comparison *c, size_t group, const char
 {
 	size_t key;
 
-	if (comparison_has_several(c) || compare_key_find(name, strlen(name), &key) ||
+	if (c->groups->list[group].nr > 1 || compare_key_find(name, strlen(name), &key) ||
 	    row_state(c, group, key) != ROW_CHANGED)
 		return false;
 	*first = spread_of(c, 0, key)->median;

@@ -64,7 +64,7 @@ function sideText(side) {
 		from === to ? from : `${from} to ${to}`,
 		hosts.length === 1 ? `on ${hosts[0]}` : null,
 		side.of.length === 1 && side.of[0].format !== "bpfmon" ? side.of[0].format : null,
-		comparison.by || side.title === as ? null : as,
+		comparison.by || side.of.length > 1 || side.title === as ? null : as,
 		bad ? `${bad} incomplete` : null,
 		folded ? `${folded} without a summary` : null,
 	]
