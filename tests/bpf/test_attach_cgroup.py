@@ -222,7 +222,7 @@ class Refusals(CgroupCase):
             (["--cgroup", ""], "--cgroup"),
             (["--cgroup", str(empty)], "--wait-start"),
             (["--cgroup", str(named)], "without a controller"),
-            (["--cgroup", str(empty), "--pid", "1"], "exclude each other"),
+            (["--cgroup", str(empty), "--pid", "1"], "mutually exclusive"),
             (["--pid", "1", "--wait-start"], "--cgroup"),
         ):
             self.check_refused(options, word)

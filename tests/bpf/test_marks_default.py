@@ -77,7 +77,7 @@ class Default(MarksCase):
         wait_for(said.exists, "the start of the command")
         env = {**os.environ, "BPFMON_SPAN_SOCKET": said.read_text().strip()}
         done = subprocess.run([BPFMON, "mark", "theirs"], env=env, capture_output=True, text=True, check=False, timeout=60)
-        self.assertEqual((done.returncode, done.stderr), (2, "bpfmon: mark: the run does not take it: the process is not part of this run\n"))
+        self.assertEqual((done.returncode, done.stderr), (2, "bpfmon: mark: refused by the run: the process is not part of this run\n"))
         live.process.stdin.write(b"\n")
         run = live.finish()
         self.assert_pushed(run, marks=1)

@@ -151,8 +151,8 @@ class Tool(MarksCase):
         self.assertIn(part, done.stderr)
 
     def test_outside_of_a_run_it_is_an_error(self):
-        self.assert_told(self.mark("x"), "run the command with bpfmon -- COMMAND")
-        self.assert_told(self.mark("x", env={"BPFMON_SPAN_SOCKET": "@bpfmon-span-gone"}), "has ended, or is not to be reached")
+        self.assert_told(self.mark("x"), "run the command with: bpfmon -- COMMAND")
+        self.assert_told(self.mark("x", env={"BPFMON_SPAN_SOCKET": "@bpfmon-span-gone"}), "has ended, or cannot be reached")
         self.assert_told(self.mark("x", env={"BPFMON_MARK_SOCKET": str(self.dir / "gone")}), "has ended")
 
     def test_outside_of_a_run_it_can_be_quiet(self):

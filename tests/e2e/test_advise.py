@@ -137,7 +137,7 @@ class Requests(Advised):
         for mib in (100, 120, 110):
             self.write(mib, wall=600.0, cores=1.5, write_bytes=80 * MIB)
         self.advise()
-        few = r"bpfmon: warning: these lines are from only 3 runs: record more\n"
+        few = r"bpfmon: warning: based on only 3 runs; record more for a better estimate\n"
         self.assertEqual(
             self.print("--for", "slurm", warning=few),
             "#SBATCH --mem=150M\n#SBATCH --cpus-per-task=2\n#SBATCH --time=00:13:00\n#SBATCH --tmp=100M\n",
@@ -198,7 +198,7 @@ class Sizes(Advised):
         self.assertNotIn("by_size", self.advise())
         done = self.bpfmon("advise", "--by", "size", "--json")
         self.assertEqual(done.returncode, 0)
-        self.assertIn("the tag 'size' explains nothing", done.stderr)
+        self.assertIn("tag 'size' explains nothing", done.stderr)
 
 
     def test_what_chance_explains_of_few_runs_is_not_shown(self):
@@ -255,8 +255,8 @@ class Refusals(Advised):
     def test_what_cannot_be_advised_on(self):
         self.write(100, rss_peak_bytes=None)
         self.bpfmon("store", "merge", *self.files)
-        self.assert_refused(self.bpfmon("advise"), "no run can be used of those that pass the filters (1)", "bpfmon list")
-        self.assert_refused(self.bpfmon("advise", "--name", "none"), "no run passes the filters")
+        self.assert_refused(self.bpfmon("advise"), "none of the 1 runs that match the filters can be used", "bpfmon list")
+        self.assert_refused(self.bpfmon("advise", "--name", "none"), "no run matches the filters")
         self.assert_refused(self.bpfmon("advise", "--for", "slurm", "--by", "size"), "--for", "--by")
         self.assert_refused(self.bpfmon("advise", "--json", "--for", "slurm"), "--json", "--for")
         self.assert_refused(self.bpfmon("advise", "--for", "pbs"), "pbs")

@@ -258,16 +258,16 @@ class Refusals(Tree):
     def test_a_process_of_another_user_with_what_would_permit_it(self):
         theirs = self.start("sleep", "600")
         said = self.refused("--pid", theirs.pid)
-        self.assertIn(f"your own processes only, and process {theirs.pid} is another user's", said)
-        self.assertIn("use sudo for others", said)
+        self.assertIn(f"only to your own processes, and process {theirs.pid} is another user's", said)
+        self.assertIn("; use sudo", said)
 
     def test_one_that_there_is_not(self):
         gone = self.start("true")
         gone.wait()
-        self.assertIn(f"there is no process {gone.pid}", self.refused("--pid", gone.pid))
+        self.assertIn(f"no process {gone.pid}", self.refused("--pid", gone.pid))
 
     def test_a_cgroup_needs_bpf(self):
-        self.assertIn("without these there is no --cgroup", self.refused("--cgroup", "/"))
+        self.assertIn("(required for --cgroup)", self.refused("--cgroup", "/"))
 
     def test_nothing_less_than_bpf_where_that_is_chosen(self):
         own = self.start("sleep", "600", **AS_NOBODY)

@@ -239,7 +239,7 @@ class Failures(BenchCase):
 
     def test_usage(self):
         for words, said in (
-                ([], "no command was given"),
+                ([], "no command given"),
                 (["-n", "0", "true"], "--runs does not accept '0'"),
                 (["-L", "a", "1", "-L", "a", "2", "true"], "--parameter-list does not accept 'a 2'"),
                 (["-P", "a", "5", "1", "true"], "--parameter-scan does not accept 'a 5 1'"),

@@ -56,14 +56,14 @@ class Edit(EditCase):
         text = self.bpfmon("show", "sorted").stdout
         self.assertIn("  note        with the patch\n", text)
         self.assertEqual(self.ask("SELECT name, note FROM runs WHERE run = 3"), [("sorted", "with the patch")])
-        self.assertIn("is whole", self.bpfmon("store", "check").stdout)
+        self.assertIn("is intact", self.bpfmon("store", "check").stdout)
         self.edit("3", "--name", "", "-m", "")
         self.assertEqual((self.row(3)["name"], self.row(3)["note"]), (None, None))
         self.assertEqual(self.row(3)["tags"], tags)
 
     def test_names_and_the_last_run_are_taken_as_by_show(self):
-        self.assertIn("run 3, the last one", self.edit("--note", "last"))
-        self.assertIn("run 2, the last of 2 runs 'align'", self.edit("align", "--note", "second"))
+        self.assertIn("run 3 (the last one)", self.edit("--note", "last"))
+        self.assertIn("run 2 (the last of 2 runs named 'align'", self.edit("align", "--note", "second"))
         self.edit("align~all", "--tag", "batch=7", changed=2)
         self.assertEqual([self.row(i)["tags"].get("batch") for i in (1, 2, 3)], ["7", "7", None])
         self.assertEqual([self.row(i)["note"] for i in (1, 2, 3)], [None, "second", "last"])
@@ -85,8 +85,8 @@ class Edit(EditCase):
 
     def test_a_run_that_is_being_recorded_is_refused_with_the_others(self):
         self.goes_on(2)
-        self.assert_refused(self.bpfmon("edit", "1", "2", "--name", "x"), "run 2", "is being recorded")
-        self.assert_refused(self.bpfmon("store", "remove", "align~all"), "cannot remove run 2", "is being recorded")
+        self.assert_refused(self.bpfmon("edit", "1", "2", "--name", "x"), "run 2", "still being recorded")
+        self.assert_refused(self.bpfmon("store", "remove", "align~all"), "cannot remove run 2", "still being recorded")
         self.assertEqual([self.row(i)["name"] for i in (1, 2, 3)], ["align", "align", "sort"])
 
     @needs(ROOT)
@@ -135,7 +135,7 @@ class Remove(EditCase):
 
     def test_no_run_and_all_runs_are_refused(self):
         for words in ((), ("~all",)):
-            self.assert_refused(self.bpfmon("store", "remove", *words), "which runs", "prune --keep")
+            self.assert_refused(self.bpfmon("store", "remove", *words), "no run given", "prune --keep")
         self.assert_refused(self.bpfmon("store", "remove", "1", self.dir / "0.jsonl"), "it is a file")
         self.assertEqual(len(self.list()), 3)
 
@@ -186,6 +186,6 @@ class Recorded(StoreCase):
         with subprocess.Popen(argv, stdin=subprocess.PIPE) as live:
             wait_for(self.store.exists, "the store")
             wait_for(lambda: self.bpfmon("list").stdout.count("running"), "the run in the store")
-            self.assert_refused(self.bpfmon("edit", "1", "--note", "x"), "is being recorded")
+            self.assert_refused(self.bpfmon("edit", "1", "--note", "x"), "still being recorded")
             live.communicate(b"\n", timeout=60)
         self.assertEqual(self.bpfmon("edit", "1", "--note", "x").returncode, 0)

@@ -80,7 +80,7 @@ class Formats(ExportCase):
         done = subprocess.run([BPFMON, "export", str(cut), "-f", "json"], capture_output=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count(b"\n"), 1)
-        self.assertIn(b"cut off", done.stderr)
+        self.assertIn(b"truncated", done.stderr)
         document = json.loads(done.stdout)
         self.assertFalse(document["summary"]["complete"])
         last = kind(lines, "sample")[-1]

@@ -83,7 +83,7 @@ class Several(ExportCase):
                 self.assertEqual(self.several(form), b"".join(self.export(path, form) for path in RUNS))
 
     def test_a_run_that_two_words_name_is_there_once(self):
-        said = b"'%s' is named more than once" % bytes(SPANS)
+        said = b"'%s' is given more than once" % bytes(SPANS)
         self.assertEqual(self.several("csv", SPANS, WHOLE, SPANS, said=said), self.several("csv", SPANS, WHOLE))
         alone = table(self.several("csv", SPANS, SPANS, said=said))
         self.assertEqual({row["run_name"] for row in alone}, {"build"})
@@ -111,8 +111,8 @@ class Several(ExportCase):
                 done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
                 self.assertEqual(done.returncode, 2)
                 said = done.stderr.decode()
-                self.assertIn(f"{form} holds one run, and these are 3", said)
-                words = shlex.split(said.split("own: ")[1])
+                self.assertIn(f"{form} holds one run, but 3 are given", said)
+                words = shlex.split(said.split("own file: ")[1])
                 self.assertEqual(words[0], "bpfmon")
                 words[words.index("FILE")] = str(self.dir / form)
                 subprocess.run([BPFMON, *words[1:]], capture_output=True, timeout=60, check=True)

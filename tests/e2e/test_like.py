@@ -172,7 +172,7 @@ class Made(StoreCase):
         self.assert_refused(self.bpfmon("like", "1"), "signature", "cores_milli")
 
     def test_without_another_run_there_is_no_answer(self):
-        self.assert_refused(self.bpfmon("like", "1", "--name", "nobody"), "no other run")
+        self.assert_refused(self.bpfmon("like", "1", "--name", "nobody"), "no other finished run")
         self.assert_refused(self.bpfmon("like", "4711"), "4711")
         self.assert_refused(self.bpfmon("like", "1", "-k", "0"), "--neighbours")
         self.assert_refused(subprocess.run([BPFMON, "like", "1", "2"], capture_output=True, text=True, check=False), "2")

@@ -99,7 +99,7 @@ class Distributions(ManyCase):
     def test_a_metric_that_was_taken_for_a_word_is_pointed_out(self):
         done = self.bpfmon("list", "--hist", "wall", env=PLAIN)
         self.assertEqual((done.returncode, done.stdout), (0, "no runs\n"))
-        self.assertIn("no run has the word 'wall'; as a metric it is given with a '=', as in --hist=wall", done.stderr)
+        self.assertIn("no run matches 'wall'; to give it as a metric, use '=', as in --hist=wall", done.stderr)
         self.assertEqual(self.text("--hist", "none"), "no runs\n")
 
     def test_what_is_no_metric_is_refused(self):
@@ -333,7 +333,7 @@ class Page(ManyCase):
         self.assertEqual(len(self.pictures(self.page("--name", "sort"))), 6)
         one = self.bpfmon("report", "--many=majflt", "-o", self.dir / "page.html", "sort")
         self.assertEqual((one.returncode, len(self.pictures((self.dir / "page.html").read_text()))), (0, 1), one.stderr)
-        self.assert_refused(self.bpfmon("report", "--many", "--name", "none"), "no run passes the filters")
-        self.assert_refused(self.bpfmon("report", "--many", "-f", "svg"), "no picture")
+        self.assert_refused(self.bpfmon("report", "--many", "--name", "none"), "no run matches the filters")
+        self.assert_refused(self.bpfmon("report", "--many", "-f", "svg"), "not a picture")
         self.assert_refused(self.bpfmon("report", "--name", "sort"), "--many")
         self.assert_refused(self.bpfmon("report", "--many=wal"), "--many does not accept 'wal'", "wall")

@@ -141,7 +141,7 @@ class LastRuns(StoreCase):
         self.assertIn("5 runs added", self.bpfmon("store", "merge", out).stdout)
         for words in (("align~all", "-f", "psrecord"), ("1", "2", "-f", "psrecord-plain")):
             done = self.bpfmon("export", *words, "-o", self.dir / "none", env={"BPFMON_STORE": str(self.dir / "store.sqlite")})
-            self.assert_refused(done, "holds one run, and these are 2", "bpfmon export 1 -f psrecord")
+            self.assert_refused(done, "holds one run, but 2 are given", "bpfmon export 1 -f psrecord")
         self.assertFalse((self.dir / "none").exists())
 
     def test_one_that_fails_leaves_no_file_of_the_others(self):

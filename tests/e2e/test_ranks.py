@@ -12,7 +12,7 @@ class Ranks(Case):
         for variable in VARIABLES:
             run = self.run_bpfmon(["sh", "-c", "exit 3"], ["-q"], env={variable: "2"})
             self.assertEqual(run.code, 3)
-            self.assertRegex(run.stderr, rf"\Abpfmon: warning: {variable} is not 0: .*bpfmon span.*\n\Z")
+            self.assertRegex(run.stderr, rf"\Abpfmon: warning: {variable} is not 0, so .*bpfmon span.*\n\Z")
 
     def test_the_first_rank_gets_none(self):
         run = self.run_bpfmon(["true"], ["-q"], env=dict.fromkeys(VARIABLES, "0"))

@@ -61,10 +61,10 @@ class Stored(CommandCase):
         self.store_does("merge", write_run_with_spans(self.dir / "run.jsonl", *LINES), "--store", other)
         self.store_does("merge", other)
         self.assertEqual(spans_of(self.exported()), spans_of(LINES))
-        self.assertIn("is whole", self.store_does("check"))
+        self.assertIn("is intact", self.store_does("check"))
         self.store_does("prune", "--keep", "0")
         self.assertEqual(self.ask("SELECT count(*) FROM span"), [(0,)])
-        self.assertIn("is whole", self.store_does("check"))
+        self.assertIn("is intact", self.store_does("check"))
 
     def test_a_value_of_another_kind_is_damage(self):
         self.store_does("merge", write_run_with_spans(self.dir / "run.jsonl", *LINES))
@@ -158,7 +158,7 @@ class Shown(CommandCase):
 
     def test_each_without_by_is_refused(self):
         for words in (("--each",), ("--by", "spans")):
-            self.assert_refused(self.bpfmon("show", self.run_file, *words), "span")
+            self.assert_refused(self.bpfmon("show", self.run_file, *words), "--by")
 
 
 class Listed(CommandCase):

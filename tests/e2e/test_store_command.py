@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bpfmon store: its size, what is pruned, and whether it is whole."""
+"""bpfmon store: its size, what is pruned, and whether it is intact."""
 
 import contextlib
 import os
@@ -114,7 +114,7 @@ class Prune(CommandCase):
 class Check(CommandCase):
     def test_a_whole_one_and_a_damaged_one(self):
         self.store_does("merge", self.big(5000, 5000))
-        self.assertIn("is whole", self.store_does("check"))
+        self.assertIn("is intact", self.store_does("check"))
         for path in self.dir.glob("store.sqlite-*"):
             path.unlink()
         with open(self.store, "r+b") as f:
@@ -136,7 +136,7 @@ class Check(CommandCase):
         self.record()
         for words, said in (
             (("burn",), ("'burn'", "prune, remove, check, or merge")),
-            (("prune",), ("which runs", "--keep")),
+            (("prune",), ("no condition given", "--keep")),
             (("prune", "--keep", "-1"), ("-1",)),
             (("prune", "--max-size", "12"), ("12",)),
             (("prune", "--older-than", "soon"), ("soon",)),

@@ -81,7 +81,7 @@ class Killed(CommandCase):
     def assert_whole(self, before, after, rows):
         """Each run is called as before or as it will be; what has ended has all its rows."""
         done = self.bpfmon("store", "check")
-        self.assertEqual((done.returncode, done.stdout), (0, f"{self.store} is whole\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, f"{self.store} is intact\n"), done.stderr)
         self.assertNotIn("belong to no run", done.stderr)
         for uuid, name in self.words().items():
             self.assertIn(name, {before.get(uuid), after[uuid]})

@@ -128,7 +128,7 @@ class TopOfNode(AgentCase):
         self.start_agent()
         self.top("--job", "slurm/816").expect("there is no job 'slurm/816' on this node", "status 2")
         self.terminal.run(f"clear; BPFMON_AGENT= {BPFMON} top --job slurm/816")
-        self.terminal.expect("no run of the job 'slurm/816' goes on, and there is no agent")
+        self.terminal.expect("no current run of job 'slurm/816', and no agent")
 
     def test_innermost_job_of_a_process_or_a_cgroup(self):
         self.start_agent()
@@ -142,8 +142,8 @@ class TopOfNode(AgentCase):
         _, folder = self.jobs[shell]
         self.top("--cgroup", folder / "").expect("slurm-step/8153.0", "while sum", "3 live")
         self.top("--cgroup", f"slurm/uid_{NOBODY}/job_8153/step_0").expect("slurm-step/8153.0", "while sum", "3 live")
-        self.top("--cgroup", "elsewhere", before=USER).expect("no run that goes on and no job of the agent follows", "status 2")
-        self.top("--pid", os.getpid(), before=USER).expect("follows the process", "status 2")
+        self.top("--cgroup", "elsewhere", before=USER).expect("no current run and no job of the agent measures", "status 2")
+        self.top("--pid", os.getpid(), before=USER).expect("measures process", "status 2")
 
     def test_keys_are_answered_while_the_agent_is_silent(self):
         agent = self.start_agent()

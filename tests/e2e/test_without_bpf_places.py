@@ -97,7 +97,7 @@ class Namespaces(Place):
         before = [*AS_NOBODY, "unshare", "-Urpf"]
         run = self.run_bpfmon(["touch", f"{self.dir}/ran"], before=before, cwd="/")
         self.assertEqual((run.code, run.lines), (125, []), run.stderr)
-        self.assertIn("is that of another PID namespace", run.stderr)
+        self.assertIn("belongs to another PID namespace", run.stderr)
         self.assertFalse((self.dir / "ran").exists())
 
 

@@ -71,9 +71,9 @@ static int advise_parse(void *options, int argc, char **argv)
 		if (filter_word_add(&o->filter, *word))
 			return options_refuse("advise cannot search for", *word);
 	if (!err && o->as == PRINT_JSON && o->to)
-		return options_refuse("with --json there is no", "--for");
+		return options_refuse("--json cannot be combined with", "--for");
 	if (!err && o->size_tag && o->to)
-		return options_refuse("with --for there is no", "--by");
+		return options_refuse("--for cannot be combined with", "--by");
 	return err;
 }
 
@@ -133,27 +133,27 @@ static int advise_from(const struct advise_options *o, const struct stored_runs 
 	int err = advice_make(&a, all, from);
 
 	if (err == -ENODATA && !all->nr) {
-		log_error("no run passes the filters; bpfmon list has all runs");
+		log_error("no run matches the filters; 'bpfmon list' shows all runs");
 		return err;
 	}
 	if (err == -ENODATA) {
-		log_error("no run can be used of those that pass the filters (%zu): a run must "
-			  "have ended, and its memory, CPU time and duration be known; see bpfmon "
-			  "list with the same filters",
+		log_error("none of the %zu runs that match the filters can be used: a run must "
+			  "have ended, and its memory, CPU time and duration must be known; see "
+			  "'bpfmon list' with the same filters",
 			  all->nr);
 		return err;
 	}
 	if (!err && o->size_tag && !a.has_size)
-		log_warn("the tag '%s' explains nothing: it must be a number in at least 5 runs, "
-			 "and not the same in all",
+		log_warn("tag '%s' explains nothing: it must be a number in at least 5 runs, and "
+			 "must vary",
 			 o->size_tag);
 	if (!err && o->to && a.nr < FEW_RUNS)
-		log_warn("these lines are from only %zu run%s: record more", a.nr,
+		log_warn("based on only %zu run%s; record more for a better estimate", a.nr,
 			 a.nr == 1 ? "" : "s");
 	if (!err)
 		err = advice_show(o, &a);
 	if (err)
-		log_error("cannot give advice from %zu runs: %s", all->nr, strerror(-err));
+		log_error("cannot compute requests from %zu runs: %s", all->nr, strerror(-err));
 	return err;
 }
 
@@ -170,7 +170,8 @@ static int advise_read(const struct advise_options *o, const struct stores *s,
 	from.nr_requests = all->nr < MOST_READ ? all->nr : MOST_READ;
 	r.requests = memory_calloc(from.nr_requests + 1, sizeof(*r.requests));
 	if (!r.requests || uname(&r.host)) {
-		log_error("out of memory for the requests of %zu runs", from.nr_requests);
+		log_error("out of memory while computing the requests of %zu runs",
+			  from.nr_requests);
 		free(r.requests);
 		return -ENOMEM;
 	}

@@ -80,7 +80,7 @@ static int config_check(const struct agent_command *o)
 	if (err)
 		log_error("%s", why);
 	else
-		printf("the configuration is right: %s\n",
+		printf("the configuration is valid: %s\n",
 		       o->config ? o->config : CONFIG_PATH " (or the defaults)");
 	return err ? EXIT_USAGE : 0;
 }
@@ -103,7 +103,7 @@ static void history_begin(const struct agent_command *o, struct history *h)
 					    .keep_bytes = c.keep_bytes,
 					    .min_ns = c.min_ns };
 	if (history_start(&options, h, why, sizeof(why)))
-		log_warn("no job is kept: %s", why);
+		log_warn("jobs are not saved in the history: %s", why);
 }
 
 static int agent_execute(const struct agent_command *o)
@@ -115,7 +115,7 @@ static int agent_execute(const struct agent_command *o)
 
 	err = porter_start(&porter); /* first: it inherits nothing of the others */
 	if (err) {
-		log_error("the agent cannot start its porter: %s", strerror(-err));
+		log_error("cannot start the porter process of the agent: %s", strerror(-err));
 		return EXIT_USAGE;
 	}
 	history_begin(o, &h);

@@ -74,11 +74,11 @@ static int targets_check_kinds(const struct attach_options *o)
 	const char *what = NULL;
 
 	if (!kinds && !o->recording.job)
-		what = "nothing to attach to was named; try: bpfmon attach --pid PID";
+		what = "no target given; try: bpfmon attach --pid PID";
 	else if (kinds > 1)
-		what = "--pid, --cgroup and --container exclude each other: attach to one of them";
+		what = "--pid, --cgroup and --container are mutually exclusive";
 	else if (o->wait_start && !o->cgroup)
-		what = "--wait-start waits for a process in a cgroup; name one with --cgroup";
+		what = "--wait-start needs --cgroup";
 	if (what)
 		log_error("%s", what);
 	return what ? -EINVAL : 0;
@@ -92,15 +92,15 @@ static int attach_check_words(const struct attach_options *o)
 	if (!word)
 		return 0;
 	if (o->common.is_after_dashes)
-		log_error("attach follows what runs already; to run a command: bpfmon -- %s", word);
+		log_error("attach measures running processes; to run a command: bpfmon -- %s",
+			  word);
 	else if (!word[strspn(word, "0123456789")])
-		log_error(
-			"there is a word too many, '%s'; to attach to that process: bpfmon attach "
-			"--pid %s",
-			word, word);
+		log_error("unexpected argument '%s'; to attach to that process: bpfmon attach "
+			  "--pid %s",
+			  word, word);
 	else
-		log_error("there is a word too many, '%s'; what to attach to is named by --pid, "
-			  "--cgroup, --container or --job",
+		log_error("unexpected argument '%s'; give the target with --pid, --cgroup, "
+			  "--container or --job",
 			  word);
 	return -EINVAL;
 }
@@ -134,11 +134,11 @@ static int attach_check_pids(const struct attach_options *o)
 		pid_t leader;
 
 		if (procstat_read_leader(o->pids[i], &leader)) {
-			log_error("there is no process %d to attach to", o->pids[i]);
+			log_error("no process %d to attach to", o->pids[i]);
 			return -1;
 		}
 		if (leader != o->pids[i]) {
-			log_error("%d is a thread of process %d; attach to that", o->pids[i],
+			log_error("%d is a thread of process %d; attach to the process", o->pids[i],
 				  leader);
 			return -1;
 		}
@@ -160,10 +160,10 @@ static int attach_check_readable(const struct attach_options *o)
 			continue;
 		fd = pidfd_make(o->pids[i]);
 		if (fd < 0 || !process_check_owner(fd, getuid(), getgid(), why, sizeof(why)))
-			snprintf(why, sizeof(why), "process %d cannot be read", o->pids[i]);
-		log_error("without BPF bpfmon attaches to your own processes only, and %s; use "
-			  "sudo for others",
-			  why);
+			snprintf(why, sizeof(why), "cannot read process %d", o->pids[i]);
+		log_error(
+			"without BPF, you can attach only to your own processes, and %s; use sudo",
+			why);
 		return -EPERM;
 	}
 	return 0;
@@ -232,7 +232,7 @@ static int as_user_find_cgroup(const struct user *user, const char *name, struct
 
 	*t = a.target;
 	snprintf(why, size, "%s",
-		 !err || a.why[0] ? a.why : "the process that looks for the cgroup has failed");
+		 !err || a.why[0] ? a.why : "cannot find the cgroup: the helper process failed");
 	return err;
 }
 
@@ -252,7 +252,8 @@ static int attach_check_cgroup(const struct attach_options *o, const struct user
 	}
 	if (o->wait_start || cgroup_target_is_populated(t))
 		return 0;
-	log_error("the cgroup '%s' has no process; --wait-start waits for the first", t->cg.path);
+	log_error("cgroup '%s' is empty; use --wait-start to wait for its first process",
+		  t->cg.path);
 	return -1;
 }
 
@@ -272,8 +273,8 @@ static int attach_check_container(struct attach_options *o, const struct user *c
 		o->cgroup = folder;
 		return 0;
 	}
-	log_warn("the container has no cgroup of its own: its first process %d and its descendants "
-		 "are followed, not what %s executes in it later",
+	log_warn("the container has no cgroup of its own: measuring its first process %d and the "
+		 "descendants of that, but not what %s executes in it later",
 		 c->pid, c->engine);
 	o->pids[0] = c->pid;
 	o->nr_pids = 1;
@@ -354,7 +355,7 @@ static int attachment_start(struct roles *roles, struct launch_options *o, int *
 	streams_unblock();
 	err = *signal_fd < 0 ? -errno : roles_fork(roles, o, &none, *signal_fd, &mask);
 	if (err) {
-		log_error("cannot start collector and recorder: %s", strerror(-err));
+		log_error("cannot start the collector and the recorder: %s", strerror(-err));
 		return err;
 	}
 	err = job_request_send(roles, o, 0);
@@ -432,8 +433,8 @@ static int cmd_attach(int argc, char **argv)
 			 may_fall_back))
 		return EXIT_USAGE;
 	if (!targets_count(&o) && l.agent_fd < 0) {
-		log_error("a job of the node is known to its agent only: name its socket with "
-			  "--agent, or name processes or a cgroup");
+		log_error("only the agent knows jobs of this node; give its socket with --agent, "
+			  "or give processes or a cgroup");
 		return EXIT_USAGE;
 	}
 	if (o.container && attach_check_container(&o, &caller, &container, folder))

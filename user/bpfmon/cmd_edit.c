@@ -63,8 +63,8 @@ static int edit_parse(void *options, int argc, char **argv)
 
 	if (err || !o->common.words || o->name || o->note || o->tags.nr)
 		return err;
-	log_error("nothing says what to change; try: bpfmon edit 42 --note 'with the patch', "
-		  "--name, or --tag KEY=VALUE");
+	log_error("nothing to change; use --name, --tag KEY=VALUE or --note, as in: bpfmon edit 42 "
+		  "--note 'with the patch'");
 	return -EINVAL;
 }
 
@@ -97,17 +97,16 @@ static int run_check_changeable(const struct named_runs *n, const struct named_r
 	const char *path = r->file ? r->file : n->stores.path[r->run.source];
 
 	if (r->file)
-		log_error("cannot %s '%s': it is a file; only runs of a store can be changed, see "
-			  "bpfmon list",
+		log_error("cannot %s '%s': it is a file; only runs in a store can be changed, see "
+			  "'bpfmon list'",
 			  verb, path);
 	else if (r->run.state == RUN_RUNNING)
-		log_error("cannot %s run %s: it is being recorded; try again when it has ended",
-			  verb, r->label);
-	else if (node_store_is(path))
 		log_error(
-			"cannot %s run %s: the store '%s' is that of the node's agent, which alone "
-			"writes to it",
-			verb, r->label, path);
+			"cannot %s run %s: it is still being recorded; try again when it has ended",
+			verb, r->label);
+	else if (node_store_is(path))
+		log_error("cannot %s run %s: only the agent writes to its store '%s'", verb,
+			  r->label, path);
 	else
 		return 0;
 	return -EPERM;
@@ -132,7 +131,7 @@ int runs_change_each(const struct store_options *store, char *const *words, cons
 		if (!err)
 			err = act(&d, n.list[i].run.id, context);
 		if (err)
-			log_error("cannot %s run %s of the store '%s': %s", verb, n.list[i].label,
+			log_error("cannot %s run %s in the store '%s': %s", verb, n.list[i].label,
 				  path, d.why[0] ? d.why : strerror(-err));
 		database_close(&d);
 		*nr += !err;

@@ -103,11 +103,11 @@ static int export_check_options(const struct export_options *o)
 	const struct export_format *f = o->as;
 
 	if (!f)
-		log_error("no format was named; try: bpfmon export %s%s-f csv, or --help",
+		log_error("no format given; try: bpfmon export %s%s-f csv, or see --help",
 			  o->common.words[0] ? o->common.words[0] : "",
 			  o->common.words[0] ? " " : "");
 	else if (f->documents[1].write && (!o->path || !strcmp(o->path, "-")))
-		log_error("%s is two files; name them: -o run makes run%s and run%s", f->name,
+		log_error("%s consists of two files; -o run makes run%s and run%s", f->name,
 			  f->documents[0].suffix, f->documents[1].suffix);
 	else
 		return 0;
@@ -116,17 +116,16 @@ static int export_check_options(const struct export_options *o)
 
 static void export_report_unreadable(const struct source *s, const char *run, int err)
 {
-	log_error("cannot read the run '%s': %s", run, source_why(s, err));
+	log_error("cannot read run '%s': %s", run, source_why(s, err));
 }
 
 static void export_report_left_out(const struct exporter *e, const char *run)
 {
 	if (e->is_folded)
-		log_warn("'%s' was cut off, or the run goes on; what there is of it was exported",
+		log_warn("'%s' is truncated, or the run is still going on; exported what is there",
 			 run);
 	if (e->unreadable)
-		log_warn("%lu lines of '%s' cannot be read and were left out",
-			 (unsigned long)e->unreadable, run);
+		log_warn("skipped %lu invalid lines of '%s'", (unsigned long)e->unreadable, run);
 }
 
 /* Opens the run, unless it is still open from the survey. */
@@ -152,9 +151,9 @@ static void export_run_close(struct export_run *run)
 static int export_report_unwritable(const char *path, const struct output *out, int err)
 {
 	if (err == -EEXIST)
-		log_error("'%s' exists and is not overwritten; --force replaces it", path);
+		log_error("'%s' exists; use --force to overwrite it", path);
 	else if (err == -EALREADY)
-		log_error("'%s' is being written by a bpfmon", path);
+		log_error("another bpfmon is writing '%s'", path);
 	else
 		log_error("cannot write '%s': %s", strcmp(path, "-") ? path : "stdout",
 			  output_error(out, err));
@@ -258,7 +257,7 @@ static int export_run_survey(struct export_runs *r, const struct export_format *
 		return err;
 	err = export_batch_add(&r->batch, as, &run->source);
 	if (err == -EEXIST) {
-		log_warn("'%s' is named more than once; it was exported once", label);
+		log_warn("'%s' is given more than once; exported it once", label);
 		run->is_repeated = true;
 		err = 0;
 	} else if (err) {
@@ -273,8 +272,8 @@ static int export_check_number(const struct export_options *o, const struct name
 {
 	if (named->nr == 1 || o->as->takes_several)
 		return 0;
-	log_error("%s holds one run, and these are %zu; export each into a file of its own: "
-		  "bpfmon export %s -f %s -o FILE",
+	log_error("format %s holds one run, but %zu are given; export each to its own file: bpfmon "
+		  "export %s -f %s -o FILE",
 		  o->as->name, named->nr, named->list[0].label, o->as->name);
 	return -EINVAL;
 }

@@ -98,7 +98,7 @@ static int jobs_print(const struct jobs_options *o, FILE *f)
 	}
 	node_jobs_done(&rows);
 	if (err)
-		log_error("the list of the agent is not whole: %s", strerror(-err));
+		log_error("the list from the agent is incomplete: %s", strerror(-err));
 	return err ? EXIT_USAGE : 0;
 }
 

@@ -139,7 +139,7 @@ static void made_keep(const char *path, const struct made *made, size_t nr)
 		err = database_transact(&d, made_write, &w);
 	}
 	if (err)
-		log_info("the signatures are not kept in the store '%s': %s", path,
+		log_info("cannot save the signatures in the store '%s': %s", path,
 			 d.why[0] ? d.why : strerror(-err));
 	database_close(&d);
 }
@@ -177,7 +177,7 @@ static int signatures_read(struct joining *j, struct database *d, struct made **
 		err = -ENOMEM;
 	if (err || !j->nr_missing)
 		return err;
-	progress_begin("working out signatures", "runs", j->nr_missing);
+	progress_begin("computing signatures", "runs", j->nr_missing);
 	err = missing_make(j, d, *made, nr);
 	progress_end();
 	return err;
@@ -373,7 +373,7 @@ static int like_print(const struct like_shown *s, const struct like_options *o)
 	else
 		like_text(stdout, s, terminal_width(stdout));
 	if (err)
-		log_error("out of memory for the answer");
+		log_error("out of memory");
 	return err;
 }
 
@@ -395,8 +395,8 @@ static int like_compare(const struct named_runs *named, const struct like_runs *
 	int err;
 
 	if (!runs->known.nr) {
-		log_error("there is no other run that has ended, has a name or a command, and "
-			  "passes the filters; see bpfmon list with the same filters");
+		log_error("no other finished run with a name or a command matches the filters; see "
+			  "'bpfmon list' with the same filters");
 		return -ENOENT;
 	}
 	err = like_scale_make(&scale, &runs->known, !o->without_programs);

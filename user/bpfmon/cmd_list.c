@@ -166,13 +166,13 @@ static const struct option_group list_groups[] = {
 static int list_check(const struct list_options *o)
 {
 	if (o->many.threshold > 0 && o->many.what != MANY_UNUSUAL)
-		return options_refuse("without --unusual there is no", "--threshold");
+		return options_refuse("--unusual is required for", "--threshold");
 	if (o->many.what && o->columns.nr)
-		return options_refuse("of many runs together there is no", "--columns");
+		return options_refuse("this analysis cannot be combined with", "--columns");
 	if (o->many.what && o->as == PRINT_CSV)
-		return options_refuse("of many runs together there is no", "csv");
+		return options_refuse("this analysis cannot be combined with", "csv");
 	if (o->as == PRINT_JSON && o->columns.nr)
-		return options_refuse("with --json there is no", "--columns");
+		return options_refuse("--json cannot be combined with", "--columns");
 	return 0;
 }
 
@@ -209,8 +209,7 @@ static void list_hint_metric(const struct list_options *o)
 
 	for (char **word = o->common.words; word && *word; word++)
 		if (!many_metrics_set(&metrics, *word))
-			log_warn("no run has the word '%s'; as a metric it is given with a '=', as "
-				 "in "
+			log_warn("no run matches '%s'; to give it as a metric, use '=', as in "
 				 "--hist=%s",
 				 *word, *word);
 }
@@ -225,9 +224,9 @@ int many_read(struct many_values *v, const struct many_metrics *m, const struct 
 	if (err || !many_values_need_summaries(v))
 		return err;
 	if (s->agent) {
-		log_error("the agent of the node answers only with wall_seconds, cpu_seconds, "
-			  "rss_peak_bytes, processes_total, exit_code and signal of a run; as root "
-			  "all are read from its store");
+		log_error("the agent provides only wall_seconds, cpu_seconds, rss_peak_bytes, "
+			  "processes_total, exit_code and signal of a run; as root, you can read "
+			  "all keys from its store");
 		return -EOPNOTSUPP;
 	}
 	return stores_lines(s, all, TEXT_SUMMARY, many_values_take, v);
@@ -311,8 +310,8 @@ static int trend_read(struct run_revisions *r, const struct stores *s,
 		      const struct stored_runs *all)
 {
 	if (s->agent) {
-		log_error("the agent of the node does not answer with the revisions of runs; as "
-			  "root they are read from its store");
+		log_error("the agent does not provide the git revisions of runs; as root, you can "
+			  "read them from its store");
 		return -EOPNOTSUPP;
 	}
 	if (run_revisions_open(r, all->nr)) {
@@ -344,8 +343,8 @@ static int trend_print(const struct many_values *v, enum print_format as, size_t
 		if (!err)
 			err = trend_write(&t, as, limit);
 		if (err == -EMLINK)
-			log_error("--trend is of runs of one name, and these have several; choose "
-				  "with --name, or those without a name with --command");
+			log_error("--trend needs runs of one name; select it with --name, or runs "
+				  "without a name with --command");
 		else if (err)
 			log_error("out of memory for the trend of %zu runs", all->nr);
 	}

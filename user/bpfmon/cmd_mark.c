@@ -53,7 +53,7 @@ static int mark_parse(void *options, int argc, char **argv)
 
 	if (err || !o->common.words || *o->common.words)
 		return err;
-	log_error("mark: no text was given; try: bpfmon mark \"epoch 3\"");
+	log_error("mark: no text given; try: bpfmon mark \"epoch 3\"");
 	return -EINVAL;
 }
 
@@ -102,13 +102,13 @@ static int mark_check_text(const struct mark_options *o, const char *text)
 	size_t n = strlen(text);
 
 	if (o->is_metric && !text_is_metric(text))
-		log_error("mark: this is no line of Influx line protocol; try: "
-			  "bpfmon mark --metric 'loss,phase=train value=0.5'");
+		log_error("mark: invalid Influx line protocol; try: bpfmon mark --metric "
+			  "'loss,phase=train value=0.5'");
 	else if (!o->is_metric && n == strlen(MARK_PREFIX))
 		log_error("mark: the text is empty");
 	else if (!o->is_metric && n > strlen(MARK_PREFIX) + MARK_BYTES)
-		log_error("mark: the text has %zu bytes; a mark takes no more than %d",
-			  n - strlen(MARK_PREFIX), MARK_BYTES);
+		log_error("mark: the text has %zu bytes; the limit is %d", n - strlen(MARK_PREFIX),
+			  MARK_BYTES);
 	else
 		return 0;
 	return -EINVAL;
@@ -147,7 +147,7 @@ static int mark_call(const char *address, const char *text, bool is_quiet)
 	int err = n > SPAN_MESSAGE_BYTES ? -EMSGSIZE : span_call_text(address, text, n, answer);
 
 	if (err == -EPERM && !is_quiet)
-		log_error("mark: the run does not take it: %s", answer);
+		log_error("mark: refused by the run: %s", answer);
 	return err;
 }
 
@@ -162,15 +162,15 @@ static const char *variable_find(const char *name)
 static void mark_report(int err, const char *path, const char *address)
 {
 	if (!path && !address)
-		log_error("mark: this is no part of a run: there is no " SPAN_VARIABLE
-			  "; run the command with bpfmon -- COMMAND");
+		log_error("mark: not inside a bpfmon run: no " SPAN_VARIABLE
+			  " is set; run the command with: bpfmon -- COMMAND");
 	else if (err == -EMSGSIZE)
-		log_error("mark: the metrics have more than %d bytes; with bpfmon --marks they may "
-			  "have 65,536",
+		log_error("mark: the metrics have more than %d bytes; with bpfmon --marks, the "
+			  "limit is 65,536",
 			  SPAN_MESSAGE_BYTES);
 	else if (err == -ENOENT || err == -ECONNREFUSED || err == -EPIPE)
-		log_error("mark: the run that took marks on '%s' has ended%s",
-			  path ? path : address, path ? "" : ", or is not to be reached from here");
+		log_error("mark: the run with the socket '%s' has ended%s", path ? path : address,
+			  path ? "" : ", or cannot be reached from here");
 	else if (err == -EAGAIN)
 		log_error("mark: the run does not answer");
 	else if (err != -EPERM)

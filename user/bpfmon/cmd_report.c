@@ -75,8 +75,9 @@ struct report_format {
 
 static int panel_parse(void *name, const char *text)
 {
-	return chart_find(text) < NR_CHARTS ? text_parse(name, text)
-					    : value_refuse("the name of a chart, as in cpu");
+	return chart_find(text) < NR_CHARTS
+		       ? text_parse(name, text)
+		       : value_refuse("cpu, memory, io, processes, faults, switches or pressure");
 }
 
 static int width_parse(void *pixels, const char *text)
@@ -92,7 +93,7 @@ static int width_parse(void *pixels, const char *text)
 	double v;
 	char *end;
 
-	value_refuse("a length from 48mm to 2000mm with a unit: mm, cm, in, pt or px");
+	value_refuse("a length from 48mm to 2000mm, as in 85mm, 6in or 700px");
 	if (decimal_parse(text, &v, &end))
 		return -EINVAL;
 	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
@@ -258,7 +259,7 @@ static int report_many_make(const struct report_many_options *o, const struct st
 	if (!err)
 		err = stores_query(&s, &filter, &all);
 	if (!err && !all.nr) {
-		log_error("no run passes the filters; see bpfmon list with the same ones");
+		log_error("no run matches the filters; see 'bpfmon list' with the same filters");
 		err = -ENOENT;
 	}
 	if (!err)
@@ -279,7 +280,7 @@ static int report_make_many(const struct report_options *o, const struct report_
 	int err;
 
 	if (format->is_picture) {
-		log_error("--many makes a page; there is no picture of it");
+		log_error("--many makes an HTML page, not a picture");
 		return -EINVAL;
 	}
 	err = report_many_make(&o->many, &o->store, &text, &length);
@@ -316,15 +317,14 @@ static const struct report_format *report_choose_format(const struct report_opti
 	bool is_part = o->panel || o->layout.width > 0;
 
 	if (!f && o->path && path_extension(o->path)) {
-		log_error(
-			"--output does not accept '%s': a report is .html, .svg, .png or .pdf; or "
-			"name the format, as in -f html",
-			o->path);
+		log_error("--output does not accept '%s': use the extension .html, .svg, .png or "
+			  ".pdf, or name the format, as in -f html",
+			  o->path);
 		return NULL;
 	}
 	f = f ? f : &formats[is_part];
 	if (is_part && !f->is_picture) {
-		log_error("--panel and --width are for pictures: -f svg, png or pdf");
+		log_error("--panel and --width need a picture: -f svg, png or pdf");
 		return NULL;
 	}
 	return f;
@@ -363,7 +363,7 @@ static int report_load(struct report_run *r, const struct report_options *o, cha
 	if (!err)
 		err = report_read(r, &source);
 	if (err == -ENODATA)
-		log_error("'%s' has no samples: there is nothing to draw", label);
+		log_error("'%s' has no samples to draw", label);
 	else if (err)
 		log_error("cannot read '%s': %s", label, source_why(&source, err));
 	source_close(&source);
@@ -382,7 +382,8 @@ static int panel_check(const struct report_run *r, const struct report_options *
 		if (figure_has_panel(r, i))
 			n += (size_t)snprintf(there + n, sizeof(there) - n, "%s%s", n ? ", " : "",
 					      chart_specs[i].name);
-	log_error("'%s' has nothing to draw in the panel '%s'; it has %s", label, o->panel, there);
+	log_error("'%s' has no data for the panel '%s'; it has data for %s", label, o->panel,
+		  there);
 	return -ENOENT;
 }
 
@@ -472,7 +473,7 @@ static int cmd_report(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	if (!o.many.is_given && !o.path && o.common.words[0] && !strcmp(o.common.words[0], "-")) {
-		log_error("the run comes from stdin; -o says where its report goes");
+		log_error("the run comes from stdin; give the path of the report with -o");
 		return EXIT_USAGE;
 	}
 	o.layout.panel = o.panel ? chart_find(o.panel) : FIGURE_ALL;
@@ -500,8 +501,7 @@ static int report_parse(void *options, int argc, char **argv)
 	if (o->many.is_given)
 		return report_many_take_words(&o->many, o->common.words);
 	if (filter_is_given(&o->many.filter) && !o->common.help && !o->common.version) {
-		log_error(
-			"report is of one run, as in bpfmon report align; filters are for --many");
+		log_error("filters need --many; for one run use, for example: bpfmon report align");
 		return -EINVAL;
 	}
 	return words_check_most(options, 1);

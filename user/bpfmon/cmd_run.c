@@ -89,7 +89,7 @@ static int limit_soft_parse(void *texts, const char *text)
 
 static const struct option_row run_rows[] = {
 	{ "wait", 0, "WHAT", false, "Wait for the 'command' (default) or for its whole 'tree'", wait_parse, AT(wait_tree), GUARD_NONE },
-	{ "own-cgroup", 0, NULL, false, "Run the command in its own cgroup, for the metrics of that", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
+	{ "own-cgroup", 0, NULL, false, "Run the command in its own cgroup, and record its metrics", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
 	{ "marks", 0, NULL, false, "Provide a socket for frequent marks, without replies", flag_parse, AT(push.marks), PROJECT_MAY },
 	{ "span-samples", 0, NULL, false, "Record samples of each span, too; see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
 	{ "limit", 0, "KEY<VALUE", false, "End the run above this: rss<2GiB, wall<1h, process.cpu<10min", limit_hard_parse, AT(limits), GUARD_NONE },
@@ -167,13 +167,13 @@ static int users_choose(const struct run_options *o, struct user *caller, struct
 	if (!o->switch_user)
 		return 0;
 	if (!o->user && !was_sudo) {
-		log_error("--user without a name is for a run under sudo; name the user");
+		log_error("--user without a name works only under sudo; use --user=NAME");
 		return -1;
 	}
 	if (!o->user) {
 		*run_as = *caller;
 	} else if (user_find(o->user, run_as)) {
-		log_error("there is no user '%s' to run the command as", o->user);
+		log_error("unknown user '%s' in --user", o->user);
 		return -1;
 	}
 	l->run_as = run_as;
@@ -186,9 +186,8 @@ static void ranks_warn(void)
 	const char *variable = scheduler_later_rank();
 
 	if (variable)
-		log_warn("%s is not 0: bpfmon was started for each rank; start it once on each "
-			 "node, with "
-			 "the ranks as spans: bpfmon -- mpirun bpfmon span NAME -- COMMAND",
+		log_warn("%s is not 0, so bpfmon runs once per rank; run it once per node instead, "
+			 "with a span for each rank: bpfmon -- mpirun bpfmon span NAME -- COMMAND",
 			 variable);
 }
 
@@ -236,7 +235,7 @@ static int cmd_run(int argc, char **argv)
 	l.request.wait_tree = o.wait_tree;
 	l.request.span_samples = o.span_samples;
 	if (memory_has_failed()) {
-		log_error("out of memory before the command was run");
+		log_error("out of memory; the command was not run");
 		return EXIT_BPFMON;
 	}
 	return launcher_run(&l);
@@ -266,10 +265,10 @@ static const char *limit_read_most(struct limit *l, const char *at)
 		return "has no number after <";
 	end = (char *)limit_skip_blanks(end);
 	if (*end && (suffix_find(end, &of, &factor) || of != limit_unit(l)))
-		return "has another unit than its key: B KiB MiB GiB TiB or kB MB GB TB, or us ms "
-		       "s min h d";
+		return "has a unit that does not fit its key; units are B KiB MiB GiB TiB, kB MB "
+		       "GB TB, and us ms s min h d";
 	if (!number_round(value * factor * scale, &l->most) || l->most > NUMBER_MAX)
-		return "has too large a number";
+		return "has a number that is too large";
 	return NULL;
 }
 
@@ -283,13 +282,14 @@ static const char *limit_read_key(struct limit *l, const char **at)
 		break;
 	case -EINVAL:
 		return l->of == LIMIT_OF_PROCESS
-			       ? "is of what is not known of one process: rss, rss_anon_bytes, "
-				 "swap, wall and what its records count, as cpu or write, are"
-			       : "is of what is not known of a span: wall, memory but pss and uss, "
-				 "and what is counted, as cpu or processes, are";
+			       ? "has a key that is not available for a process; use rss, "
+				 "rss_anon_bytes, swap, wall or a counter of its record, as in cpu "
+				 "or write"
+			       : "has a key that is not available for a span; use wall, a memory "
+				 "metric except pss and uss, or a counter, as in cpu or processes";
 	default:
-		return "begins with no key: rss, cpu, wall, processes, read, write, net, or one of "
-		       "bpfmon metrics";
+		return "must start with a key: rss, cpu, wall, processes, read, write, net, or one "
+		       "from bpfmon metrics";
 	}
 	*at = limit_skip_blanks(*at);
 	if (**at != '<')
@@ -308,8 +308,8 @@ static const char *limit_check_metrics(const struct limit *l, const struct metri
 			continue;
 		option = metric_source_get(metric_get(l->parts[i])->source)->option;
 		if (!option)
-			return "is of what is not recorded: see --metrics";
-		snprintf(why, sizeof(why), "is of what is not recorded: add %s", option);
+			return "needs a metric that --metrics leaves out";
+		snprintf(why, sizeof(why), "needs a metric that is not recorded; add %s", option);
 		return why;
 	}
 	return NULL;
@@ -340,7 +340,7 @@ static int limits_resolve(struct limit *limits, const struct limit_texts *texts,
 		wrong = limit_resolve(&limits[i], texts->text[i], has);
 		if (!wrong)
 			continue;
-		log_error("the limit '%s' %s; a limit is as in: rss<2GiB", texts->text[i], wrong);
+		log_error("limit '%s' %s; example of a limit: rss<2GiB", texts->text[i], wrong);
 		return -EINVAL;
 	}
 	return 0;
@@ -354,7 +354,7 @@ static int run_parse(void *options, int argc, char **argv)
 	if (err || !o->common.words)
 		return err;
 	if (!*o->common.words) {
-		log_error("no command was given; try: bpfmon -- sleep 1");
+		log_error("no command given; try: bpfmon -- sleep 1");
 		return -EINVAL;
 	}
 	if (!o->common.is_after_dashes)

@@ -152,8 +152,8 @@ static int serve_become(const struct serve_command *o)
 	size_t nr = 7;
 
 	if (!web_find(path, self)) {
-		log_error("there is no %s beside bpfmon or in ../libexec/bpfmon: make builds it, "
-			  "and make install installs it",
+		log_error("%s is neither in the directory of bpfmon nor in ../libexec/bpfmon; "
+			  "build it with 'make', install it with 'make install'",
 			  PROGRAM);
 		return -ENOENT;
 	}

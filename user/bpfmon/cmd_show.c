@@ -102,9 +102,9 @@ static int show_parse(void *options, int argc, char **argv)
 	char why[TEMPLATE_WHY_BYTES];
 
 	if (!err && o->each && o->by == BY_NOTHING)
-		return options_refuse("without --by phase or span there is no", "--each");
+		return options_refuse("--by is required for", "--each");
 	if (!err && o->template && o->by != BY_NOTHING)
-		return options_refuse("with --by there is no template", o->template);
+		return options_refuse("--by cannot be combined with the template", o->template);
 	if (!err && o->template && template_check(o->template, why)) {
 		log_error("--format does not accept '%s': %s", o->template, why);
 		return -EINVAL;
@@ -211,7 +211,7 @@ static int run_show_by_phase(struct source *s, const struct show_options *o, con
 		err = o->as == PRINT_JSON ? run_show_phases_json(o, &p, meta, total)
 					  : run_show_phases(o, &p, meta);
 	if (!err && p.left_out)
-		log_warn("%" PRIu64 " marks are left out: they are too many", p.left_out);
+		log_warn("%" PRIu64 " marks omitted", p.left_out);
 	phases_done(&p);
 	return err;
 }
@@ -251,7 +251,7 @@ static int run_show_by_span(struct source *s, const struct show_options *o, cons
 		err = o->as == PRINT_JSON ? run_show_spans_json(s, o, meta, total, &shown)
 					  : run_show_spans(o, meta, total, &shown);
 	if (!err && shown.paths.left_out)
-		log_warn("%" PRIu64 " spans are left out: they are too many", shown.paths.left_out);
+		log_warn("%" PRIu64 " spans omitted", shown.paths.left_out);
 	spans_shown_done(&shown);
 	return err;
 }
@@ -364,7 +364,7 @@ static int run_show_live(const json_t *meta)
 	if (!err)
 		heaviest_print(k);
 	else if (err != -ENOMEM)
-		printf("\n  alive       not known: %s\n", why);
+		printf("\n  alive       unknown: %s\n", why);
 	free(k);
 	return err == -ENOMEM ? err : 0;
 }
@@ -500,7 +500,7 @@ static int run_show(struct source *s, struct show_options *o)
 		      : o->by == BY_SPAN ? run_show_by_span(s, o, meta, &total)
 					 : run_show_whole(s, o, meta, &total);
 	if (!err && unreadable)
-		log_warn("%" PRIu64 " lines of '%s' cannot be read and were left out", unreadable,
+		log_warn("%" PRIu64 " lines of '%s' are invalid and were skipped", unreadable,
 			 o->common.words[0]);
 	summary_done(&total);
 	json_decref(meta);

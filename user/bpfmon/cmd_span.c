@@ -89,13 +89,13 @@ static int span_send(const struct span_options *o, const struct span_call_words 
 	if (o->quiet || !err)
 		return err;
 	if (err == -ECONNREFUSED)
-		log_warn("span '%s': the run has ended, or is not to be reached from here", name);
+		log_warn("span '%s': the run has ended, or cannot be reached from here", name);
 	else if (err == -EPERM)
 		log_warn("span '%s': %s", name, answer);
 	else if (err == -EAGAIN)
 		log_warn("span '%s': the run does not answer", name);
 	else
-		log_warn("span '%s': cannot ask the run for it: %s", name, strerror(-err));
+		log_warn("span '%s': cannot send the request to the run: %s", name, strerror(-err));
 	return err;
 }
 
@@ -172,10 +172,9 @@ static int span_execute(const struct span_options *o, char **command)
 	char answer[SPAN_ANSWER_BYTES];
 
 	if (!name || o->common.words[1] || !*name || strlen(name) >= SPAN_NAME_BYTES || !*command) {
-		log_error(
-			"span: a name of up to %d bytes and a command are needed; try: bpfmon span "
-			"align -- ./align.sh",
-			SPAN_NAME_BYTES - 1);
+		log_error("span: give a name of at most %d bytes and a command, as in: bpfmon span "
+			  "align -- ./align.sh",
+			  SPAN_NAME_BYTES - 1);
 		return EXIT_BPFMON;
 	}
 	if (span_send(o, &words, answer) || !span_answer_is_kept(answer))
@@ -202,13 +201,13 @@ static int span_in_place(const struct span_options *o)
 
 	if (!words[0] || (!said.is_end && strcmp(words[0], "begin") != 0) || !words[1] ||
 	    !*words[1] || strlen(words[1]) >= SPAN_NAME_BYTES || words[2]) {
-		log_error("span: what is to be a span? Try: bpfmon span align -- ./align.sh; or: "
-			  "bpfmon span begin align, and later: bpfmon span end align");
+		log_error("span: no name given; try: bpfmon span align -- ./align.sh; or: bpfmon "
+			  "span begin align, and later: bpfmon span end align");
 		return EXIT_USAGE;
 	}
 	err = span_send(o, &said, answer);
 	if (err == -ENOENT && !o->quiet)
-		log_error("span: this is no part of a run: there is no " SPAN_VARIABLE);
+		log_error("span: not inside a bpfmon run: no " SPAN_VARIABLE " is set");
 	return err ? EXIT_USAGE : 0;
 }
 
@@ -250,8 +249,7 @@ static int span_parse(void *options, int argc, char **argv)
 
 	if (err || o->tags.nr <= MAX_SPAN_TAGS)
 		return err;
-	log_error("span: there are %zu tags; a span takes no more than %d", o->tags.nr,
-		  MAX_SPAN_TAGS);
+	log_error("span: %zu tags given; the limit is %d", o->tags.nr, MAX_SPAN_TAGS);
 	return -EINVAL;
 }
 

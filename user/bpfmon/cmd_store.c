@@ -99,7 +99,7 @@ static void store_print_checked(enum print_format as, const char *path, const ch
 
 	if (as == PRINT_TEXT) {
 		if (!why)
-			printf("%s is whole\n", path);
+			printf("%s is intact\n", path);
 		return;
 	}
 	store_json_begin(&j, "check", path);
@@ -178,8 +178,7 @@ static int store_merge_lines(struct store_writer *w, FILE *f, const char *path, 
 		log_error("cannot merge '%s': %s", path,
 			  err == -EBADMSG || !w->d.why[0] ? source_error(err) : w->d.why);
 	if (i.unreadable)
-		log_warn("'%s': %" PRIu64 " lines cannot be read, and were left out", path,
-			 i.unreadable);
+		log_warn("'%s': %" PRIu64 " invalid lines were skipped", path, i.unreadable);
 	return err;
 }
 
@@ -205,7 +204,7 @@ static int store_merge_file(struct store_writer *w, const char *store, const cha
 		return -errno;
 	}
 	if (file_is_store(f, store)) { /* as with all *.sqlite of its folder as arguments */
-		log_warn("'%s' is the store itself, and was passed over", path);
+		log_warn("skipping '%s', which is the store itself", path);
 		return 0;
 	}
 	return file_is_database(f) ? store_merge_database(w, path, m)
@@ -304,7 +303,7 @@ static int store_run_size(const struct store_command_options *o, const char *pat
 		if (o->as == PRINT_JSON)
 			store_print_numbers(o->as, path, &size);
 		else
-			printf("no runs: nothing has been kept in '%s' yet\n", path);
+			printf("no runs in '%s' yet\n", path);
 		return 0;
 	}
 	if (!err)
@@ -324,8 +323,8 @@ static int store_run_prune(const struct store_command_options *o, const char *pa
 	int err;
 
 	if (!o->prune.before_ns && !o->prune.has_keep && !o->prune.max_bytes) {
-		log_error("nothing says which runs to prune; try --older-than 30d, --keep 1000, or "
-			  "--max-size 2GiB");
+		log_error("no condition given; try --older-than 30d, --keep 1000, or --max-size "
+			  "2GiB");
 		return EXIT_USAGE;
 	}
 	err = database_open(&d, path, o->dry_run ? DATABASE_READ : DATABASE_CHANGE);
@@ -350,15 +349,16 @@ static int store_run_check(const struct store_command_options *o, const char *pa
 	if (!err)
 		err = store_check(&d, &rows_left);
 	if (rows_left)
-		log_warn("the store '%s': %" PRId64 " rows belong to no run: a prune goes on, or "
-			 "was killed; the next 'bpfmon store prune' or 'merge' removes them",
+		log_warn("the store '%s': %" PRId64
+			 " rows belong to no run, because a prune is in progress or was killed; "
+			 "the next 'bpfmon store prune' or 'merge' removes them",
 			 path, rows_left);
 	status = !err ? 0 : err == -EFBIG || err == -EUCLEAN ? EXIT_DAMAGED : EXIT_USAGE;
 	if (status != EXIT_USAGE)
 		store_print_checked(o->as, path, err ? d.why : NULL, rows_left);
 	if (status == EXIT_DAMAGED)
-		log_error("the store '%s': %s; what can be read of it: sqlite3 '%s' .recover", path,
-			  d.why, path);
+		log_error("the store '%s': %s; to recover what is readable: sqlite3 '%s' .recover",
+			  path, d.why, path);
 	else if (err)
 		store_report_error(path, &d, err);
 	database_close(&d);
@@ -372,7 +372,7 @@ static int store_run_merge(const struct store_command_options *o, const char *pa
 	int err = 0;
 
 	if (!o->common.words[1]) {
-		log_error("no file to merge was named: another store, or JSON Lines");
+		log_error("no file to merge given; give a store, or a file of JSON Lines");
 		return EXIT_USAGE;
 	}
 	err = store_writer_open(&w, path);
@@ -390,7 +390,7 @@ static int store_run_merge(const struct store_command_options *o, const char *pa
 	progress_end();
 	store_print_merged(o->as, path, &m);
 	if (m.busy)
-		log_warn("%" PRIu64 " runs are being recorded, and were left as they are", m.busy);
+		log_warn("%" PRIu64 " runs are still being recorded; skipped them", m.busy);
 	return err ? EXIT_USAGE : 0;
 }
 
@@ -410,9 +410,8 @@ static int store_run_remove(const struct store_command_options *o)
 	int err;
 
 	if (!*words || !strcmp(*words, "~all")) {
-		log_error(
-			"which runs are to be removed? Try: bpfmon store remove 42, or a name; all "
-			"but the newest: bpfmon store prune --keep 1");
+		log_error("no run given; try: bpfmon store remove 42; to keep only the newest run: "
+			  "bpfmon store prune --keep 1");
 		return EXIT_USAGE;
 	}
 	err = runs_change_each(&o->store, words, "remove", run_remove, NULL, &nr);

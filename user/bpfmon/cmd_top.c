@@ -240,7 +240,7 @@ static int top_target_find_job(const struct top_target *f, const char *agent, ch
 	err = jobs_read_now(&call, &jobs);
 	agent_call_done(&call);
 	if (err)
-		snprintf(why, size, "the list of the agent is not whole: %s", strerror(-err));
+		snprintf(why, size, "the list from the agent is incomplete: %s", strerror(-err));
 	if (!err && f->pid) {
 		jobs_match_process(&jobs, f->pid, &best);
 	} else if (!err) {
@@ -265,14 +265,14 @@ static int top_target_report_none(const struct top_target *f, bool has_asked)
 	const char *more = has_asked ? " and no job of the agent" : "";
 
 	if (!f->pid)
-		log_error("no run that goes on%s follows the cgroup '%s'; begin with: bpfmon "
-			  "attach --cgroup %s",
+		log_error("no current run%s measures cgroup '%s'; start one with: bpfmon attach "
+			  "--cgroup %s",
 			  more, f->cgroup, f->cgroup);
 	else if (kill(f->pid, 0) && errno == ESRCH)
-		log_error("there is no process %d", f->pid);
+		log_error("no process %d", f->pid);
 	else
-		log_error("no run that goes on%s follows the process %d; begin with: bpfmon "
-			  "attach --pid %d",
+		log_error("no current run%s measures process %d; start one with: bpfmon attach "
+			  "--pid %d",
 			  more, f->pid, f->pid);
 	return EXIT_USAGE;
 }
@@ -382,7 +382,7 @@ static int top_command_execute(struct top_command *c)
 		if (errno != ENOENT)
 			break;
 	}
-	log_error("cannot execute bpfmon-top, which belongs beside bpfmon or into "
+	log_error("cannot execute bpfmon-top, which must be in the directory of bpfmon or in "
 		  "../libexec/bpfmon: %s",
 		  strerror(errno));
 	return EXIT_USAGE;
@@ -488,8 +488,8 @@ static int top_show_job(struct top_command *c, const struct top_options *o, cons
 	}
 	if (top_has_agent(o))
 		return top_show_job_of_node(c, o, o->job);
-	log_error("no run of the job '%s' goes on, and there is no agent, which would know the "
-		  "jobs of this node; see bpfmon agent --help",
+	log_error("no current run of job '%s', and no agent that knows the jobs of this node; see "
+		  "'bpfmon agent --help'",
 		  o->job);
 	return EXIT_USAGE;
 }
@@ -506,7 +506,7 @@ static int top_show_job_of_target(struct top_command *c, const struct top_option
 	if (err == -ENOENT)
 		return top_target_report_none(&o->target, true);
 	if (err) {
-		log_error("no run that goes on follows it, and %s", why);
+		log_error("no current run measures it, and %s", why);
 		return EXIT_USAGE;
 	}
 	status = top_show_job_of_node(c, o, id);
@@ -557,8 +557,8 @@ static int cmd_top(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	if (!isatty(STDOUT_FILENO)) {
-		log_error("top needs a terminal, and stdout is none; see bpfmon show, or bpfmon "
-			  "jobs");
+		log_error("top needs a terminal, but stdout is not one; try 'bpfmon show' or "
+			  "'bpfmon jobs'");
 		return EXIT_USAGE;
 	}
 	top_begin(&c, &o);
@@ -578,9 +578,9 @@ static int top_parse(void *options, int argc, char **argv)
 	int nr_targets = !!o->job + !!o->target.pid + !!o->target.cgroup;
 
 	if (!err && nr_targets > 1)
-		return options_refuse("only one of them:", "--job, --pid, --cgroup");
+		return options_refuse("mutually exclusive options:", "--job, --pid, --cgroup");
 	if (!err && nr_targets && o->common.words && *o->common.words)
-		return options_refuse("beside --job, --pid or --cgroup there is no",
+		return options_refuse("--job, --pid and --cgroup cannot be combined with",
 				      *o->common.words);
 	return err;
 }

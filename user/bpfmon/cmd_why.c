@@ -118,7 +118,7 @@ static int why_add_run(const struct why_options *o, struct waits *w, const char 
 	err = live_read_processes(name, why_take_process, w, why, sizeof(why));
 	if (!err && waits_given(w) > before)
 		return 0;
-	log_error("cannot look at the run '%s': %s", word, err ? why : "it has no live process");
+	log_error("cannot inspect run '%s': %s", word, err ? why : "it has no live process");
 	return -ESRCH;
 }
 
@@ -151,7 +151,7 @@ static int why_add_all(struct why_options *o, struct waits *w)
 
 	o->is_run = o->run != NULL;
 	if (err == -ENOENT)
-		log_error("there is no run %s in the store; see bpfmon list", o->run);
+		log_error("no run %s in the store; see 'bpfmon list'", o->run);
 	for (char **word = o->common.words; *word && !err; word++)
 		err = why_add(o, w, *word);
 	return err;
@@ -514,7 +514,7 @@ static int why_parse(void *options, int argc, char **argv)
 
 	if (err || o->common.help || o->common.version || o->run || o->common.words[0])
 		return err;
-	log_error("why: which process or run? Give its PID or name, as in: bpfmon why 4711");
+	log_error("why: no process or run given; give a PID or name, as in: bpfmon why 4711");
 	return -EINVAL;
 }
 

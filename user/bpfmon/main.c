@@ -19,7 +19,7 @@ static int status_after_memory(int status)
 	if (!memory_has_failed())
 		return status;
 	if (log_has_unreported_failure())
-		log_error("out of memory: what was printed may not be all of it");
+		log_error("out of memory; the output may be incomplete");
 	return EXIT_USAGE;
 }
 
@@ -38,7 +38,7 @@ static int main_run(int argc, char **argv)
 	int err = memory_init();
 
 	if (err) {
-		log_error("cannot watch the memory: %s", strerror(-err));
+		log_error("cannot monitor memory allocations: %s", strerror(-err));
 		return EXIT_BPFMON;
 	}
 	if (user_borrows_rights())
@@ -58,7 +58,7 @@ static int main_run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	if (!stack_raise_limit()) {
-		log_error("the stack may not have 256 KiB: raise its hard limit (ulimit -Hs)");
+		log_error("the stack limit is below 256 KiB; raise the hard limit (ulimit -Hs)");
 		return EXIT_BPFMON;
 	}
 	return main_run(argc, argv);

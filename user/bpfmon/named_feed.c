@@ -38,11 +38,9 @@ static int feed_name_read(struct source *s, char name[FEED_NAME_BYTES])
 static int feed_report(const char *word, const struct named_run *r, const char *name)
 {
 	if (!r->file && r->run.state != RUN_RUNNING)
-		log_error("the run '%s' has ended; bpfmon show %s has what it used", word,
-			  r->label);
+		log_error("run '%s' has ended; see: bpfmon show %s", word, r->label);
 	else if (!*name)
-		log_error("the run '%s' has no live feed: it was recorded by an older bpfmon",
-			  word);
+		log_error("run '%s' has no live feed, because an older bpfmon records it", word);
 	else
 		return 0;
 	return -ESRCH;
@@ -62,7 +60,7 @@ static int feed_look_up(const struct store_options *store, const char *word,
 	if (!err) {
 		err = feed_name_read(&s, name);
 		if (err)
-			log_error("cannot read the run '%s': %s", word, source_why(&s, err));
+			log_error("cannot read run '%s': %s", word, source_why(&s, err));
 		else
 			err = feed_report(word, &n.list[0], name);
 		source_close(&s);

@@ -218,14 +218,13 @@ static void folder_remove(const char *path)
 static void picture_report(const struct picture *p, const char *path, int err)
 {
 	if (err == -ENOENT)
-		log_error(
-			"cannot draw '%s': %s takes rsvg-convert (install librsvg2-bin or "
-			"librsvg2-tools) or chromium, and neither is there; an SVG takes nothing: "
-			"-f svg",
-			path, p->format);
+		log_error("cannot draw '%s': %s needs rsvg-convert (package librsvg2-bin or "
+			  "librsvg2-tools) or chromium, and neither is installed; -f svg needs "
+			  "neither",
+			  path, p->format);
 	else if (err == -EIO)
-		log_error("cannot draw '%s': the program that draws a %s has failed; an SVG takes "
-			  "none: -f svg",
+		log_error("cannot draw '%s': the program that draws a %s failed; -f svg needs no "
+			  "program",
 			  path, p->format);
 	else if (err != -EINTR)
 		log_error("cannot draw '%s': %s", path, strerror(-err));
@@ -239,8 +238,8 @@ int picture_draw(const struct picture *p, const char *path, const char *svg, siz
 
 	*out = NULL;
 	if (err) {
-		log_error("cannot draw '%s': no folder for it below %s: %s", path, at.folder,
-			  strerror(-err));
+		log_error("cannot draw '%s': cannot create a directory below %s: %s", path,
+			  at.folder, strerror(-err));
 		return err;
 	}
 	stop_signals_catch();

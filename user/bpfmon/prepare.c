@@ -26,8 +26,8 @@ int launch_begin(const struct subcommand *sub, void *options, const struct recor
 	log_set_level(r->verbose ? LOG_VERBOSE : LOG_NORMAL);
 	if (procstat_is_own_namespace())
 		return 1;
-	log_error("/proc is not mounted, or is that of another PID namespace: its PIDs are not "
-		  "those of our processes; try: mount -t proc proc /proc");
+	log_error("/proc is not mounted, or belongs to another PID namespace; try: mount -t proc "
+		  "proc /proc");
 	return -1;
 }
 
@@ -124,8 +124,8 @@ static const char *option_of_root(const struct recording_options *o, const char 
 }
 
 #define BOTH_WAYS                                                                                  \
-	"%s, or have an agent follow them for all users of this machine: "                         \
-	"systemctl enable --now bpfmon-agent"
+	"%s, or start the agent, which measures for all users of this machine: systemctl enable "  \
+	"--now bpfmon-agent"
 
 /*
  * Connects to the agent at the default socket, without rights of its own. On failure, @why is the
@@ -200,14 +200,14 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 	if (l->agent_fd < 0 && !o->agent && may_fall_back && !needs_root)
 		return unavailable_handle(l, o, l->agent_fd, why);
 	if (l->agent_fd < 0 && !o->agent && needs_root)
-		log_error("%s; without these there is no %s", why, needs_root);
+		log_error("%s (required for %s)", why, needs_root);
 	else if (l->agent_fd < 0 && !o->agent)
 		log_error("%s", why);
 	if (l->agent_fd < 0)
 		return l->agent_fd;
 	if (!option)
 		return 0;
-	log_error("%s is not offered by the agent at %s; use sudo", option,
+	log_error("%s is not available from the agent at %s; use sudo", option,
 		  o->agent ? o->agent : AGENT_SOCKET);
 	return -EPERM;
 }
@@ -221,14 +221,14 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 static const char *recording_find_refused(const struct recording_options *r)
 {
 	if (r->exact_peak)
-		return "--exact-peak needs root, as it slows down all processes of the machine; "
-		       "use sudo, or leave it out: then the peak is a range";
+		return "--exact-peak needs root, because it slows down all processes of the "
+		       "machine; use sudo, or omit it and get a range for the peak";
 	if (r->max_tasks > MAX_TASKS_LENT)
-		return "--max-tasks above 131072 needs root, as it takes memory of the kernel; use "
+		return "--max-tasks above 131072 needs root, because it uses kernel memory; use "
 		       "sudo, or a smaller number";
 	if (r->record_as_root)
-		return "--record-as root needs root, as it writes files as root; use sudo, or "
-		       "leave it out: then they are yours";
+		return "--record-as root needs root, because it writes files as root; use sudo, or "
+		       "omit it to own the files yourself";
 	return NULL;
 }
 
@@ -244,8 +244,9 @@ int lent_rights_check_run(const struct run_options *o)
 	if (!user_borrows_rights())
 		return 0;
 	if (o->switch_user)
-		return lent_rights_refuse("--user needs root, as it changes the command's user; "
-					  "use sudo, or leave it out: then the command is yours");
+		return lent_rights_refuse(
+			"--user needs root, because it changes the user of the command; use sudo, "
+			"or omit it to run the command as yourself");
 	return lent_rights_refuse(recording_find_refused(&o->recording));
 }
 
@@ -262,11 +263,11 @@ static int lent_rights_check_process(pid_t pid)
 	if (fd < 0)
 		log_error("cannot open process %d: %s", pid, strerror(-fd));
 	else if (err == -ESRCH)
-		log_error("process %d has just ended; there is nothing to attach to", pid);
+		log_error("process %d has just ended", pid);
 	else if (err)
-		log_error("without root bpfmon attaches to your own processes only, and %s; use "
-			  "sudo for others",
-			  why);
+		log_error(
+			"without root, you can attach only to your own processes, and %s; use sudo",
+			why);
 	return err ? -EPERM : 0;
 }
 
@@ -278,8 +279,8 @@ int lent_rights_check_attach(const struct attach_options *o)
 		return 0;
 	if (!what)
 		return lent_rights_refuse(recording_find_refused(&o->recording));
-	log_error("%s needs root, as processes of other users may be there; use sudo, or attach to "
-		  "your own processes by --pid",
+	log_error("%s needs root, because other users may have processes there; use sudo, or "
+		  "attach to your own processes with --pid",
 		  what);
 	return -EPERM;
 }

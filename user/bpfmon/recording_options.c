@@ -246,7 +246,7 @@ const struct option_row sampling_rows[] = {
 	{ "io-kinds", 0, NULL, false, "Split bytes read and written: files, sockets, pipes, others", flag_parse, AT(io_kinds), GUARD_NONE },
 	{ "process-samples", 0, "N", false, "Sample the N heaviest processes, too (up to 1000)", process_samples_parse, AT(process_samples), GUARD_NONE },
 	{ "stalled-after", 0, "TIME", false, "Report a stall after this long without activity (default 60)", stalled_after_parse, AT(stalled_after_ns), GUARD_NONE },
-	{ "stalled-below", 0, "PERCENT", false, "Activity is more CPU than this share of a core (default 0.5)", stalled_below_parse, AT(stalled_below_ppm), GUARD_NONE },
+	{ "stalled-below", 0, "PERCENT", false, "Percent of a core that counts as activity (default 0.5)", stalled_below_parse, AT(stalled_below_ppm), GUARD_NONE },
 	{ "on-stall", 0, "COMMAND", false, "Run this shell command when the job stalls", text_parse, AT(on_stall), GUARD_ENVIRONMENT },
 	{ 0 }
 };

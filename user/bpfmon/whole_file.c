@@ -44,7 +44,7 @@ static int whole_file_put(struct output *out, const char *text, size_t length)
 static int whole_file_report(const char *what, const char *path, int err, const char *why)
 {
 	if (err == -EEXIST)
-		log_error("'%s' exists and is not overwritten; --force replaces it", path);
+		log_error("'%s' exists; use --force to overwrite it", path);
 	else if (err)
 		log_error("cannot write the %s to '%s': %s", what, path,
 			  why ? why : strerror(-err));
