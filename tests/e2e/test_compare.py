@@ -131,13 +131,25 @@ class Groups(FilesCase):
         self.assertIn(b"too few runs to tell", compare("--by", "build", *old, *new).stdout)
         self.assert_refused("too few", "--by", "build", *old, *new, "--significant", "--fail-if", "minflt > +1%")
 
-    def test_noise_fails_only_where_it_is_asked_to(self):
+    def test_noise_does_not_fail_and_says_how_many_runs_would_tell(self):
         old, new = self.two_groups(1.0)
         _, said = as_json("--by", "build", *old, *new)
         sign = "> +" if said["values"]["wall_seconds"][1]["difference"] > 0 else "< -"
         words = ["--by", "build", *old, *new, "--fail-if", f"wall_seconds {sign}0%"]
-        self.assertEqual(compare(*words).returncode, 1)
-        self.assertEqual(compare(*words, "--significant").returncode, 0)
+        for more in [], ["--significant"]:
+            done = compare(*words, *more)
+            self.assertEqual(done.returncode, 0)
+            self.assertRegex(done.stderr.decode(), r"\Abpfmon: passed: wall_seconds: .* \(may be noise, p 0\.\d+(; about \d+ runs of each side can tell)?\)\n\Z")
+        (gate,) = json.loads(compare(*words, "--json").stdout)["fail_if"]
+        self.assertEqual((gate["holds"], gate["beyond"], gate["may_be_noise"]), (False, True, True))
+
+    def test_a_difference_fails_with_too_few_runs_to_tell_unless_told_not_to(self):
+        old, new = self.two_groups(3.0, count=3)
+        words = ["--by", "build", *old, *new, "--fail-if", "wall_seconds > +10%"]
+        done = compare(*words)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"(may be noise; 4 runs of each side can tell)", done.stderr)
+        self.assertEqual(compare(*words, "--significant").returncode, 2)
 
     def test_the_baseline_can_be_named(self):
         old, new = self.two_groups(1.2)
@@ -176,7 +188,7 @@ class FailIf(FilesCase):
         said = self.check(1, "rss_peak_bytes > +10%", "wall_seconds > +1%", "minflt > 2")
         self.assertEqual(
             said,
-            "bpfmon: failed: rss_peak_bytes: 120 MiB against 100 MiB, +20.0 % > +10%\n"
+            "bpfmon: failed: rss_peak_bytes: 120 MiB against 100 MiB, +20.0 % > +10% (may be noise; 4 runs of each side can tell)\n"
             "bpfmon: failed: minflt: 3 > 2\n",
         )
 

@@ -8,6 +8,7 @@ import json
 import re
 
 from lib.permitted import BPF, ROOT, needs
+from lib.runs import write_run
 from lib.spans import process, span, write_run_with_spans
 from lib.store import StoreCase
 
@@ -153,11 +154,32 @@ class ForPeople(RunsCase):
         steps = self.tables(self.printed("compare", "a.jsonl", "b.jsonl", "--by", "span", "--format", "markdown"))[1]
         self.assertEqual([row[0] for row in steps], ["cpu_seconds", "`all`", "`all/align`", "= the run"])
 
-    def test_compare_in_markdown_names_what_failed(self):
-        done = self.bpfmon("compare", "a.jsonl", "b.jsonl", "-f", "markdown", "--fail-if", "cpu_seconds > +10%", cwd=self.dir)
+    def test_compare_in_markdown_begins_with_the_gates(self):
+        gates = ["cpu_seconds > +10%", "wall_seconds > 1h"]
+        words = ["compare", "a.jsonl", "b.jsonl", "-f", "markdown", *(word for gate in gates for word in ("--fail-if", gate))]
+        done = self.bpfmon(*words, cwd=self.dir)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("```text\nfailed: cpu_seconds: 0.300 s against 0.100 s", done.stdout)
+        table = self.tables(done.stdout)[0]
+        self.assertEqual([row[:2] for row in table], [["gate", "result"], ["`cpu_seconds > +10%`", "**fail**"], ["`wall_seconds > 1h`", "pass"]])
+        self.assertTrue(table[1][2].startswith("0.300 s against 0.100 s, +200.0 % "), table)
+        self.assertIn("4 runs of each side can tell", table[1][2])
         self.assertIn("bpfmon: failed: cpu_seconds", done.stderr)
+        self.assertNotIn("| gate |", self.printed("compare", "a.jsonl", "b.jsonl", "-f", "markdown"))
+        rows = self.tables(self.bpfmon(*words, "--by", "span", cwd=self.dir).stdout)[0][1:]
+        self.assertEqual(rows, [[f"`{gate}`", "pass", "all of 2"] for gate in gates])
+        words = ["compare", "a.jsonl", "b.jsonl", "-f", "markdown", "--by", "span", "--fail-if", "cpu_seconds > 1us"]
+        rows = self.tables(self.bpfmon(*words, cwd=self.dir).stdout)[0][1:]
+        self.assertEqual([row[:2] for row in rows], [["`cpu_seconds > 1us`", "**fail**"]] * 2)
+        self.assertTrue(rows[0][2].startswith("`all`: "), rows)
+
+    def test_compare_in_markdown_has_no_rows_of_zeros_and_human_units(self):
+        for name, memory in ("c.jsonl", 8 << 30), ("d.jsonl", 16 << 30):
+            write_run(self.dir / name, meta={"system": {"memory_bytes": memory}}, wall_seconds=1, majflt=0, minflt=5)
+        text = self.printed("compare", "c.jsonl", "d.jsonl", "--format", "markdown")
+        self.assertIn("`minflt`", text)
+        self.assertNotIn("`majflt`", text)
+        self.assertIn("| system.memory_bytes | `8.0 GiB` | `16.0 GiB` |", text)
+        self.assertRegex(self.printed("compare", "c.jsonl", "d.jsonl"), r"system.memory_bytes +c.jsonl +8.0 GiB\n +d.jsonl +16.0 GiB\n")
 
     def test_compare_as_csv(self):
         text = self.printed("compare", "a.jsonl", "b.jsonl", "--format", "csv")

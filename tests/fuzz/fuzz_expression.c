@@ -29,15 +29,15 @@ static void expression_check(const struct expression *e)
 	struct groups groups = { 0 };
 	struct comparison c;
 	size_t length;
-	bool holds;
+	struct judgement j;
 	char *text;
 	FILE *f = open_memstream(&text, &length);
 
 	sides_fill(&all);
 	FUZZ_HOLDS(f && !groups_each(&groups, &all) && !groups_compare(&c, &groups));
 	for (int significant = 0; significant < 2; significant++)
-		if (!expression_holds(e, &c, 1, significant, &holds))
-			expression_write(f, e, &c, 1);
+		if (!expression_judge(e, &c, 1, significant, &j))
+			expression_write(f, e, &j, &c, 1);
 	fclose(f);
 	free(text);
 	comparison_done(&c);

@@ -117,6 +117,7 @@ static int holds(const char *text, const char *key, double a, double b, bool sig
 	struct sides all = { 0 };
 	struct comparison c;
 	struct expression e = parse(text);
+	struct judgement j;
 	struct groups g;
 	int err;
 
@@ -124,7 +125,8 @@ static int holds(const char *text, const char *key, double a, double b, bool sig
 	add_tagged(&all, "new", key, b);
 	assert_int_equal(groups_by_tag(&g, &all, "build", &without), 0);
 	assert_int_equal(groups_compare(&c, &g), 0);
-	err = expression_holds(&e, &c, 1, significant, said);
+	err = expression_judge(&e, &c, 1, significant, &j);
+	*said = j.holds;
 	comparison_done(&c);
 	groups_done(&g);
 	sides_done(&all);
@@ -209,6 +211,56 @@ static void single_runs_give_no_verdict_about_noise(void **state)
 	assert_true(said);
 }
 
+/* Judges "minflt > +10%" for @nr runs of each side, and writes its line to @line. */
+static struct judgement judge(const double *old, const double *new, size_t nr, char line[200])
+{
+	struct expression e = parse("minflt > +10%");
+	const struct side *without;
+	struct sides all = { 0 };
+	struct judgement j;
+	struct comparison c;
+	struct groups g;
+	FILE *f = fmemopen(line, 200, "w");
+
+	for (size_t i = 0; i < nr; i++) {
+		add_tagged(&all, "old", "minflt", old[i]);
+		add_tagged(&all, "new", "minflt", new[i]);
+	}
+	assert_int_equal(groups_by_tag(&g, &all, "build", &without), 0);
+	assert_int_equal(groups_compare(&c, &g), 0);
+	assert_int_equal(expression_judge(&e, &c, 1, false, &j), 0);
+	expression_write(f, &e, &j, &c, 1);
+	fclose(f);
+	comparison_done(&c);
+	groups_done(&g);
+	sides_done(&all);
+	return j;
+}
+
+static void what_may_be_noise_does_not_hold_and_states_how_many_runs_tell(void **state)
+{
+	static const double old[] = { 100, 110, 120, 130 }, far[] = { 200, 210, 220, 230 };
+	static const double near[] = { 105, 140, 160, 90 };
+	struct judgement j;
+	char line[200];
+
+	(void)state;
+	j = judge(old, far, 4, line);
+	assert_true(j.is_beyond && j.holds && j.noise == NOISE_NONE);
+	assert_string_equal(line, "minflt: 215 against 115, +87.0 % > +10% (more than noise)");
+	j = judge(old, (double[]){ 105, 140, 160, 125 }, 4, line);
+	assert_true(j.is_beyond && !j.holds && j.noise == NOISE_POSSIBLE);
+	assert_string_equal(line, "minflt: 132.50 against 115, +15.2 % > +10% (may be noise, p "
+				  "0.34; about 21 runs of each side can tell)");
+	j = judge(old, far, 3, line);
+	assert_true(j.is_beyond && j.holds && j.noise == NOISE_UNKNOWN);
+	assert_string_equal(line, "minflt: 210 against 110, +90.9 % > +10% (may be noise; 4 runs "
+				  "of each side can tell)");
+	j = judge(old, near, 1, line);
+	assert_true(!j.is_beyond && !j.holds);
+	assert_string_equal(line, "minflt: 105 against 100, +5.0 % > +10%");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +274,7 @@ int main(void)
 		cmocka_unit_test(absolute_differences_and_values_are_compared),
 		cmocka_unit_test(a_key_that_a_side_lacks_is_an_error),
 		cmocka_unit_test(a_peak_that_is_not_known_is_below_its_upper_bound),
+		cmocka_unit_test(what_may_be_noise_does_not_hold_and_states_how_many_runs_tell),
 		cmocka_unit_test(single_runs_give_no_verdict_about_noise),
 	};
 

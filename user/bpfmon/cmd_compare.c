@@ -19,7 +19,6 @@
 #include "page/overlay.h"
 #include "page/page.h"
 #include "text/format.h"
-#include "text/markdown.h"
 #include "text/terminal.h"
 #include "options/completion.h"
 #include "bpfmon/subcommands.h"
@@ -125,172 +124,8 @@ static int compare_page_write(const struct comparison *c, const struct steps *st
 	return err;
 }
 
-struct outcomes {
-	struct expression expressions[MAX_FAIL_IF];
-	struct outcome *list; /* owned */
-	size_t nr;
-	bool has_failed; /* some expression holds */
-};
-
-#define NAME_COLUMNS 60
-
-/* Parses the expressions of --fail-if. Returns 0, or -EINVAL after a message. */
-static int outcomes_parse(struct outcomes *x, const struct compare_options *o)
-{
-	char why[200];
-
-	*x = (struct outcomes){ 0 };
-	for (size_t i = 0; i < o->nr_fail_if; i++) {
-		if (!expression_parse(&x->expressions[i], o->fail_if[i], why, sizeof(why)))
-			continue;
-		log_error("--fail-if does not accept '%s': %s", o->fail_if[i], why);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* Run names are untrusted: print them through format_name(). */
-static void outcome_report_unknown(const struct expression *e, const struct comparison *c,
-				   size_t group, int err)
-{
-	size_t lacks = spread_of(c, group, e->key)->nr ? 0 : group;
-
-	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", e->text);
-	if (err == -ENOENT) {
-		format_name(stderr, c->groups->list[lacks].name, NAME_COLUMNS);
-		fprintf(stderr, " has no %s\n", compare_key(e->key).name);
-	} else {
-		fprintf(stderr,
-			"%zu and %zu runs are too few to tell a change from noise; 4 in each of "
-			"two "
-			"groups are enough\n",
-			spread_of(c, 0, e->key)->nr, spread_of(c, group, e->key)->nr);
-	}
-}
-
-static int outcome_evaluate(struct outcomes *x, const struct compare_options *o,
-			    const struct expression *e, const struct comparison *c, size_t group,
-			    const struct step *step)
-{
-	struct outcome *one = &x->list[x->nr];
-	int err;
-
-	*one = (struct outcome){ .expression = e, .group = group, .step = step };
-	err = expression_holds(e, c, group, o->significant, &one->holds);
-	if (err)
-		return err;
-	x->has_failed |= one->holds;
-	x->nr++;
-	return 0;
-}
-
-/*
- * Evaluates the expression for each step that has the value. If none does, that is an error, not a
- * pass.
- */
-static int outcomes_evaluate_steps(struct outcomes *x, const struct compare_options *o,
-				   const struct expression *e, const struct comparison *c,
-				   size_t group, const struct steps *steps)
-{
-	size_t before = x->nr;
-	bool is_few = false;
-
-	for (size_t i = 0; i < steps->nr; i++)
-		is_few |= outcome_evaluate(x, o, e, &steps->list[i].comparison, group,
-					   &steps->list[i]) == -ERANGE;
-	if (x->nr > before)
-		return 0;
-	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", e->text);
-	if (is_few) {
-		fputs("the runs are too few to tell a change from noise; 4 in each of two groups "
-		      "are enough\n",
-		      stderr);
-		return -ERANGE;
-	}
-	fprintf(stderr, "there is no %s of the same name with this value in ",
-		step_kind_name(steps->kind));
-	format_name(stderr, c->groups->list[0].name, NAME_COLUMNS);
-	fputs(" and ", stderr);
-	format_name(stderr, c->groups->list[group].name, NAME_COLUMNS);
-	fputc('\n', stderr);
-	return -ENOENT;
-}
-
-/*
- * Evaluates the expressions for all groups but the first; with @steps for their steps instead,
- * skipping steps that a side lacks. Returns 0, or a negative errno after a message if an expression
- * cannot be decided.
- */
-static int outcomes_evaluate(struct outcomes *x, const struct compare_options *o,
-			     const struct comparison *c, const struct steps *steps)
-{
-	size_t others = c->groups->nr - 1, of_each = steps ? steps->nr : 1;
-	int err = 0;
-
-	x->list = memory_calloc(o->nr_fail_if * others * of_each + 1, sizeof(*x->list));
-	if (!x->list) {
-		log_error("out of memory for %zu groups", c->groups->nr);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; !err && i < o->nr_fail_if * others; i++) {
-		const struct expression *e = &x->expressions[i / others];
-		size_t group = i % others + 1;
-
-		if (steps) {
-			err = outcomes_evaluate_steps(x, o, e, c, group, steps);
-			continue;
-		}
-		err = outcome_evaluate(x, o, e, c, group, NULL);
-		if (err)
-			outcome_report_unknown(e, c, group, err);
-	}
-	return err;
-}
-
-/* Prints a line for each expression that holds, with @before in front. */
-static void outcomes_print_failed(FILE *f, const char *before, const struct outcomes *x,
-				  const struct comparison *c)
-{
-	for (size_t i = 0; i < x->nr; i++) {
-		const struct outcome *one = &x->list[i];
-
-		if (!one->holds)
-			continue;
-		terminal_begin_alarm(f);
-		fputs(before, f);
-		terminal_end_alarm(f);
-		if (c->groups->nr > 2) {
-			format_name(f, c->groups->list[one->group].name, NAME_COLUMNS);
-			fputs(": ", f);
-		}
-		if (one->step) {
-			format_name(f, one->step->name, NAME_COLUMNS);
-			fputs(": ", f);
-		}
-		expression_write(f, one->expression, one->step ? &one->step->comparison : c,
-				 one->group);
-		fputc('\n', f);
-	}
-}
-
-static void outcomes_done(struct outcomes *x)
-{
-	free(x->list);
-	*x = (struct outcomes){ 0 };
-}
-
 #define EXIT_FAILED 1
 #define TAGS "tags."
-
-int fail_if_parse(void *options, const char *text)
-{
-	struct compare_options *o = options;
-
-	if (o->nr_fail_if == MAX_FAIL_IF)
-		return value_refuse("at most %d expressions", MAX_FAIL_IF);
-	o->fail_if[o->nr_fail_if++] = text;
-	return 0;
-}
 
 /* Both may be given: groups of runs, step by step. */
 int compare_by_parse(void *options, const char *text)
@@ -323,8 +158,8 @@ static const struct option_row compare_rows[] = {
 	{ "by", 0, "TAG|PART", false, "Groups of runs by this tag; or phase, program, span: see above", compare_by_parse, 0, PROJECT_MAY },
 	{ "all", 0, NULL, false, "All values, not only the five that differ most", flag_parse, AT(all), PROJECT_MAY },
 	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), PROJECT_MAY },
-	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, 0, PROJECT_MAY },
-	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", flag_parse, AT(significant), PROJECT_MAY },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 if it holds, as 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, AT(fail_if), PROJECT_MAY },
+	{ "significant", 0, NULL, false, "Exit 2 if too few runs can tell a difference from noise", flag_parse, AT(significant), PROJECT_MAY },
 	{ "html", 0, "PATH", false, "Draw the runs' curves over each other, as a page for a browser", text_parse, AT(html), GUARD_ENVIRONMENT },
 	{ "format", 'f', "FORMAT", false, "text (default), json, markdown (for a pull request), or csv", print_any_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "The same as --format json: one document", print_json_parse, AT(as), GUARD_NONE },
@@ -358,7 +193,8 @@ static void compare_help(void)
 	     "by its name, and EXPRESSION is checked for each of them; --by TAG may be added.\n");
 	options_print(&subcommand_compare);
 	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
-	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n\n"
+	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n"
+	     "A difference that may be noise does not fail, if there are enough runs to tell.\n\n"
 	     "Exit status: 0; 1 an expression of --fail-if holds; 2 usage, not found, no run.");
 }
 
@@ -406,39 +242,25 @@ struct compared {
 	struct steps steps;
 	struct groups groups;
 	struct comparison comparison;
-	struct outcomes outcomes;
+	struct gates gates;
 };
-
-/* Printed as a block because the lines contain names of runs. */
-static void outcomes_print_markdown(const struct outcomes *x, const struct comparison *c)
-{
-	__cleanup(freep) char *text = NULL;
-	size_t length;
-	FILE *f = memory_open_memstream(&text, &length);
-
-	if (!f)
-		return;
-	outcomes_print_failed(f, "failed: ", x, c);
-	if (!fclose(f) && length)
-		markdown_block(stdout, text);
-}
 
 static void compared_print(const struct compared *x, const struct compare_options *o,
 			   const json_t *diff)
 {
 	size_t keys[MAX_FAIL_IF], width = terminal_width(stdout);
 
-	for (size_t i = 0; i < o->nr_fail_if; i++)
-		keys[i] = x->outcomes.expressions[i].key;
+	for (size_t i = 0; i < o->fail_if.nr; i++)
+		keys[i] = x->gates.expressions[i].key;
 	if (o->as == PRINT_MARKDOWN) {
+		gates_markdown(stdout, &x->gates, &x->comparison);
 		comparison_markdown(stdout, &x->comparison, o->by_step ? &x->steps : NULL, keys,
-				    o->nr_fail_if, diff);
-		outcomes_print_markdown(&x->outcomes, &x->comparison);
+				    o->fail_if.nr, diff);
 	} else if (o->by_step)
-		steps_text(stdout, &x->steps, &x->comparison, diff, keys, o->nr_fail_if, width);
+		steps_text(stdout, &x->steps, &x->comparison, diff, keys, o->fail_if.nr, width);
 	else
 		comparison_text_of(stdout, &x->comparison, diff,
-				   &(struct row_choice){ o->all, keys, o->nr_fail_if }, width);
+				   &(struct row_choice){ o->all, keys, o->fail_if.nr }, width);
 }
 
 static int compared_print_json(const struct compared *x, const struct compare_options *o,
@@ -447,7 +269,7 @@ static int compared_print_json(const struct compared *x, const struct compare_op
 	struct jsonw j = { 0 };
 
 	comparison_document(&j, &x->comparison, o->by_step ? &x->steps : NULL, &x->runs, diff,
-			    x->outcomes.list, x->outcomes.nr);
+			    x->gates.list, x->gates.nr);
 	return jsonw_print(&j, stdout);
 }
 
@@ -495,13 +317,14 @@ static int compared_report(struct compared *x, const struct compare_options *o)
 		log_error("out of memory for %zu groups", x->groups.nr);
 		return EXIT_USAGE;
 	}
-	if (outcomes_evaluate(&x->outcomes, o, &x->comparison, steps) || compared_show(x, o))
+	if (gates_evaluate(&x->gates, &x->comparison, steps, o->significant, 1) ||
+	    compared_show(x, o))
 		return EXIT_USAGE;
 	if (x->steps.left_out)
 		log_warn("%" PRIu64 " %s are left out: their names are too many", x->steps.left_out,
 			 step_kind_names(o->steps));
-	outcomes_print_failed(stderr, "bpfmon: failed: ", &x->outcomes, &x->comparison);
-	return x->outcomes.has_failed ? EXIT_FAILED : 0;
+	gates_report(&x->gates, &x->comparison);
+	return x->gates.has_failed ? EXIT_FAILED : 0;
 }
 
 static int cmd_compare(int argc, char **argv)
@@ -514,12 +337,12 @@ static int cmd_compare(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	progress_begin("reading runs", "lines", 0);
-	err = outcomes_parse(&x.outcomes, &o) ||
+	err = gates_parse(&x.gates, &o.fail_if) ||
 	      compare_runs_read(&x.runs, &x.steps, &o, &has_history);
 	progress_end();
 	if (!err && !groups_make(&x.groups, &x.runs, &o, has_history))
 		status = compared_report(&x, &o);
-	outcomes_done(&x.outcomes);
+	gates_done(&x.gates);
 	comparison_done(&x.comparison);
 	groups_done(&x.groups);
 	steps_done(&x.steps);

@@ -3,10 +3,9 @@
 #ifndef BPFMON_CMD_COMPARE_H
 #define BPFMON_CMD_COMPARE_H
 
+#include "bpfmon/gates.h"
 #include "options/common_options.h"
 #include "study/step.h"
-
-#define MAX_FAIL_IF 32
 
 struct compare_options {
 	struct common_options common; /* common.words: the runs */
@@ -14,15 +13,13 @@ struct compare_options {
 	struct filter_options filter;
 	struct store_options store;
 	const char *by, *baseline, *html; /* NULL if not given */
-	const char *fail_if[MAX_FAIL_IF];
-	size_t nr_fail_if;
+	struct fail_if fail_if;
 	bool by_step, significant, all;
 	enum step_kind steps; /* if by_step */
 	enum print_format as;
 };
 
-/* Parsers of --fail-if and --by; @options is a struct compare_options. */
-int fail_if_parse(void *options, const char *text);
+/* Parser of --by; @options is a struct compare_options. */
 int compare_by_parse(void *options, const char *text);
 
 /*

@@ -225,7 +225,12 @@ static void outcomes_write(struct jsonw *j, const struct outcome *outcomes, size
 		jsonw_uint(j, "group", outcomes[i].group);
 		if (outcomes[i].step)
 			step_write_path(j, outcomes[i].step);
-		jsonw_bool(j, "holds", outcomes[i].holds);
+		jsonw_bool(j, "holds", outcomes[i].judgement.holds);
+		jsonw_bool(j, "beyond", outcomes[i].judgement.is_beyond);
+		if (outcomes[i].judgement.noise != NOISE_NONE)
+			jsonw_bool(j, "may_be_noise", true);
+		if (outcomes[i].judgement.runs_needed)
+			jsonw_uint(j, "runs_needed", outcomes[i].judgement.runs_needed);
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);

@@ -12,7 +12,7 @@
 struct outcome {
 	const struct expression *expression;
 	size_t group;
-	bool holds;
+	struct judgement judgement;
 	const struct step *step; /* NULL: of whole runs */
 };
 

@@ -6,6 +6,7 @@
 #include "study/compare_text.h"
 #include "study/diff.h"
 #include "study/verdict.h"
+#include "text/format.h"
 #include "text/markdown.h"
 
 #include <stdlib.h>
@@ -16,7 +17,6 @@ static void groups_markdown(FILE *f, const struct groups *all)
 {
 	static const char *const titles[] = { "side", "what", "runs" };
 
-	fputc('\n', f);
 	markdown_head(f, titles, 3);
 	for (size_t i = 0; i < all->nr; i++) {
 		const struct group *g = &all->list[i];
@@ -90,7 +90,12 @@ static void rows_markdown(FILE *f, const struct comparison *c, size_t group, con
 	}
 }
 
-/* Writes the rows that a terminal shows, and the rest folded. */
+static bool row_is_zero(const struct comparison *c, size_t group, size_t key)
+{
+	return spread_of(c, 0, key)->most == 0 && spread_of(c, group, key)->most == 0;
+}
+
+/* Writes the rows that a terminal shows, and the rest folded, except where all values are 0. */
 static void values_markdown(FILE *f, const struct comparison *c, size_t group)
 {
 	static const struct row_choice everything = { .is_all = true };
@@ -103,7 +108,7 @@ static void values_markdown(FILE *f, const struct comparison *c, size_t group)
 	for (size_t i = 0; i < first.nr; i++)
 		is_shown[first.keys[i]] = true;
 	for (size_t i = 0; i < all.nr; i++)
-		if (!is_shown[all.keys[i]])
+		if (!is_shown[all.keys[i]] && !row_is_zero(c, group, all.keys[i]))
 			rest[nr++] = all.keys[i];
 	if (first.nr)
 		rows_markdown(f, c, group, first.keys, first.nr);
@@ -138,15 +143,16 @@ static void steps_markdown(FILE *f, const struct comparison *c, const struct ste
 	cells_markdown(f, c, c, group, key);
 }
 
-static void texts_markdown(FILE *f, const json_t *texts)
+static void texts_markdown(FILE *f, const char *key, const json_t *texts)
 {
+	char room[MOMENT_BYTES];
 	const char *first = json_string_value(json_array_get(texts, 0));
 
 	fputs(" | ", f);
 	if (json_array_size(texts) > 1)
 		fprintf(f, "%zu different ones", json_array_size(texts));
 	else if (first)
-		markdown_code(f, first, NAME_COLUMNS, true);
+		markdown_code(f, fact_format(room, sizeof(room), key, first), NAME_COLUMNS, true);
 	else
 		fputc('-', f);
 }
@@ -174,7 +180,7 @@ static void diff_markdown(FILE *f, const json_t *diff, const struct groups *all)
 		fputs("| ", f);
 		markdown_text(f, json_string_value(json_object_get(row, "key")));
 		json_array_foreach(json_object_get(row, "values"), group, texts)
-			texts_markdown(f, texts);
+			texts_markdown(f, json_string_value(json_object_get(row, "key")), texts);
 		fputs(" |\n", f);
 	}
 }

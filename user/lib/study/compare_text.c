@@ -255,14 +255,15 @@ static void groups_print(FILE *f, const struct comparison *c, size_t width)
 	}
 }
 
-static void texts_print(FILE *f, const json_t *texts, size_t width)
+static void texts_print(FILE *f, const char *key, const json_t *texts, size_t width)
 {
+	char room[MOMENT_BYTES];
 	const char *first = json_string_value(json_array_get(texts, 0));
 
 	if (json_array_size(texts) > 1)
 		fprintf(f, "%zu different ones", json_array_size(texts));
 	else if (first)
-		format_name(f, first, width);
+		format_name(f, fact_format(room, sizeof(room), key, first), width);
 	else
 		fputc('-', f);
 	fputc('\n', f);
@@ -299,7 +300,7 @@ static void diff_print(FILE *f, const struct groups *all, const json_t *diff, si
 			fputs("  ", f);
 			format_padded(f, all->list[group].title, titles);
 			fputs("  ", f);
-			texts_print(f, texts, room);
+			texts_print(f, key, texts, room);
 		}
 	}
 }

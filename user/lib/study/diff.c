@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "study/diff.h"
 
+#include "text/format.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define REVISION_SHOWN 12
 
 /* Returns an object with the keys of all sides, in the order of first appearance. */
 static json_t *facts_collect_keys(const struct groups *g)
@@ -125,4 +131,33 @@ bool diff_has_news(const struct groups *g, const json_t *diff)
 		if (diff_row_is_news(g, row))
 			return true;
 	return false;
+}
+
+static bool key_ends(const char *key, const char *end)
+{
+	size_t n = strlen(key), m = strlen(end);
+
+	return n > m && !strcmp(key + n - m, end);
+}
+
+const char *fact_format(char *out, size_t room, const char *key, const char *text)
+{
+	char unit[NUMBER_BYTES], moment[MOMENT_BYTES], *end;
+	double number = strtod(text, &end);
+
+	if (!strcmp(key, "git.revision") && strlen(text) > REVISION_SHOWN) {
+		snprintf(out, room, "%.*s", REVISION_SHOWN, text);
+		return out;
+	}
+	if (end == text || *end || !(fabs(number) < 1e15))
+		return text;
+	if (key_ends(key, "_bytes"))
+		snprintf(out, room, "%s", number_format(unit, UNIT_BYTES, number));
+	else if (key_ends(key, "_seconds"))
+		snprintf(out, room, "%s", number_format(unit, UNIT_NS, number));
+	else if (key_ends(key, "_time") && number > 0 && number < 1e10)
+		snprintf(out, room, "%s", format_moment(moment, (uint64_t)(number * 1e9), true));
+	else
+		return text;
+	return out;
 }

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 #include "text/format.h"
+#include "study/stats.h"
+#include "study/unusual.h"
 #include "run/limit.h"
 
 #include <ctype.h>
@@ -161,43 +163,96 @@ static bool bound_is_within(const struct expression *e, const struct comparison 
 	       !values_hold(bound->median, e->op, e->amount);
 }
 
-int expression_holds(const struct expression *e, const struct comparison *c, size_t group,
-		     bool significant, bool *holds)
+/* Returns the smallest number of runs of each side that could reach p < ALPHA. */
+static size_t runs_for_a_verdict(size_t tests)
+{
+	size_t n = 2;
+
+	while (stats_rank_p_least(n, n) * (double)tests >= ALPHA)
+		n++;
+	return n;
+}
+
+#define NOETHER 1.308      /* (1.96 + 0.84)^2 / 6: p < 0.05 in 80 % of the cases */
+#define LEAST_EFFECT 0.025 /* smaller ones would need more than 2000 runs */
+
+/*
+ * Estimates by Noether (1987) how many runs of each side would show a difference like this one, 0
+ * if there is hardly any.
+ */
+static size_t runs_for_this_difference(const struct against *x, size_t na, size_t nb, size_t tests)
+{
+	double effect = fabs(x->test.u / ((double)na * (double)nb) - 0.5);
+	size_t least = runs_for_a_verdict(tests), larger = na > nb ? na : nb, n;
+
+	if (effect < LEAST_EFFECT)
+		return 0;
+	n = (size_t)ceil(NOETHER / (effect * effect));
+	n = n > least ? n : least;
+	return n > larger ? n : larger + 1;
+}
+
+static void judgement_add_noise(struct judgement *j, const struct against *x, size_t na, size_t nb,
+				size_t tests)
+{
+	j->is_single = x->is_single;
+	switch (x->verdict) {
+	case VERDICT_NONE:
+	case VERDICT_TOO_FEW:
+		j->noise = NOISE_UNKNOWN;
+		j->runs_needed = x->is_single ? LEAST_RUNS : runs_for_a_verdict(tests);
+		break;
+	case VERDICT_NO_SIGN:
+		j->noise = NOISE_POSSIBLE;
+		j->holds = false;
+		if (!x->is_single)
+			j->runs_needed = runs_for_this_difference(x, na, nb, tests);
+		break;
+	default:
+		break;
+	}
+}
+
+int expression_judge(const struct expression *e, const struct comparison *c, size_t group,
+		     bool is_strict, struct judgement *j)
 {
 	const struct against *x = against_of(c, group, e->key);
-	const struct spread *s = spread_of(c, group, e->key);
+	const struct spread *s = spread_of(c, group, e->key), *first = spread_of(c, 0, e->key);
 
-	*holds = false;
+	*j = (struct judgement){ 0 };
 	if (e->kind == EXPRESSION_VALUE && !s->nr)
 		return bound_is_within(e, c, group) ? 0 : -ENOENT;
 	if (e->kind != EXPRESSION_VALUE && !x->has_both)
 		return -ENOENT;
-	switch (e->kind) {
-	case EXPRESSION_VALUE:
-		*holds = values_hold(s->median, e->op, e->amount);
+	if (e->kind == EXPRESSION_VALUE)
+		j->is_beyond = values_hold(s->median, e->op, e->amount);
+	else if (e->kind == EXPRESSION_DIFFERENCE)
+		j->is_beyond = values_hold(x->difference, e->op, e->amount);
+	else
+		j->is_beyond = relative_holds(e, x, first->median);
+	j->holds = j->is_beyond;
+	if (e->kind == EXPRESSION_VALUE)
 		return 0;
-	case EXPRESSION_DIFFERENCE:
-		*holds = values_hold(x->difference, e->op, e->amount);
-		break;
-	default:
-		*holds = relative_holds(e, x, spread_of(c, 0, e->key)->median);
-	}
-	if (!significant)
-		return 0;
-	if (x->verdict == VERDICT_NONE || x->verdict == VERDICT_TOO_FEW)
+	judgement_add_noise(j, x, first->nr, s->nr, c->groups->nr - 1);
+	if (is_strict && j->noise == NOISE_UNKNOWN)
 		return -ERANGE;
-	*holds &= x->verdict == VERDICT_DIFFERENT;
+	if (is_strict)
+		j->holds &= x->verdict == VERDICT_DIFFERENT;
 	return 0;
 }
 
-void expression_write(FILE *f, const struct expression *e, const struct comparison *c, size_t group)
+void expression_write_measured(FILE *f, const struct expression *e, const struct comparison *c,
+			       size_t group)
 {
 	struct compare_key key = compare_key(e->key);
 	const struct against *x = against_of(c, group, e->key);
 	char a[NUMBER_BYTES];
 
-	fprintf(f, "%s: %s", key.name,
-		number_format(a, key.unit, spread_of(c, group, e->key)->median));
+	if (!spread_of(c, group, e->key)->nr) {
+		fputs("unknown, but bounded", f);
+		return;
+	}
+	fputs(number_format(a, key.unit, spread_of(c, group, e->key)->median), f);
 	if (e->kind != EXPRESSION_VALUE)
 		fprintf(f, " against %s,",
 			number_format(a, key.unit, spread_of(c, 0, e->key)->median));
@@ -205,7 +260,43 @@ void expression_write(FILE *f, const struct expression *e, const struct comparis
 		fprintf(f, " %s", number_difference(a, key.unit, x->difference));
 	else if (e->kind == EXPRESSION_RELATIVE)
 		fprintf(f, " %s", number_relative(a, x->relative));
+}
+
+static void runs_needed_write(FILE *f, const struct judgement *j)
+{
+	if (!j->runs_needed)
+		return;
+	if (j->is_single)
+		fprintf(f, "; %zu earlier runs can tell", j->runs_needed);
+	else
+		fprintf(f, "; %s%zu runs of each side can tell",
+			j->noise == NOISE_POSSIBLE ? "about " : "", j->runs_needed);
+}
+
+void judgement_write_noise(FILE *f, const struct judgement *j, const struct expression *e,
+			   const struct comparison *c, size_t group)
+{
+	const struct against *x = against_of(c, group, e->key);
+
+	if (!j->is_beyond || e->kind == EXPRESSION_VALUE)
+		return;
+	if (j->noise == NOISE_NONE) {
+		if (x->verdict == VERDICT_DIFFERENT)
+			fprintf(f, " (%s)", verdict_name(x->verdict));
+		return;
+	}
+	fputs(" (may be noise", f);
+	if (j->noise == NOISE_POSSIBLE && !x->is_single)
+		fprintf(f, ", p %.2f", x->p_corrected);
+	runs_needed_write(f, j);
+	fputc(')', f);
+}
+
+void expression_write(FILE *f, const struct expression *e, const struct judgement *j,
+		      const struct comparison *c, size_t group)
+{
+	fprintf(f, "%s: ", compare_key(e->key).name);
+	expression_write_measured(f, e, c, group);
 	fprintf(f, " %s %s", ops[e->op], e->written);
-	if (x->verdict != VERDICT_NONE && e->kind != EXPRESSION_VALUE)
-		fprintf(f, " (%s)", verdict_name(x->verdict));
+	judgement_write_noise(f, j, e, c, group);
 }

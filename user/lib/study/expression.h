@@ -30,14 +30,35 @@ struct expression {
 
 /* Parses an expression. Returns 0, or -EINVAL and the reason in @why, in one line. */
 int expression_parse(struct expression *e, const char *text, char *why, size_t room);
+enum noise {
+	NOISE_NONE,     /* the difference is more than noise, or there is no difference to test */
+	NOISE_POSSIBLE, /* it may be noise */
+	NOISE_UNKNOWN   /* too few runs to tell */
+};
+
+struct judgement {
+	bool is_beyond; /* the expression is true of the medians */
+	bool holds;     /* and that is not what may be noise */
+	enum noise noise;
+	bool is_single;     /* one run against several */
+	size_t runs_needed; /* of each side, or earlier ones, for a verdict; 0: unknown or none */
+};
+
 /*
- * Sets *@holds for @group. With @significant, differences that may be noise do not count. Returns
- * 0, -ENOENT if a side lacks the key, or -ERANGE if there are too few runs to tell noise.
+ * Judges the expression for @group. A difference that may be noise does not hold. Where there are
+ * too few runs to tell, it holds without a test, or, with @is_strict, -ERANGE is returned. Returns
+ * 0, or -ENOENT if a side lacks the key.
  */
-int expression_holds(const struct expression *e, const struct comparison *c, size_t group,
-		     bool significant, bool *holds);
-/* Writes a line without newline that says that it holds for @group. */
-void expression_write(FILE *f, const struct expression *e, const struct comparison *c,
-		      size_t group);
+int expression_judge(const struct expression *e, const struct comparison *c, size_t group,
+		     bool is_strict, struct judgement *j);
+/* Writes "120 MiB against 100 MiB, +20.0 %". */
+void expression_write_measured(FILE *f, const struct expression *e, const struct comparison *c,
+			       size_t group);
+/* Writes " (may be noise; 4 runs of each side can tell)" and the like, if there is anything. */
+void judgement_write_noise(FILE *f, const struct judgement *j, const struct expression *e,
+			   const struct comparison *c, size_t group);
+/* Writes a line without newline with key, measured values, expression and noise. */
+void expression_write(FILE *f, const struct expression *e, const struct judgement *j,
+		      const struct comparison *c, size_t group);
 
 #endif
