@@ -203,6 +203,14 @@ class Refused(Case):
         for word in (limit, *words):
             self.assertIn(word, run.stderr)
 
+    def test_words_and_keys_of_figures_are_keys_of_limits(self):
+        for limit in ("wall_seconds<0.1", "peak<1kB", "rss_peak_bytes<1kB", "memory_needed_bytes<1kB"):
+            run = self.run_bpfmon(["sleep", "20"], ["-i", "0.1", "--limit", limit])
+            self.assertEqual((run.code, run.summary["limit"]["limit"]), (124, limit))
+        writes = f"head -c 1000000 /dev/zero >{self.dir}/file"
+        run = self.run_bpfmon(["sh", "-c", writes], ["--limit", "written<100kB"])
+        self.assertEqual(run.summary["limit"]["limit"], "written<100kB", run.stderr)
+
     def test_what_is_no_limit(self):
         self.refused("rss", "no <")
         self.refused("rss<", "no number")

@@ -171,6 +171,8 @@ class Found(StoreCase):
             (("--limit", "2"), "32"),
             (("--sort", "cpu", "--limit", "1"), "1"),
             (("--sort", "name"), "213"),
+            (("--sort", "exit_code"), "213"),  # a run without one is the last
+            (("--sort", "signal"), "321"),
         ):
             with self.subTest(options=options):
                 self.assertEqual("".join(self.ids(*options)), expected)

@@ -28,24 +28,33 @@ struct list_options {
 	struct filter_options filter;
 	struct store_options store;
 	enum run_order order;
-	unsigned limit; /* 0: all */
+	struct many_metrics sort_by; /* one, with BY_VALUE */
+	unsigned limit;              /* 0: all */
 	bool has_limit;
 	enum print_format as;
 	struct run_columns columns;
 	struct many_options many;
 };
 
-static int order_parse(void *order, const char *text)
+int list_order_parse(void *options, const char *text)
 {
 	static const char *const words[] = {
 		[BY_START] = "start",   [BY_WALL] = "wall", [BY_CPU] = "cpu",
 		[BY_MEMORY] = "memory", [BY_NAME] = "name",
 	};
-	int at = word_find(words, sizeof(words) / sizeof(*words), text);
+	struct list_options *o = options;
+	const char *bad;
+	size_t length;
 
-	if (at < 0)
-		return at;
-	*(enum run_order *)order = (enum run_order)at;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(text, words[i]) != 0)
+			continue;
+		o->order = (enum run_order)i;
+		return 0;
+	}
+	if (many_metrics_parse(&o->sort_by, text, &bad, &length) || o->sort_by.nr != 1)
+		return value_refuse("start, name, or a metric, as wall, cpu, memory or minflt");
+	o->order = BY_VALUE;
 	return 0;
 }
 
@@ -71,7 +80,7 @@ int list_columns_parse(void *columns, const char *text)
 #define AT(field) offsetof(struct list_options, field)
 
 static const struct option_row list_rows[] = {
-	{ "sort", 0, "ORDER", false, "Sort by start (default), wall, cpu, memory or name", order_parse, AT(order), PROJECT_MAY },
+	{ "sort", 0, "ORDER", false, "Sort by start (default), name, or a METRIC, the largest first", list_order_parse, 0, PROJECT_MAY },
 	{ "limit", 0, "N", false, "Show at most N runs; 0: all (default: 100; json and csv: all)", list_limit_parse, 0, GUARD_NONE },
 	{ "columns", 0, "LIST", false, "Show these columns, as in id,name,wall,tags", list_columns_parse, AT(columns), PROJECT_MAY },
 	{ "format", 'f', "FORMAT", false, "Output format: text (default), csv, or json, one object per line", print_list_parse, AT(as), GUARD_NONE },
@@ -184,9 +193,9 @@ static void list_help(void)
 	     "lists\n"
 	     "only runs that have each of them in their name, command or note, ignoring case. "
 	     "--hist,\n"
-	     "--scatter, --unusual and --trend analyse the runs instead. METRIC is wall, peak, "
-	     "cpu,\n"
-	     "processes, or a key of the summary, as in read_bytes.\n");
+	     "--scatter, --unusual and --trend analyse the runs instead. METRIC is wall, cpu, "
+	     "cores,\n"
+	     "memory, peak, read, written, processes, or a key of the summary, as in minflt.\n");
 	options_print(&subcommand_list);
 	fputs("\nColumns, by their keys in JSON and CSV:", stdout);
 	for (size_t i = 0; run_column_key(i); i++)
@@ -395,13 +404,28 @@ static int list_print_many(const struct list_options *o, const struct stores *s,
 	return many_print(&o->many, o->as, list_limit(o), s, all) ? EXIT_USAGE : 0;
 }
 
+/* Reads the metric to sort by, if it is in the summaries of runs only. */
+static int list_sort(const struct list_options *o, const struct stores *s, struct stored_runs *all)
+{
+	struct many_values v = { 0 };
+	int err = o->order == BY_VALUE ? many_read(&v, &o->sort_by, s, all) : 0;
+
+	for (size_t i = 0; !err && o->order == BY_VALUE && i < all->nr; i++)
+		all->runs[i].sort_value = many_value(&v, 0, i);
+	if (!err)
+		stored_runs_sort(all, o->order);
+	many_values_done(&v);
+	return err;
+}
+
 static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all)
 {
 	const char *const *prefixes = (const char *const *)s->prefix;
 	size_t limit = list_limit(o);
 	size_t shown = limit && limit < all->nr ? limit : all->nr;
 
-	stored_runs_sort(all, o->order);
+	if (list_sort(o, s, all))
+		return EXIT_USAGE;
 	if (o->as == PRINT_JSON && runs_json(stdout, all, shown, prefixes)) {
 		log_error("out of memory for the list");
 		return EXIT_USAGE;
@@ -454,7 +478,7 @@ const char *many_metrics_guess(const char *list)
 	if (!many_metrics_parse(&parsed, list, &bad, &length))
 		return NULL;
 	nearest_begin(&n, bad, length);
-	for (size_t i = 0; (word = many_metric_word(i, &key)); i++)
+	for (size_t i = 0; (word = compare_key_word(i, &key)); i++)
 		nearest_offer(&n, word);
 	for (size_t i = 0; i < NR_KEYS; i++)
 		if (compare_key(i).name)

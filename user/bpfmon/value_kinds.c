@@ -86,6 +86,10 @@ void completion_offer_metrics(const struct completion *c)
 
 void completion_offer_keys(const struct completion *c)
 {
+	const char *word, *key_of_word;
+
+	for (size_t i = 0; (word = compare_key_word(i, &key_of_word)); i++)
+		completion_offer(c, word, key_of_word);
 	for (size_t i = 0; i < NR_KEYS; i++) {
 		struct compare_key key = compare_key(i);
 
@@ -94,14 +98,18 @@ void completion_offer_keys(const struct completion *c)
 	}
 }
 
+void completion_offer_orders(const struct completion *c)
+{
+	completion_offer(c, "start", "the newest first");
+	completion_offer(c, "name", "by name");
+	completion_offer_keys(c);
+}
+
 /* Offers metrics of many runs, also after commas: short names and keys. */
 void completion_offer_many(const struct completion *c)
 {
 	struct completion part = completion_after(c, ',');
-	const char *word, *key;
 
-	for (size_t i = 0; (word = many_metric_word(i, &key)); i++)
-		completion_offer(&part, word, key);
 	completion_offer_keys(&part);
 }
 

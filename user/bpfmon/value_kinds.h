@@ -12,6 +12,7 @@ const char *output_format_guess(const char *text);
 const char *export_format_guess(const char *text);
 void completion_offer_metrics(const struct completion *c);
 void completion_offer_keys(const struct completion *c);
+void completion_offer_orders(const struct completion *c);
 void completion_offer_many(const struct completion *c);
 void completion_offer_steps(const struct completion *c);
 void completion_offer_formats(const struct completion *c);

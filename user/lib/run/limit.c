@@ -18,15 +18,20 @@ struct short_name {
 	enum metric_id parts[MAX_LIMIT_PARTS];
 };
 
+/* Short words, and the keys of figures that a limit compares while they grow. */
 static const struct short_name short_names[] = {
 	{ "memory", 1, { M_rss } },
+	{ "memory_needed_bytes", 1, { M_rss } },
 	{ "rss", 1, { M_rss } },
+	{ "peak", 1, { M_rss } },
+	{ "rss_peak_bytes", 1, { M_rss } },
 	{ "pss", 1, { M_pss } },
 	{ "uss", 1, { M_uss } },
 	{ "swap", 1, { M_swap } },
 	{ "cpu", 1, { M_cpu } },
 	{ "read", 1, { M_read } },
 	{ "write", 1, { M_write } },
+	{ "written", 1, { M_write } },
 	{ "net", 2, { M_net_rx, M_net_tx } },
 };
 
@@ -64,8 +69,9 @@ static int limit_find_parts(struct limit *l, const char *key, size_t length)
 
 static int limit_set_key(struct limit *l, const char *key, size_t length)
 {
-	l->is_wall = text_is(key, length, "wall");
-	l->is_needed = text_is(key, length, "memory");
+	l->is_wall = text_is(key, length, "wall") || text_is(key, length, "wall_seconds");
+	l->is_needed = text_is(key, length, "memory") ||
+		       text_is(key, length, "memory_needed_bytes");
 	l->nr_parts = 0;
 	if (l->is_needed && l->of != LIMIT_OF_RUN)
 		return -EINVAL;

@@ -10,6 +10,7 @@
 #include "store/table_column.h"
 
 #include <errno.h>
+#include <math.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -536,6 +537,11 @@ static int stored_run_order(const void *x, const void *y, void *context)
 		break;
 	case BY_MEMORY:
 		c = largest_first(run_memory(a), run_memory(b));
+		break;
+	case BY_VALUE: /* unknown values come last */
+		c = (isnan(a->sort_value) != 0) - (isnan(b->sort_value) != 0);
+		if (!c)
+			c = (a->sort_value < b->sort_value) - (a->sort_value > b->sort_value);
 		break;
 	case BY_NAME: /* runs without a name come last */
 		c = !a->name - !b->name;

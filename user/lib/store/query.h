@@ -26,6 +26,7 @@ struct stored_run {
 	int64_t exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost;
 	struct memory_needed needed; /* unknown if it has no witness */
 	struct stall_state *stall;   /* owned; NULL unless it is running and stalled */
+	double sort_value; /* for BY_VALUE, set by the caller; NAN: unknown */
 };
 
 struct stored_runs {
@@ -34,7 +35,7 @@ struct stored_runs {
 };
 
 enum state_filter { ANY_STATE, ONLY_RUNNING, ONLY_FINISHED, ONLY_UNFINISHED, ONLY_FAILED };
-enum run_order { BY_START, BY_WALL, BY_CPU, BY_MEMORY, BY_NAME };
+enum run_order { BY_START, BY_WALL, BY_CPU, BY_MEMORY, BY_NAME, BY_VALUE };
 
 /* Members that are NULL or 0 match all runs. */
 struct run_filter {

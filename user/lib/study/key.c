@@ -22,8 +22,33 @@ struct compare_key compare_key(size_t i)
 	return (struct compare_key){ m->key, m->unit };
 }
 
+static const struct {
+	const char *word, *key;
+} words[] = {
+	{ "wall", "wall_seconds" },   { "cpu", "cpu_seconds" },
+	{ "cores", "cores_mean" },    { "memory", "memory_needed_bytes" },
+	{ "peak", "rss_peak_bytes" }, { "read", "read_bytes" },
+	{ "written", "write_bytes" }, { "processes", "processes_total" },
+};
+#define NR_WORDS (sizeof(words) / sizeof(*words))
+
+const char *compare_key_word(size_t i, const char **key)
+{
+	if (i >= NR_WORDS)
+		return NULL;
+	*key = words[i].key;
+	return words[i].word;
+}
+
 int compare_key_find(const char *name, size_t length, size_t *i)
 {
+	for (size_t w = 0; w < NR_WORDS; w++) {
+		if (!text_is(name, length, words[w].word))
+			continue;
+		name = words[w].key;
+		length = strlen(name);
+		break;
+	}
 	for (size_t k = 0; k < NR_KEYS; k++) {
 		const char *key = compare_key(k).name;
 
@@ -40,6 +65,8 @@ const char *compare_key_nearest(const char *name, size_t length)
 	struct nearest n;
 
 	nearest_begin(&n, name, length);
+	for (size_t w = 0; w < NR_WORDS; w++)
+		nearest_offer(&n, words[w].word);
 	for (size_t k = 0; k < NR_KEYS; k++)
 		if (compare_key(k).name)
 			nearest_offer(&n, compare_key(k).name);

@@ -17,9 +17,11 @@ struct compare_key {
 
 /* Returns key @i < NR_KEYS; its name is NULL for gauges, which are not compared. */
 struct compare_key compare_key(size_t i);
-/* Finds the key @name. Returns 0 or -ENOENT. */
+/* Returns the short word @i, as "wall", and its key in *@key; NULL after the last. */
+const char *compare_key_word(size_t i, const char **key);
+/* Finds the key @name, or that of the short word @name. Returns 0 or -ENOENT. */
 int compare_key_find(const char *name, size_t length, size_t *i);
-/* Returns the key with the most similar spelling; NULL if none is similar. */
+/* Returns the key with the or short word with the most similar spelling; NULL if none is similar. */
 const char *compare_key_nearest(const char *name, size_t length);
 
 #endif

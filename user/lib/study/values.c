@@ -11,15 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *word, *key;
-} words[] = {
-	{ "wall", "wall_seconds" },         { "cpu", "cpu_seconds" },
-	{ "peak", "rss_peak_bytes" },       { "memory", "memory_needed_bytes" },
-	{ "processes", "processes_total" },
-};
-#define NR_WORDS (sizeof(words) / sizeof(*words))
-
 /* Keys whose values are in the list of runs: integers, -1 if unknown. */
 static const struct {
 	const char *key;
@@ -35,22 +26,6 @@ static const struct {
 	{ "signal", offsetof(struct stored_run, signal), 1 },
 };
 #define NR_LISTED (sizeof(listed) / sizeof(*listed))
-
-const char *many_metric_word(size_t i, const char **key)
-{
-	if (i >= NR_WORDS)
-		return NULL;
-	*key = words[i].key;
-	return words[i].word;
-}
-
-static int many_metric_find(const char *text, size_t length, size_t *key)
-{
-	for (size_t i = 0; i < NR_WORDS; i++)
-		if (text_is(text, length, words[i].word))
-			return compare_key_find(words[i].key, strlen(words[i].key), key);
-	return compare_key_find(text, length, key);
-}
 
 static bool many_metrics_have(const struct many_metrics *m, size_t key)
 {
@@ -68,7 +43,7 @@ int many_metrics_parse(struct many_metrics *m, const char *text, const char **ba
 	for (const char *p = text;; p++) {
 		size_t n = strcspn(p, ",");
 
-		if (many_metric_find(p, n, &key) || many_metrics_have(&parsed, key) ||
+		if (compare_key_find(p, n, &key) || many_metrics_have(&parsed, key) ||
 		    parsed.nr == MOST_METRICS) {
 			*bad = p;
 			*length = n;
@@ -85,7 +60,7 @@ int many_metrics_parse(struct many_metrics *m, const char *text, const char **ba
 
 void many_metrics_put(struct many_metrics *m, const char *key)
 {
-	if (!many_metric_find(key, strlen(key), &m->key[m->nr]))
+	if (!compare_key_find(key, strlen(key), &m->key[m->nr]))
 		m->nr++;
 }
 

@@ -17,13 +17,10 @@ struct many_metrics {
 };
 
 /*
- * Parses a list like "wall,rss_peak_bytes" of summary keys and the words wall, cpu, peak, memory
- * and processes. Returns 0, or -EINVAL and, in *@bad and *@length, the first word that is unknown,
+ * Parses a list like "wall,rss_peak_bytes" of summary keys and their short words. Returns 0, or -EINVAL and, in *@bad and *@length, the first word that is unknown,
  * repeated, or one too many.
  */
 int many_metrics_parse(struct many_metrics *m, const char *text, const char **bad, size_t *length);
-/* Returns the short name @i, and its key in *@key; NULL after the last. */
-const char *many_metric_word(size_t i, const char **key);
 void many_metrics_put(struct many_metrics *m, const char *key);
 
 struct many_values {
