@@ -141,7 +141,7 @@ format: ## Format the sources
 	clang-format -i bpf/*.[ch] tools/c/*.h tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/*/*/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
-docs: all ## Regenerate docs/METRICS.md, pictures, the options in the manual; build/KERNELS.md, the table of kernels
+docs: all ## Regenerate docs/METRICS.md, pictures, manual pages; build/KERNELS.md, the table of kernels
 	tools/gen-docs.sh
 	tools/gen-pictures.py
 	tools/gen-kernels.sh >$(BUILD)/KERNELS.md
@@ -151,11 +151,8 @@ coverage: ## Run the unit tests with coverage; report in build/coverage.txt: 3 m
 
 BIN   := $(DESTDIR)$(PREFIX)/bin/bpfmon
 SHARE := $(DESTDIR)$(PREFIX)/share
-MAN   := $(SHARE)/man/man1/bpfmon.1
-# "man bpfmon list" looks for bpfmon-list; complete is for shells
-SUBCOMMANDS := $(filter-out run complete,$(shell sed -nE 's/^SUBCOMMAND\((.*)\)/\1/p' user/bpfmon/subcommands.def))
-MAN_LINKS := $(SUBCOMMANDS:%=$(SHARE)/man/man1/bpfmon-%.1)
-MAN8  := $(SHARE)/man/man8/bpfmon-exporter.8
+MAN   := $(SHARE)/man
+MANUAL := $(foreach n,1 8,$(patsubst docs/%.$n,$(SHARE)/%.$n,$(subst man/,man/man$n/,$(wildcard docs/man/*.$n))))
 COMPLETION := $(SHARE)/bash-completion/completions/bpfmon
 ZSH_COMPLETION := $(SHARE)/zsh/site-functions/_bpfmon
 FISH_COMPLETION := $(SHARE)/fish/vendor_completions.d/bpfmon.fish
@@ -177,9 +174,9 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -D -m 755 $(BUILD)/bpfmon-exporter $(LIBEXEC)/bpfmon-exporter
 	install -D -m 755 $(BUILD)/bpfmon-top $(LIBEXEC)/bpfmon-top
 	install -D -m 755 $(BUILD)/bpfmon-web $(LIBEXEC)/bpfmon-web
-	install -D -m 644 docs/bpfmon.1 $(MAN)
-	for link in $(MAN_LINKS); do ln -sf bpfmon.1 $$link; done
-	install -D -m 644 docs/bpfmon-exporter.8 $(MAN8)
+	install -d $(MAN)/man1 $(MAN)/man8
+	install -m 644 docs/man/*.1 $(MAN)/man1/
+	install -m 644 docs/man/*.8 $(MAN)/man8/
 	install -D -m 644 docs/completion/bpfmon $(COMPLETION)
 	install -D -m 644 docs/completion/_bpfmon $(ZSH_COMPLETION)
 	install -D -m 644 docs/completion/bpfmon.fish $(FISH_COMPLETION)
@@ -202,7 +199,7 @@ uninstall-caps: ## Take that back: the installed program is for everybody, and n
 	tools/install-caps.sh --remove $(BIN)
 
 uninstall: ## Remove the installed files, but not the configuration (PREFIX, DESTDIR)
-	rm -f $(BIN) $(MAN) $(MAN_LINKS) $(MAN8) $(COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(UNITS) $(SYSUSERS) $(TMPFILES) $(HEADER)
+	rm -f $(BIN) $(MANUAL) $(COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(UNITS) $(SYSUSERS) $(TMPFILES) $(HEADER)
 	rm -rf $(DOC) $(LIBEXEC) $(SHARE)/bpfmon
 
 arm64: ## Cross-compile a static build/arm64/bpfmon

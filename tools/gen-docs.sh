@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
-# in docs/bpfmon-1.schema.json, whose summary and spans come from user/lib/run/summary.def, and from `--help` of each subcommand the options in
-# docs/bpfmon.1 (between their markers).
+# in docs/bpfmon-1.schema.json, whose summary and spans come from user/lib/run/summary.def, and by tools/gen-manual.py
+# parts of docs/man/* from `--help`.
 #
 # Usage: tools/gen-docs.sh [--check]
 #   --check  changes nothing; shows the difference and exits 1 when a file is not up to date
@@ -209,77 +209,11 @@ metrics_tables() {
 	done < <(awk '!seen[$3]++ { print $3 }' "$work/table")
 }
 
-# Rows of --help as: letter or nothing, long name, "[=ARGUMENT]" or " ARGUMENT" or nothing, help; apart by
-# the unit separator, so that empty fields stay.
-option_rows() {
-	"$bpfmon" ${1+"$1"} --help | sed -nE \
-		's/^  (-(.), |    )--([a-z-]+)(\[=[^]]+\]|( [^ ]+)+)?  +(.*)$/\2\x1f\3\x1f\4\x1f\6/p'
-}
-
-# Text for a manual page: backslashes, dashes and leading dots are themselves.
-roff() {
-	sed -e 's/\\/\\e/g' -e 's/-/\\-/g' -e "s/^[.']/\\\\\\&&/" <<<"$1"
-}
-
-manual_options() {
-	local letter name argument help
-	while IFS=$'\x1f' read -r letter name argument help; do
-		printf '.TP\n'
-		if [ -n "$letter" ]; then
-			printf '\\fB\\-%s\\fR, ' "$letter"
-		fi
-		printf '\\fB\\-\\-%s\\fR' "$(roff "$name")"
-		case $argument in
-		'[='*) printf '[=\\fI%s\\fR]' "$(roff "${argument:2:-1}")" ;;
-		' '*) printf ' \\fI%s\\fR' "$(roff "${argument# }")" ;;
-		esac
-		printf '\n%s.\n' "$(roff "$help")"
-	done
-}
-
-# The manual with the options of a run, and below each subcommand's section its own: but those of a run
-# in that of attach, and help and version, which all have.
-manual_page() {
-	local sub
-	manual_options <"$work/rows" | between_markers docs/bpfmon.1 '.\\"' >"$work/manual"
-	subcommands | while read -r sub; do
-		option_rows "$sub" | grep -v -e $'\x1fhelp\x1f' -e $'\x1fversion\x1f' >"$work/own" || :
-		if [ "$sub" = attach ]; then
-			grep -vxFf "$work/rows" "$work/own" >"$work/more" || :
-			mv "$work/more" "$work/own"
-		fi
-		manual_options <"$work/own" | between_markers "$work/manual" ".\\\\\" $sub" >"$work/next"
-		mv "$work/next" "$work/manual"
-	done
-	cat "$work/manual"
-}
-
-# The subcommands, from the list in the help.
-subcommands() {
-	"$bpfmon" --help | sed -nE 's/^       bpfmon ([a-z]+) .*/\1/p'
-}
-
-# The file $1 with what stands between its markers replaced by standard input.
-between_markers() {
-	awk -v begin="$2 options begin" -v end="$2 options end" '
-		FILENAME == "-" { text = text $0 "\n"; next }
-		$0 == end { inside = 0; found++ }
-		!inside { print }
-		$0 == begin { inside = 1; found++; printf "%s", text }
-		END { if (found != 2) { print begin " is missing in " FILENAME >"/dev/stderr"; exit 1 } }
-	' - "$1"
-}
-
 "$bpfmon" metrics | tail -n +2 >"$work/table"
-option_rows >"$work/rows"
-listed=$("$bpfmon" --help | grep -cE '^ +(-., )?--[a-z]')
-if [ "$(wc -l <"$work/rows")" != "$listed" ]; then
-	echo "gen-docs.sh: understands $(wc -l <"$work/rows") of the $listed options in --help" >&2
-	exit 1
-fi
 
 { metrics_intro && metrics_tables; } >"$work/METRICS.md"
-manual_page >"$work/bpfmon.1"
+mkdir "$work/man"
+tools/gen-manual.py "$work/man"
 tools/gen-schema.py "$work/table" user/lib/run/summary.def docs/bpfmon-1.schema.json >"$work/schema"
 
 put() { # GENERATED FILE
@@ -298,7 +232,9 @@ case ${1:-} in
 esac
 [ -e docs/METRICS.md ] || check=no # the first time
 put "$work/METRICS.md" docs/METRICS.md
-put "$work/bpfmon.1" docs/bpfmon.1
+for page in "$work"/man/*; do
+	put "$page" "docs/man/${page##*/}"
+done
 put "$work/schema" docs/bpfmon-1.schema.json
 if [ "$stale" = yes ]; then
 	echo "these are not up to date: run make docs" >&2

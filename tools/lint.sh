@@ -86,7 +86,7 @@ python_compiles() {
 
 manual() {
 	local said page
-	for page in docs/bpfmon.1 docs/bpfmon-exporter.8; do
+	for page in docs/man/*; do
 		if command -v man >/dev/null; then
 			said=$(LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -l "$page" 2>&1 >/dev/null)
 			[ -z "$said" ] || { echo "$said" && return 1; }

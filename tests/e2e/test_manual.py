@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The manual: each subcommand is in its synopsis and has a section with all its options, and man finds it."""
+"""The manual: each subcommand has a page with all its options, which man finds."""
 
 import os
 import re
@@ -10,12 +10,14 @@ import unittest
 from lib.bpfmon import BPFMON, TOP, Case, said_by
 
 NEEDS = ()
-SOURCE = (TOP / "docs/bpfmon.1").read_text()
+PAGES = TOP / "docs/man"
+# what no page of its own has: that of run is bpfmon.1, complete is for shells
+WITHOUT_PAGE = {"run", "complete"}
 
 
-def sections():
-    """The text of each section by its title."""
-    parts = re.split(r'(?m)^\.SH "?([^"\n]+)"?\n', SOURCE)[1:]
+def sections(page):
+    """The text of each section by its title, without markup."""
+    parts = re.split(r'(?m)^\.SH "?([^"\n]+)"?\n', (PAGES / page).read_text())[1:]
     return {title: re.sub(r"\\f.|\\&", "", text).replace("\\-", "-") for title, text in zip(parts[::2], parts[1::2])}
 
 
@@ -23,17 +25,31 @@ def subcommands():
     return re.findall(r"^       bpfmon ([a-z]+) ", said_by(BPFMON, "--help"), re.M)
 
 
+def options_of(*words):
+    return set(re.findall(r"(?m)^  (?:-., |    )(--[a-z-]+)", said_by(BPFMON, *words, "--help")))
+
+
 class Page(unittest.TestCase):
-    def test_each_subcommand_is_in_the_synopsis_and_has_a_section_with_its_options(self):
-        there = sections()
-        self.assertGreater(len(subcommands()), 5)
-        of_run = set(re.findall(r"(--[a-z-]+)", said_by(BPFMON, "--help")))
+    def test_each_row_of_subcommands_def_has_a_page_and_each_page_a_row(self):
+        rows = set(re.findall(r"(?m)^SUBCOMMAND\((.*)\)", (TOP / "user/bpfmon/subcommands.def").read_text()))
+        self.assertGreater(len(rows), 20)
+        there = {page.name for page in PAGES.iterdir()}
+        self.assertEqual(there, {"bpfmon.1", "bpfmon-exporter.8"} | {f"bpfmon-{name}.1" for name in rows - WITHOUT_PAGE})
+
+    def test_the_page_of_a_subcommand_has_its_name_usage_and_all_options(self):
         for name in subcommands():
             with self.subTest(name):
-                self.assertRegex(there["SYNOPSIS"], rf"(?m)^\.B bpfmon {name}$|^\.RB? bpfmon {name} ")
-                own = set(re.findall(r"(?m)^  (?:-., |    )(--[a-z-]+)", said_by(BPFMON, name, "--help")))
-                shown = set(re.findall(r"--[a-z-]+", there[name.upper()]))
-                self.assertLessEqual(own - (of_run if name == "attach" else {"--help", "--version"}), shown)
+                there = sections(f"bpfmon-{name}.1")
+                self.assertEqual(list(there)[:2], ["NAME", "SYNOPSIS"])
+                self.assertTrue(there["NAME"].startswith(f"bpfmon-{name} - "))
+                self.assertIn(f"bpfmon {name}", there["SYNOPSIS"])
+                shown = set(re.findall(r"(?m)^(?:-., )?(--[a-z-]+)", there.get("OPTIONS", "")))
+                self.assertEqual(options_of(name) - (options_of() if name == "attach" else {"--help", "--version"}), shown)
+
+    def test_the_page_of_bpfmon_lists_all_subcommands_and_the_options_of_a_run(self):
+        text = "".join(sections("bpfmon.1").values())
+        self.assertEqual(re.findall(r"(?m)^bpfmon-([a-z]+)\(1\)$", text), subcommands())
+        self.assertLessEqual(options_of(), set(re.findall(r"(?m)^(?:-., )?(--[a-z-]+)", text)))
 
     def test_each_subcommand_has_help_with_its_usage_and_exit_status(self):
         for name in subcommands():
@@ -52,8 +68,9 @@ class Installed(Case):
         pages = self.dir / "usr/share/man"
         for name in subcommands():
             found = said_by("man", "-M", str(pages), "-w", "bpfmon", name)
-            self.assertEqual(found.splitlines(), [f"{pages}/man1/bpfmon.1"])  # a link leads there
-        self.assertIn("COMPARE", said_by("man", "-M", str(pages), "-P", "cat", "bpfmon", "compare"))
+            self.assertEqual(found.splitlines(), [f"{pages}/man1/bpfmon-{name}.1"])
+        self.assertIn("BPFMON-COMPARE", said_by("man", "-M", str(pages), "-P", "cat", "bpfmon", "compare"))
+        self.assertEqual(said_by("man", "-M", str(pages), "-w", "bpfmon-exporter").splitlines(), [f"{pages}/man8/bpfmon-exporter.8"])
         for path in ("zsh/site-functions/_bpfmon", "fish/vendor_completions.d/bpfmon.fish", "bash-completion/completions/bpfmon"):
             self.assertTrue((self.dir / "usr/share" / path).exists())
         subprocess.run([*make, "uninstall"], check=True, env=env, stdout=subprocess.DEVNULL)

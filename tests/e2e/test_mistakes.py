@@ -2,11 +2,10 @@
 """Mistyped command lines: each gets one line that says what to type, and nothing is executed."""
 
 import os
-import pathlib
 import shutil
 import subprocess
 
-from lib.bpfmon import BPFMON, Case
+from lib.bpfmon import BPFMON, TOP, Case
 from lib.permitted import ROOT, needs
 
 NEEDS = ()
@@ -97,9 +96,10 @@ class Help(Case):
         man.chmod(0o755)
         self.env = {k: v for k, v in os.environ.items() if k not in ("PAGER", "MANPAGER")} | {"PATH": str(self.dir)}
         self.program = self.dir / "bin/bpfmon"
-        self.page = self.dir / "share/man/man1/bpfmon.1"
-        self.page.parent.mkdir(parents=True)
-        self.page.touch()
+        self.pages = self.dir / "share/man/man1"
+        self.pages.mkdir(parents=True)
+        for name in ("bpfmon.1", "bpfmon-show.1", "bpfmon-list.1.gz"):
+            (self.pages / name).touch()
         self.program.parent.mkdir()
         shutil.copy(BPFMON, self.program)
 
@@ -108,14 +108,9 @@ class Help(Case):
         self.assertEqual((done.returncode, done.stderr), (code, ""))
         return done.stdout
 
-    def test_it_becomes_man_which_opens_the_page_at_the_section(self):
-        for words, env, wanted in (
-            (["help", "show"], {}, f"-P less -R +/^SHOW {self.page}"),
-            (["help"], {}, f"{self.page}"),
-            (["help", "show"], {"PAGER": "more"}, f"{self.page}"),
-            (["help", "show"], {"MANPAGER": "most"}, f"{self.page}"),
-        ):
-            self.assertEqual(self.said(*words, code=5, **env), f"arguments: {wanted}\n")
+    def test_it_becomes_man_which_opens_the_page_of_the_subcommand(self):
+        for words, page in ((["help"], "bpfmon.1"), (["help", "show"], "bpfmon-show.1"), (["help", "list"], "bpfmon-list.1.gz")):
+            self.assertEqual(self.said(*words, code=5), f"arguments: {self.pages}/{page}\n")
 
     @needs(ROOT)
     def test_under_sudo_man_has_the_rights_of_the_caller(self):
@@ -123,18 +118,17 @@ class Help(Case):
         self.assertEqual(self.said("help", SUDO_UID="65534", SUDO_GID="65534", SUDO_USER="nobody"), "65534\n")
 
     def test_without_man_or_a_page_it_is_the_help(self):
-        for missing in ("man", "page"):
-            (self.dir / "man" if missing == "man" else self.page).rename(self.dir / "aside")
+        for missing in (self.dir / "man", self.pages):
+            missing.rename(self.dir / "aside")
             self.assertEqual(self.said("help", "list"), self.said("list", "--help"))
             self.assertEqual(self.said("help"), self.said("--help"))
-            (self.dir / "aside").rename(self.dir / "man" if missing == "man" else self.page)
+            (self.dir / "aside").rename(missing)
 
-    def test_every_subcommand_has_a_help_and_a_place_in_the_manual(self):
+    def test_every_subcommand_has_a_help_and_a_manual_page(self):
         text = self.said("--help")
         self.assertEqual([line for line in text.splitlines()[:10] if not line.strip()], [])
-        manual = (pathlib.Path(__file__).parents[2] / "docs/bpfmon.1").read_text()
         names = [line.split()[1] for line in text.splitlines() if line.startswith("       bpfmon ")]
         self.assertGreater(len(names), 14)
         for name in names:
             self.assertIn(f"Usage: bpfmon {name}", self.said(name, "--help"))
-            self.assertIn(f"bpfmon {name}\n", manual)
+            self.assertTrue((TOP / f"docs/man/bpfmon-{name}.1").exists(), name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The commands that README.md, docs/*.md and the manual show, as a reader would type them."""
+"""The commands that README.md, docs/*.md and the manual pages show, as a reader would type them."""
 
 import re
 import shutil
@@ -67,7 +67,7 @@ def commands_in(block):
 
 def manual_commands(text):
     for line in re.findall(r"(?m)^\$ \\fB(.*)\\fR$", text):
-        for mark, meant in (("\\-", "-"), ("\\(aq", "'"), ("\\(dq", '"'), ("\\e", "\\")):
+        for mark, meant in (("\\-", "-"), ("\\(aq", "'"), ("\\(dq", '"'), ("\\(ti", "~"), ("\\(ha", "^"), ("\\e", "\\")):
             line = line.replace(mark, meant)
         yield line
 
@@ -78,5 +78,6 @@ def documented_commands():
     for path in [TOP / "README.md", *sorted((TOP / "docs").glob("*.md"))]:
         for block in blocks_of(path.read_text()):
             found += [(str(path.relative_to(TOP)), command) for command in commands_in(block)]
-    found += [("docs/bpfmon.1", command) for command in manual_commands((TOP / "docs/bpfmon.1").read_text())]
+    for path in sorted((TOP / "docs/man").iterdir()):
+        found += [(str(path.relative_to(TOP)), command) for command in manual_commands(path.read_text())]
     return list(dict.fromkeys(found))
