@@ -147,7 +147,7 @@ static int row_set(struct reading *r, size_t i, const char *value)
 	return err ? ini_refuse(&r->in, err, "%s = %s: %s", row->key, value, allowed) : 0;
 }
 
-static int key_refuse(struct reading *r, const char *key)
+static int config_key_refuse(struct reading *r, const char *key)
 {
 	struct nearest n;
 
@@ -172,7 +172,7 @@ static int config_key_set(struct ini *in, const char *key, const char *value)
 	for (size_t i = 0; i < nr_config_rows; i++)
 		if (!strcmp(config_rows[i].section, r->section) && !strcmp(config_rows[i].key, key))
 			return row_set(r, i, value);
-	return key_refuse(r, key);
+	return config_key_refuse(r, key);
 }
 
 int config_set_defaults(struct agent_config *c, char *why, size_t size)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Parsers of option values. A void pointer is that of an option row, to the type in the comment.
- * All return 0, or -EINVAL with the value unchanged if @text is invalid; they then also describe the
- * values that they accept, by value_refuse().
+ * All return 0, or -EINVAL with the value unchanged if @text is invalid; they then also describe
+ * the values that they accept, by value_refuse().
  */
 #ifndef OPTIONS_OPTION_VALUES_H
 #define OPTIONS_OPTION_VALUES_H

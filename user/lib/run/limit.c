@@ -70,8 +70,8 @@ static int limit_find_parts(struct limit *l, const char *key, size_t length)
 static int limit_set_key(struct limit *l, const char *key, size_t length)
 {
 	l->is_wall = text_is(key, length, "wall") || text_is(key, length, "wall_seconds");
-	l->is_needed = text_is(key, length, "memory") ||
-		       text_is(key, length, "memory_needed_bytes");
+	l->is_needed =
+		text_is(key, length, "memory") || text_is(key, length, "memory_needed_bytes");
 	l->nr_parts = 0;
 	if (l->is_needed && l->of != LIMIT_OF_RUN)
 		return -EINVAL;

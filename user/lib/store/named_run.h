@@ -8,9 +8,9 @@
 
 /* What a word for a stored run (42, HOST:42, a UUID, align, align~1, align~all, ~1) may mean. */
 struct run_word_rules {
-	bool takes_many; /* NAME~all: all runs of that name, the oldest first */
+	bool takes_many;   /* NAME~all: all runs of that name, the oldest first */
 	bool *has_history; /* NAME alone: all of them, too, and this is set; NULL: not */
-	bool only_ended; /* names mean only ended runs; numbers mean any */
+	bool only_ended;   /* names mean only ended runs; numbers mean any */
 };
 
 /*

@@ -26,7 +26,7 @@ struct stored_run {
 	int64_t exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost;
 	struct memory_needed needed; /* unknown if it has no witness */
 	struct stall_state *stall;   /* owned; NULL unless it is running and stalled */
-	double sort_value; /* for BY_VALUE, set by the caller; NAN: unknown */
+	double sort_value;           /* for BY_VALUE, set by the caller; NAN: unknown */
 };
 
 struct stored_runs {

@@ -181,8 +181,7 @@ static void memory_put_cgroup(FILE *f, const struct summary *s)
 			format_bytes(b, s->cgroup_peak_file_bytes));
 	if (!s->oom_kills && summary_has_total(s, M_cgroup_oom_kills) &&
 	    s->total.value[M_cgroup_oom_kills])
-		fprintf(f, "; %s OOM-killed",
-			format_count(a, s->total.value[M_cgroup_oom_kills]));
+		fprintf(f, "; %s OOM-killed", format_count(a, s->total.value[M_cgroup_oom_kills]));
 	fputc('\n', f);
 }
 
