@@ -117,6 +117,48 @@ static void the_peak_of_a_run_is_one_sentence_and_its_bounds_can_be_shown(void *
 	}
 }
 
+/* Asserts that the text of @s, with a line on waiting, has @lines. Takes @s. */
+static void assert_memory_lines(struct summary *s, bool has_bounds, const char *lines)
+{
+	const struct summary_view view = { .has_bounds = has_bounds };
+	char *text;
+
+	sample_set(&s->total, M_runqueue_wait, 2000000);
+	sample_set(&s->total, M_cpu, 1000000);
+	text = summary_text(s, &view, 0);
+	assert_non_null(text);
+	if (!strstr(text, lines))
+		fail_msg("no %s in %s", lines, text);
+	free(text);
+	summary_done(s);
+}
+
+/* A run so short that no sample saw it. */
+static void the_first_line_on_memory_has_the_title_without_a_sampled_peak(void **state)
+{
+	struct summary s = { .has_rss_peak_exact = true,
+			     .rss_peak_exact_bytes = 2 * MIB,
+			     .rss_peak_exact_elapsed_ns = 3000000,
+			     .has_process_rss_peak = true,
+			     .process_rss_peak_exact = true,
+			     .process_rss_peak_bytes = MIB };
+
+	(void)state;
+	assert_memory_lines(&s, true,
+			    "  waited      2.00 ms for a CPU\n"
+			    "  memory      peak 2.0 MiB exactly, at 3.00 ms\n"
+			    "              largest process 1.0 MiB\n");
+	s = (struct summary){ .has_process_rss_peak = true, .process_rss_peak_bytes = MIB };
+	assert_memory_lines(&s, false,
+			    "  waited      2.00 ms for a CPU\n"
+			    "  memory      largest process about 1.0 MiB\n");
+	s = (struct summary){ .marks_reset = 1, .hugetlb_peak_bytes = 2 * MIB };
+	assert_memory_lines(&s, false,
+			    "  waited      2.00 ms for a CPU\n"
+			    "  memory      no upper bound: a process reset its high-water mark\n"
+			    "              huge pages 2.0 MiB besides, at a sample\n");
+}
+
 static void an_exact_peak_has_its_bounds_where_they_are_wanted(void **state)
 {
 	struct summary s = { .has_rss_peak = true,
@@ -143,6 +185,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_with_a_run_comes_before_its_figures),
 		cmocka_unit_test(a_run_that_goes_on_is_neither_ended_nor_incomplete),
 		cmocka_unit_test(the_peak_of_a_run_is_one_sentence_and_its_bounds_can_be_shown),
+		cmocka_unit_test(the_first_line_on_memory_has_the_title_without_a_sampled_peak),
 		cmocka_unit_test(an_exact_peak_has_its_bounds_where_they_are_wanted),
 	};
 

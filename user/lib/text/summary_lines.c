@@ -16,6 +16,19 @@ static bool peaks_are_close(uint64_t low, uint64_t high)
 	return high > low ? high - low <= high / 100 : low - high <= low / 100;
 }
 
+/* The lines about memory: the first has the title, whichever it is. */
+struct memory_lines {
+	FILE *f;
+	bool has_begun;
+};
+
+static FILE *memory_line(struct memory_lines *m)
+{
+	fputs(m->has_begun ? "              " : "  memory      ", m->f);
+	m->has_begun = true;
+	return m->f;
+}
+
 static void memory_put_exact_peak(FILE *f, const struct summary *s, bool has_bounds)
 {
 	uint64_t low = s->rss_peak_bytes;
@@ -23,7 +36,7 @@ static void memory_put_exact_peak(FILE *f, const struct summary *s, bool has_bou
 
 	fprintf(f, "peak %s exactly, at %s", format_bytes(a, s->rss_peak_exact_bytes),
 		format_seconds(b, s->rss_peak_exact_elapsed_ns));
-	if (has_bounds)
+	if (has_bounds && s->has_rss_peak)
 		fprintf(f, " (%s %s; upper bound %s)",
 			low == s->process_rss_peak_bytes ? "one process alone" : "a sample saw",
 			format_bytes(a, low),
@@ -105,14 +118,15 @@ static bool largest_process_is_shown(const struct summary *s, bool has_bounds)
 	       !peaks_are_close(s->rss_peak_bytes, s->rss_peak_upper_bytes);
 }
 
-static void memory_put_holders(FILE *f, const struct holders *all)
+static void memory_put_holders(struct memory_lines *m, const struct holders *all)
 {
 	char a[FORMAT_BYTES];
 
 	for (size_t i = 0; i < all->nr && i < HOLDERS_SHOWN; i++) {
 		const struct holder *h = &all->largest[i];
+		FILE *f = memory_line(m);
 
-		fprintf(f, "              %s %s by ", i ? "        " : "held then",
+		fprintf(f, "%s %s by ", i ? "        " : "held then",
 			format_bytes(a, h->rss_bytes));
 		format_name(f, h->exe ? h->exe : h->comm, NAME_COLUMNS);
 		fprintf(f, " (%d)\n", h->pid);
@@ -133,8 +147,8 @@ static void memory_put_needed(FILE *f, const struct memory_needed *n)
 {
 	char a[FORMAT_BYTES];
 
-	fprintf(f, "  memory      needed %s%s, by its %s", needed_bound_text(n),
-		format_bytes(a, n->bytes), strcmp(n->witness, "pss") ? "cgroup" : "PSS");
+	fprintf(f, "needed %s%s, by its %s", needed_bound_text(n), format_bytes(a, n->bytes),
+		strcmp(n->witness, "pss") ? "cgroup" : "PSS");
 	if (n->has_time)
 		fprintf(f, ", at %s", format_seconds(a, n->elapsed_ns));
 	if (n->unmapped_bytes) {
@@ -145,16 +159,15 @@ static void memory_put_needed(FILE *f, const struct memory_needed *n)
 }
 
 /* Writes the peak of PSS. It is only approximate if a sample reused earlier values. */
-static void memory_put_pss(FILE *f, const struct summary *s)
+static void memory_put_pss(struct memory_lines *m, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
 
-	fprintf(f,
-		"              proportional %s %s (shared pages divided among users, above counted "
-		"for each)\n",
+	fprintf(memory_line(m),
+		"proportional %s %s (shared pages divided among users, above counted for each)\n",
 		s->pss.postponed ? "about" : "at least", format_bytes(a, s->pss_peak_bytes));
 	if (s->pss.skipped)
-		fprintf(f, "              without %s process%s that could not be read\n",
+		fprintf(memory_line(m), "without %s process%s that could not be read\n",
 			format_count(a, s->pss.skipped), s->pss.skipped == 1 ? "" : "es");
 }
 
@@ -185,39 +198,46 @@ static void memory_put_cgroup(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
+/* Writes the peak of the tree, or its bounds, if any of them is known. */
+static void memory_put_tree(struct memory_lines *m, const struct summary *s, bool has_bounds,
+			    const struct memory_needed *better)
+{
+	uint64_t known = s->has_rss_peak ? s->rss_peak_bytes : s->rss_peak_exact_bytes;
+
+	if (!s->has_rss_peak && !s->has_rss_peak_exact)
+		return;
+	memory_line(m);
+	if (better && better->bytes < known)
+		fputs("with shared pages for each process: ", m->f);
+	memory_put_tree_peak(m->f, s, has_bounds);
+}
+
 void memory_text(FILE *f, const struct summary *s, bool has_bounds)
 {
 	const struct memory_needed n = memory_needed_of(s);
 	const bool has_better = *n.witness && strcmp(n.witness, "rss") != 0;
+	struct memory_lines m = { .f = f };
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	if (has_better)
-		memory_put_needed(f, &n);
-	if (s->has_rss_peak) {
-		fputs(!has_better ? "  memory      "
-		      : n.bytes < s->rss_peak_bytes
-			      ? "              with shared pages for each process: "
-			      : "              ",
-		      f);
-		memory_put_tree_peak(f, s, has_bounds);
-	}
+		memory_put_needed(memory_line(&m), &n);
+	memory_put_tree(&m, s, has_bounds, has_better ? &n : NULL);
 	if (n.unmapped_bytes && !has_better) {
-		fputs("              ", f);
-		memory_put_files(f, &n);
+		memory_put_files(memory_line(&m), &n);
 		fputc('\n', f);
 	}
 	if (s->marks_reset)
-		fputs("              no upper bound: a process reset its high-water mark\n", f);
+		fputs("no upper bound: a process reset its high-water mark\n", memory_line(&m));
 	if (s->has_rss_peak_exact)
-		memory_put_holders(f, &s->holders);
+		memory_put_holders(&m, &s->holders);
 	if (s->has_pss_peak && strcmp(n.witness, "pss") != 0)
-		memory_put_pss(f, s);
+		memory_put_pss(&m, s);
 	if (s->has_process_rss_peak && !largest_process_is_shown(s, has_bounds))
-		fprintf(f, "              largest process %s%s\n",
+		fprintf(memory_line(&m), "largest process %s%s\n",
 			s->process_rss_peak_exact ? "" : "about ",
 			format_bytes(a, s->process_rss_peak_bytes));
 	if (s->hugetlb_peak_bytes)
-		fprintf(f, "              huge pages %s besides, at a sample\n",
+		fprintf(memory_line(&m), "huge pages %s besides, at a sample\n",
 			format_bytes(a, s->hugetlb_peak_bytes));
 	memory_put_cgroup(f, s);
 	if (summary_has_total(s, M_minflt) && summary_has_total(s, M_majflt))
