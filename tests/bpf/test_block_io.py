@@ -213,6 +213,7 @@ class BlockIo(CgroupCase):
         for how in ("block__rq_complete", "block__rq_complete:attach", "block__bio_complete", "block__bio_complete:attach"):
             run = self.stop(self.follow("--inject-no-program", how))
             self.assert_complete(run)
+            self.assertIn(f"bpfmon: warning: --block-io has no effect: {run.meta['capabilities']['block_read_bytes']['reason']}\n", run.stderr)
             self.assertNotIn("block_read_bytes", run.summary)
             self.assertFalse(run.meta["capabilities"]["block_read_bytes"]["available"])
             self.assertIn("refuse" if how.endswith("complete") else "attach", run.meta["capabilities"]["block_read_bytes"]["reason"])

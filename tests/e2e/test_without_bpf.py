@@ -132,6 +132,14 @@ class FromProc(OrdinaryUser):
             self.assertIn("BPF", run.meta["capabilities"][key]["reason"])
         self.assertIn("--exact-peak has no effect: needs BPF", run.stderr)
 
+    def test_an_option_that_yields_nothing_is_a_warning(self):
+        for option in ("--net", "--io-kinds"):
+            run = self.run_unprivileged(["true"], [option])
+            self.assertEqual((run.code, run.stderr.count("has no effect")), (0, 1), run.stderr)
+            self.assertRegex(run.stderr, f"(?m)^bpfmon: warning: {option} has no effect: .*BPF")
+        for options in ([], ["--pss"], ["--metrics", "all"]):
+            self.assertNotIn("has no effect", self.run_unprivileged(["true"], options).stderr)
+
     def test_spans_have_what_their_commands_used_and_their_status(self):
         inner = f"{BPFMON} span inner -- {truth('spin')} 200"
         run = self.run_unprivileged(["sh", "-c", f"""{BPFMON} span outer -- sh -c '{inner}; {truth('seqchildren')} 20 10; exit 5'

@@ -154,6 +154,8 @@ static void run_become(const struct execution *x, const struct bench_case *c,
 	if (!run.job)
 		run.job = scheduler_job_id();
 	l.recorder.quiet = true;
+	if (turn->of || !turn->is_first)
+		l.recorder.asked.nr = 0; /* one warning is enough */
 	l.recorder.store = NULL;
 	l.recorder.lines_fd = turn->is_warmup ? 0 : x->keep.fd;
 	l.argv = c->argv;

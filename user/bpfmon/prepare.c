@@ -66,6 +66,20 @@ static const char *store_choose(const struct recording_options *o, const struct 
 	return o->store.path ? o->store.path : user_store(caller, host, o->record_as_root);
 }
 
+static void asked_fill(struct asked_options *asked, const struct recording_options *o)
+{
+	if (o->net_peers)
+		asked_add(asked, "--net-peers", "--net");
+	else if (o->net)
+		asked_add(asked, "--net", "--net");
+	if (o->io_kinds)
+		asked_add(asked, "--io-kinds", "--io-kinds");
+	if (o->pss_is_asked)
+		asked_add(asked, "--pss", "--pss");
+	if (o->block_io)
+		asked_add(asked, "--block-io", "--block-io");
+}
+
 void launch_prepare(struct launch_options *l, const struct recording_options *o,
 		    const struct user *caller, struct run *run)
 {
@@ -105,6 +119,7 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	r->live = o->live;
 	r->template = o->template;
 	r->as_user = l->record_as ? caller->name : NULL;
+	asked_fill(&r->asked, o);
 }
 
 static const char *option_of_root(const struct recording_options *o, const char *given)

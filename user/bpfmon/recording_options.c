@@ -429,6 +429,7 @@ static void pss_resolve(struct recording_options *r)
 {
 	bool is_named = metric_set_has_source(&r->wanted, SOURCE_PROCFS);
 
+	r->pss_is_asked = r->pss_ppm > 0;
 	if (r->pss_ppm && !is_named)
 		metric_set_put_source(&r->wanted, SOURCE_PROCFS);
 	else if (is_named && !r->pss_ppm)

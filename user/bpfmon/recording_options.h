@@ -51,7 +51,8 @@ struct recording_options {
 	const char *on_stall;       /* NULL if not given */
 	unsigned process_samples;   /* rows per sample; 0: none */
 	unsigned net_peers;         /* rows per sample; 0: none */
-	unsigned pss_ppm; /* share of the time for reading PSS, in millionths; 0: do not read it */
+	unsigned pss_ppm;  /* share of the time for reading PSS, in millionths; 0: do not read it */
+	bool pss_is_asked; /* by --pss, not only by --metrics */
 	const char *name, *job, *note; /* NULL if not given */
 	const char *agent;             /* socket of the agent to use; NULL if not given */
 	struct run_tags tags;

@@ -144,6 +144,7 @@ static const char out_of_memory[] = "the recorder ran out of memory: lines are m
 struct recorder {
 	struct observers observers;
 	const struct event_command *on_stall, *on_limit; /* not owned */
+	const struct asked_options *asked;               /* not owned */
 	struct line line;
 	struct summary folded; /* from the lines so far, in case no summary arrives */
 	bool has_begun, has_summary, is_of_agent;
@@ -213,6 +214,8 @@ static void recorder_give_line(struct recorder *r, const char *text, size_t leng
 		observers_begin(&r->observers);
 	}
 	observers_line(&r->observers, &r->line, text, length);
+	if (r->line.kind == LINE_META)
+		asked_check(r->asked, r->line.tree);
 	if (line_is_stall(&r->line))
 		event_command_execute(r->on_stall, stall_reason_of(&r->line));
 	else if (r->on_limit->command)
@@ -357,6 +360,7 @@ static int recorder_open(struct recorder *r, const struct recorder_options *o)
 	r->is_of_agent = o->is_of_agent;
 	r->on_stall = &o->on_stall;
 	r->on_limit = &o->on_limit;
+	r->asked = &o->asked;
 	return observers_open(&r->observers, o, &r->with_readers);
 }
 

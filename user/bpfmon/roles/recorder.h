@@ -3,6 +3,7 @@
 #ifndef ROLES_RECORDER_H
 #define ROLES_RECORDER_H
 
+#include "bpfmon/roles/effect.h"
 #include "bpfmon/roles/observer.h"
 
 #include <stdbool.h>
@@ -56,6 +57,7 @@ struct recorder_options {
 	bool stdout_is_closed;       /* descriptor 1 is a placeholder */
 	const char *template;        /* replaces the text summary; NULL: none */
 	const char *as_user;         /* for messages; NULL: the role kept its rights */
+	struct asked_options asked;  /* warn about those without effect */
 	struct event_command on_stall, on_limit;
 	int control_fd; /* to the launcher */
 	int stream_fd;  /* from the collector */
