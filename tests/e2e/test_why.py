@@ -549,8 +549,15 @@ class Others(Waiting):
 
     def test_what_is_no_process(self):
         with subprocess.Popen(["true"]) as ended:
-            pid = ended.pid
-        self.assertEqual(why(pid, status=2)["processes"][0]["wait"], "ended")
+            pid = str(ended.pid)
+        says = f"bpfmon: no process {pid} exists, and no run has this number; see 'bpfmon list'\n"
+        for words in ([pid], ["--json", pid]):
+            done = subprocess.run([BPFMON, "why", *words], capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", says))
+        other = str(self.sleeper())
+        done = subprocess.run([BPFMON, "why", "--json", pid, other], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, says))
+        self.assertEqual([str(p["pid"]) for p in json.loads(done.stdout)["processes"] if p["asked"]], [other])
 
 
 class OfARun(StoreCase):
@@ -585,8 +592,8 @@ class OfARun(StoreCase):
         self.assertEqual(run.wait(60), 0)
         for words in (("stuck",), ("--run", row["id"])):
             self.assert_refused(self.bpfmon("why", *words), "has ended", "bpfmon show")
-        self.assert_refused(self.bpfmon("why", "nothing-has-this-name"), "there is no run")
-        self.assert_refused(self.bpfmon("why", "--run", "4711"), "there is no run 4711")
+        self.assert_refused(self.bpfmon("why", "nothing-has-this-name"), "no run 'nothing-has-this-name'")
+        self.assert_refused(self.bpfmon("why", "--run", "4711"), "no run 4711 in the store")
 
     def test_who_asks_is_not_what_holds_up_the_others(self):
         """In the run itself bpfmon is a child of what it asks about, and reads what another one would write."""

@@ -131,7 +131,10 @@ static int why_add_pid(struct waits *w, pid_t pid)
 	return at < 0 ? at : 0;
 }
 
-/* A number is a PID if such a process exists. */
+/*
+ * A number is a PID if such a process exists. One that neither a process nor a run has is reported
+ * and left out: of several processes one may just have ended.
+ */
 static int why_add(struct why_options *o, struct waits *w, const char *word)
 {
 	pid_t pid = why_pid(word), command = pid ? launcher_command(pid) : 0;
@@ -142,7 +145,10 @@ static int why_add(struct why_options *o, struct waits *w, const char *word)
 		return why_add_pid(w, command ? command : pid);
 	err = why_add_run(o, w, word);
 	o->is_run = o->is_run || !err;
-	return err == -ENOENT && pid ? why_add_pid(w, pid) : err;
+	if (err != -ENOENT)
+		return err;
+	log_error("no process %s exists, and no run has this number; see 'bpfmon list'", word);
+	return 0;
 }
 
 static int why_add_all(struct why_options *o, struct waits *w)
@@ -154,7 +160,7 @@ static int why_add_all(struct why_options *o, struct waits *w)
 		log_error("no run %s in the store; see 'bpfmon list'", o->run);
 	for (char **word = o->common.words; *word && !err; word++)
 		err = why_add(o, w, *word);
-	return err;
+	return err || waits_given(w) ? err : -ESRCH;
 }
 
 static void wait_print(const struct wait *wait, bool is_discovered)
