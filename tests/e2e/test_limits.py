@@ -213,11 +213,13 @@ class Refused(Case):
 
     def test_what_is_no_limit(self):
         self.refused("rss", "no <")
+        self.refused("rss<=3", "has <=, but < is the only comparison")
+        self.refused("rss>3", "has no < after its key, and < is the only comparison")
         self.refused("rss<", "no number")
         self.refused("rss<1h", "a unit that does not fit")
         self.refused("rss<1.2.3", "no number")
         self.refused("wall<99999999999d", "too large")
-        self.refused("mem<1GiB", "must start with a key")
+        self.refused("mem<1GiB", "must start with a key: memory, rss, cpu, wall, processes,")
         self.refused("net<1MiB", "--net")
         self.refused("pss<1MiB", "--pss")
         self.refused("process.vms_bytes<1MiB", "for a process")

@@ -258,6 +258,8 @@ static const char *limit_read_most(struct limit *l, const char *at)
 	double value, factor = 1;
 	char *end;
 
+	if (*at == '=')
+		return "has <=, but < is the only comparison";
 	if (!digits)
 		return "has no number after <";
 	value = strtod(at, &end);
@@ -288,12 +290,13 @@ static const char *limit_read_key(struct limit *l, const char **at)
 			       : "has a key that is not available for a span; use wall, a memory "
 				 "metric except pss and uss, or a counter, as in cpu or processes";
 	default:
-		return "must start with a key: rss, cpu, wall, processes, read, write, net, or one "
-		       "from bpfmon metrics";
+		return "must start with a key: memory, rss, cpu, wall, processes, read, write, "
+		       "net, "
+		       "or one from bpfmon metrics";
 	}
 	*at = limit_skip_blanks(*at);
 	if (**at != '<')
-		return "has no < after its key";
+		return "has no < after its key, and < is the only comparison";
 	*at = limit_skip_blanks(*at + 1);
 	return NULL;
 }
