@@ -73,3 +73,9 @@ class OutOfMemory(AccountCase):
         self.assertGreaterEqual(self.kills(), 1)
         self.assertEqual(run.kind("event"), [])
         self.assertEqual(run.summary["oom_kills"], 0)
+
+    def test_hoarders_end_when_one_of_them_is_killed(self):
+        """Each would wait for the others for ever."""
+        hoarders = [truth("incgroup"), str(self.group), truth("hoarders"), "together", "4", "30", "10"]
+        done = subprocess.run(hoarders, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (99, "truth: a child ended with wait status 0x9\n"))

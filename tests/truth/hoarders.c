@@ -12,12 +12,15 @@ struct gate {
 
 static void memory_hold(const struct gate *g, double mib, double hold_ms)
 {
-	char *p = touch_mib(mib), byte = 0;
+	char *p, byte = 0;
 
-	if (g) {
+	if (g)
 		close(g->held[1]);
+	p = touch_mib(mib);
+	if (g) {
 		if (write(g->touched[1], &byte, 1) != 1)
 			truth_fail("write");
+		close(g->touched[1]);
 		if (read(g->held[0], &byte, 1) < 0)
 			truth_fail("read");
 	} else {
@@ -28,23 +31,37 @@ static void memory_hold(const struct gate *g, double mib, double hold_ms)
 	_exit(0);
 }
 
+/* Waits for a child, which has to have given its memory back: one may have been OOM-killed. */
+static void hoarder_wait(void)
+{
+	int status;
+
+	if (wait(&status) < 0)
+		truth_fail("wait");
+	errno = 0;
+	if (status)
+		truth_fail("a child ended with wait status 0x%x", status);
+}
+
 static void hoarders_together(long k, double mib, double hold_ms)
 {
 	struct gate g;
 	char byte;
+	long touched = 0;
 
 	if (pipe(g.touched) || pipe(g.held))
 		truth_fail("pipe");
 	for (long i = 0; i < k; i++)
 		if (!child_fork())
 			memory_hold(&g, mib, 0);
-	for (long i = 0; i < k; i++)
-		if (read(g.touched[0], &byte, 1) != 1)
-			truth_fail("read");
-	sleep_seconds(hold_ms / 1e3);
+	close(g.touched[1]); /* so that reading ends when no child can write any more */
+	while (touched < k && read(g.touched[0], &byte, 1) == 1)
+		touched++;
+	if (touched == k)
+		sleep_seconds(hold_ms / 1e3);
 	close(g.held[1]);
-	while (wait(NULL) > 0)
-		;
+	for (long i = 0; i < k; i++)
+		hoarder_wait();
 }
 
 static void hoarders_in_turn(long k, double mib, double hold_ms)
@@ -52,8 +69,7 @@ static void hoarders_in_turn(long k, double mib, double hold_ms)
 	for (long i = 0; i < k; i++) {
 		if (!child_fork())
 			memory_hold(NULL, mib, hold_ms);
-		if (wait(NULL) < 0)
-			truth_fail("wait");
+		hoarder_wait();
 	}
 }
 
