@@ -159,6 +159,12 @@ class FromProc(OrdinaryUser):
         tops = sum(span["cpu_seconds"] for span in spans.values() if "parent" not in span)
         self.assertLessEqual(tops, run.summary["cpu_seconds"])
 
+    def test_a_span_has_no_upper_bound_of_memory(self):
+        """Of processes that no sample saw nothing is known, so that even 0 B was possible as a bound."""
+        run = self.run_unprivileged(["sh", "-c", f"{BPFMON} span part -- true; sleep 0.3"], ["-i", "60"])
+        [span] = run.kind("span")
+        self.assertNotIn("rss_peak_upper_bytes", span)
+
     def test_a_span_passes_signals_on(self):
         command = """trap "exit 7" TERM; echo > ready; while :; do sleep 0.01; done"""
         run = self.run_unprivileged(["sh", "-c", f"""cd {self.dir}; {BPFMON} span part -- sh -c '{command}' &

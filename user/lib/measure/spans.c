@@ -485,8 +485,9 @@ static void span_finish(struct spans *all, struct live_span *s, bool is_over)
 	account_add(&total, &s->tally.removed);
 	span_set_totals(s, &total);
 	span_set_times(all, s, is_over);
-	memory_bound_report(&s->tally.bound, metric_has(&all->view->run->usable, M_rss),
-			    &s->tally.summary);
+	if (!all->view->run->is_from_proc) /* without BPF, some processes have no record */
+		memory_bound_report(&s->tally.bound, metric_has(&all->view->run->usable, M_rss),
+				    &s->tally.summary);
 	summary_finish(&s->tally.summary);
 	span_write(&all->view->json, s);
 	feeds_put(&all->view->feeds, &all->view->json);
