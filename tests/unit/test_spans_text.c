@@ -132,6 +132,23 @@ static void a_rest_that_would_be_less_than_nothing_is_not_known(void **state)
 	free(text);
 }
 
+/* The loop is for widths; the message has the text. */
+static void no_label_of_the_table_is_cut(void **state)
+{
+	static struct span spans[12];
+
+	(void)state;
+	for (uint64_t i = 0; i < 12; i++)
+		spans[i] = span_of(i + 1, i, i < 11 ? "a" : "", SECOND);
+	for (size_t width = 40; width < 140; width++) {
+		char *text = text_of(spans, 12, width % 2, width);
+
+		if (!strstr(text, "\n  (rest of the run) ") || !strstr(text, " (no name) "))
+			fail_msg("at %zu columns: %s", width, text);
+		free(text);
+	}
+}
+
 static void a_run_without_spans_is_all_rest(void **state)
 {
 	char *text = text_of(NULL, 0, false, 60);
@@ -187,6 +204,7 @@ int main(void)
 		cmocka_unit_test(each_one_has_its_status),
 		cmocka_unit_test(what_is_wrong_with_a_span_is_below_it),
 		cmocka_unit_test(a_rest_that_would_be_less_than_nothing_is_not_known),
+		cmocka_unit_test(no_label_of_the_table_is_cut),
 		cmocka_unit_test(a_run_without_spans_is_all_rest),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(names_cannot_steer_a_terminal),

@@ -362,6 +362,28 @@ static void a_short_summary_has_the_main_figures_and_all_trouble(void **state)
 	free(text);
 }
 
+/* The loop is for widths; the message has the text. */
+static void label_of_what_no_sample_saw_is_not_cut(void **state)
+{
+	struct summary s = { .bounds.is_from_proc = true, .complete = true };
+	struct process p = { .exe = "/bin/cc", .has_rss_peak = true };
+
+	(void)state;
+	for (int id = 0; id < NR_METRICS; id++) {
+		sample_set(&s.total, (enum metric_id)id, 9000000000);
+		metric_put(&p.have, (enum metric_id)id);
+	}
+	assert_int_equal(summary_add_process(&s, &p), 0);
+	for (size_t width = 50; width < 100; width++) {
+		char *text = summary_text(&s, NULL, width);
+
+		if (!strstr(text, "\n  (ended between samples) "))
+			fail_msg("at %zu columns: %s", width, text);
+		free(text);
+	}
+	summary_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +404,7 @@ int main(void)
 		cmocka_unit_test(a_run_of_a_command_has_no_moves),
 		cmocka_unit_test(no_text_of_a_file_steers_the_terminal),
 		cmocka_unit_test(no_line_is_wider_than_asked_for),
+		cmocka_unit_test(label_of_what_no_sample_saw_is_not_cut),
 		cmocka_unit_test(what_went_wrong_is_red_and_nothing_else),
 		cmocka_unit_test(marks_of_style_take_no_columns_and_are_removed_without_colour),
 	};

@@ -10,7 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_LEAST 16
+static const char rest_label[] = "(rest of the run)", nameless[] = "(no name)";
+
+#define NAME_LEAST (sizeof(rest_label) - 1) /* columns: labels of this table are never cut */
+#define INDENTED_LEAST (sizeof(nameless) - 1)
 #define NAME_MOST 40
 #define INDENT 2
 #define NOTE_BYTES 200
@@ -163,8 +166,8 @@ static void spans_put_row(const struct table *t, enum row row, const char *name,
 		spans_row_markdown(t, row, name, depth, sum);
 		return;
 	}
-	if (indent + NAME_LEAST / 2 > t->names)
-		indent = t->names - NAME_LEAST / 2;
+	if (indent + INDENTED_LEAST > t->names)
+		indent = t->names - INDENTED_LEAST;
 	fprintf(t->f, "  %*s", (int)indent, "");
 	format_padded(t->f, name, t->names - indent);
 	for (int col = 0; col < NR_COLUMNS; col++) {
@@ -225,7 +228,7 @@ static void path_put(const struct table *t, size_t width, size_t at)
 	char name[SPAN_NAME_BYTES + 8];
 
 	snprintf(name, sizeof(name), "%s%s", path->is_orphan ? "?/" : "",
-		 path->name[0] ? path->name : "(no name)");
+		 path->name[0] ? path->name : nameless);
 	spans_put_row(t, ROW_SPANS, name, path->depth, sum);
 	if (sum->nr > 1) {
 		spans_put_row(t, ROW_LEAST, "(least)", path->depth + 2, sum);
@@ -250,7 +253,7 @@ static bool column_is_needed(const struct table *t, int col)
 
 static size_t spans_longest_name(const struct table *t)
 {
-	size_t longest = strlen("(rest of the run)"), n;
+	size_t longest = strlen(rest_label), n;
 
 	for (size_t i = 0; i < t->paths->nr; i++) {
 		n = format_columns(t->paths->all[i].name) +
@@ -312,7 +315,7 @@ static void spans_put_table(struct table *t, size_t width)
 	spans_put_head(t);
 	for (size_t at = NO_PATH; (at = span_paths_next(t->paths, at)) != NO_PATH;)
 		path_put(t, width, at);
-	spans_put_row(t, ROW_REST, "(rest of the run)", 0, NULL);
+	spans_put_row(t, ROW_REST, rest_label, 0, NULL);
 	spans_put_row(t, ROW_RUN, "= the run", 0, NULL);
 	if (!t->run->complete)
 		spans_put_note(t, width, 0, "(INCOMPLETE: bpfmon show has what was lost)");

@@ -10,6 +10,7 @@
 #define PROGRAMS_SHOWN 10
 #define NAME_COLUMNS 34
 #define LEAST_NAME 16 /* on a narrow line */
+#define LABEL_NAME 23 /* for "(ended between samples)" */
 
 struct columns {
 	bool cpu, peak, io;
@@ -29,11 +30,12 @@ static void programs_fit_columns(struct columns *show, size_t width)
 
 	if (!width)
 		return;
-	show->name = LEAST_NAME;
+	show->name = LABEL_NAME; /* rather than to cut a label, leave out columns */
 	if (programs_width(show) > width)
 		show->io = false;
 	if (programs_width(show) > width)
 		show->peak = false;
+	show->name = LEAST_NAME;
 	over = programs_width(show);
 	show->name = width > over ? LEAST_NAME + width - over : LEAST_NAME;
 	if (show->name > NAME_COLUMNS)
