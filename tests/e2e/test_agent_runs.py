@@ -188,6 +188,27 @@ class Followed(AgentCase):
             c.close()
         self.assert_sound(before)
 
+    def test_attach_records_a_job_of_the_node_from_its_beginning(self):
+        self.new_agent(f"[agent]\nhierarchy = unified\n[rule test]\npattern = /bpfmon-test-{os.getpid()}-{{name}}\nkind = test\n")
+        group = pathlib.Path("/sys/fs/cgroup") / UNIFIED / f"bpfmon-test-{os.getpid()}-old"
+        group.mkdir()
+        self.addCleanup(group.rmdir)
+        path = self.dir / "job.jsonl"
+        script = f"{truth('spin')} 300; touch {self.dir}/spun; exec sleep 60"
+        process = subprocess.Popen([truth("incgroup"), str(group), "sh", "-c", script])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        wait_for((self.dir / "spun").exists, "what counts although it is over")
+        words = ("attach", "--agent", self.agent.socket, "--job", "test/old", "--no-store", "-q", "-o", path)
+        attached = self.agent.bpfmon(*words, uid=0)
+        wait_for(lambda: path.exists() and b'"kind":"sample"' in path.read_bytes(), "a sample")
+        attached.send_signal(signal.SIGINT)
+        _, said = attached.communicate(timeout=60)
+        self.assertEqual((attached.returncode, said), (0, b""))
+        meta, *_, summary = [json.loads(line) for line in path.read_text().splitlines()]
+        self.assertEqual((meta["node_job"]["id"], summary["kind"]), ("test/old", "summary"))
+        self.assertGreaterEqual(summary["cpu_seconds"], 0.3)
+
 
 class Orphans(AgentCase):
     CONFIG = ""
