@@ -3,7 +3,8 @@
 """Regenerates the parts of docs/man/* that the program's own help has: between `.\\" begin PART` and `.\\" end PART`.
 
 Usage: tools/gen-manual.py FOLDER
-Writes all pages to FOLDER. Parts of a page: head (title, name, synopsis), options (with the exit status), commands (the list of subcommands).
+Writes all pages to FOLDER. Parts of a page: head (title, name, synopsis), description, options (with the exit status),
+commands (the list of subcommands).
 """
 
 import os
@@ -41,6 +42,10 @@ def prose(text):
     text = re.sub(r"`([^`]*)`", lambda m: bold(m[1]), text)
     text = re.sub(r"([a-z-]+)(\([18]\))", r"\\fB\1\\fR\2", text)
     return re.sub(r"\\e(?=fB|fR)", r"\\", roff(text))
+
+
+def sentence(text):
+    return text[0].upper() + text[1:]
 
 
 class Help:
@@ -82,8 +87,8 @@ def option_shown(row):
 def paragraphs(lines):
     """Each paragraph as roff; rows of a word and its meaning are a list."""
     for block in "\n".join(lines).strip("\n").split("\n\n"):
-        rows = [(line, re.match(r"  (\S+)(?:  +| )(\S.*)$", line)) for line in block.split("\n")]
-        if len(rows) > 1 and all(row for _, row in rows[1:]) and rows[0][0].endswith(":") and not rows[1][0].count(","):
+        rows = [(line, re.match(r"  ([\w-]+) +(\S.*)$", line)) for line in block.split("\n")]
+        if len(rows) > 1 and all(row for _, row in rows[1:]):
             yield rows[0][0] + "".join(f"\n.TP\n{bold(roff(row[1]))}\n{prose(row[2])}" for _, row in rows[1:])
         elif block.strip():
             yield prose("\n".join(line.strip() for line in block.split("\n")))
@@ -117,7 +122,7 @@ def options_part(shown, but):
         yield f".PP\n{paragraph}"
     if shown.exit_status:
         text = " ".join(shown.exit_status.split())
-        yield f'.SH "EXIT STATUS"\n{roff(text[0].upper() + text[1:])}'
+        yield f'.SH "EXIT STATUS"\n{roff(sentence(text))}'
 
 
 def commands_part(text):
@@ -125,7 +130,7 @@ def commands_part(text):
     for line in text.split("\n\nMeasurement")[0].split("\n"):
         row = COMMAND.match(line)
         if row:
-            yield f".TP\n\\fBbpfmon\\-{row[1]}\\fR(1)\n{roff(row[2])}."
+            yield f".TP\n\\fBbpfmon\\-{row[1]}\\fR(1)\n{roff(sentence(row[2]))}."
         elif re.match(r"[A-Z]\w+:$", line):
             yield f".SS {line[:-1]}"
 
@@ -133,13 +138,15 @@ def commands_part(text):
 def parts_of(page, subjects, run):
     """The generated parts of a page, by name."""
     if page.name == "bpfmon-exporter.8":
-        return {}
+        shown = Help(help_of("bpfmon-exporter"))
+        return {"options": options_part(shown, ())}
     if page.name == "bpfmon.1":
         return {"commands": commands_part(help_of("bpfmon")), "options": options_part(run, ())}
     name = page.stem.removeprefix("bpfmon-")
     shown = Help(help_of("bpfmon", name))
     but = [row[0] for _, row in run.rows] if name == "attach" else EVERYWHERE
-    return {"head": head_part(name, subjects[name], shown), "options": options_part(shown, but)}
+    description = [".SH DESCRIPTION", *"\n.PP\n".join(shown.before).split("\n")]
+    return {"head": head_part(name, subjects[name], shown), "description": description, "options": options_part(shown, but)}
 
 
 def regenerate(page, parts):

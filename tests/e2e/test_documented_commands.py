@@ -41,8 +41,14 @@ ELSEWHERE = (
     ("docs/PAGES.md", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
     ("docs/PAGES.md", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),
     ("docs/TUTORIAL.md", "", "steps that need those before", "tests/e2e/test_tutorial.py"),
-    ("docs/man/bpfmon.1", "sudo bpfmon attach --cgroup", "ends with the service", "tests/bpf/test_attach_cgroup.py"),
-    ("docs/man/bpfmon.1", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
+    ("docs/man/bpfmon-agent.1", "sudo bpfmon agent", "needs its configuration, and serves until it is ended", "tests/systemd/test_service.py"),
+    ("docs/man/bpfmon-attach.1", "sudo bpfmon attach --cgroup", "ends with the service", "tests/bpf/test_attach_cgroup.py"),
+    ("docs/man/bpfmon-attach.1", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
+    ("docs/man/bpfmon-attach.1", "bpfmon attach --job", "needs an agent", "tests/e2e/test_agent_runs.py"),
+    ("docs/man/bpfmon-exporter.8", "bpfmon-exporter --config", "serves until it is ended", "tests/e2e/test_exporter.py"),
+    ("docs/man/bpfmon-jobs.1", "bpfmon jobs", "needs an agent", "tests/systemd/test_service.py"),
+    ("docs/man/bpfmon-serve.1", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
+    ("docs/man/bpfmon-top.1", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),
 )
 # what a document can only give an example of, and what stands for it here
 INSTEAD = ((r"--pid 4711\b", "--pid {pid}"), (r"why( --json)? 4711\b", r"why\1 {pid}"), (r"--duration 60\b", "--duration 0.2"), (r"--metrics-udp 8092\b", "--metrics-udp 0"), (r"\"\$GITHUB_STEP_SUMMARY\"", "summary.md"))

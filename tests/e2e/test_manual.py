@@ -8,6 +8,7 @@ import subprocess
 import unittest
 
 from lib.bpfmon import BPFMON, TOP, Case, said_by
+from lib.documents import manual_commands
 
 NEEDS = ()
 PAGES = TOP / "docs/man"
@@ -36,11 +37,22 @@ class Page(unittest.TestCase):
         there = {page.name for page in PAGES.iterdir()}
         self.assertEqual(there, {"bpfmon.1", "bpfmon-exporter.8"} | {f"bpfmon-{name}.1" for name in rows - WITHOUT_PAGE})
 
+    def test_each_page_begins_with_name_usage_examples_and_description(self):
+        for page in PAGES.iterdir():
+            with self.subTest(page.name):
+                self.assertEqual(list(sections(page.name))[:4], ["NAME", "SYNOPSIS", "EXAMPLES", "DESCRIPTION"])
+                self.assertTrue(list(manual_commands(page.read_text())))
+                self.assertRegex(sections(page.name)["DESCRIPTION"], r"\A\w+ \w+")
+
+    def test_a_document_that_a_page_names_is_there(self):
+        named = {name for page in PAGES.iterdir() for name in re.findall(r"[A-Z]+\.md", page.read_text())}
+        self.assertGreater(len(named), 5)
+        self.assertEqual([name for name in named if not (TOP / "docs" / name).exists()], [])
+
     def test_the_page_of_a_subcommand_has_its_name_usage_and_all_options(self):
         for name in subcommands():
             with self.subTest(name):
                 there = sections(f"bpfmon-{name}.1")
-                self.assertEqual(list(there)[:2], ["NAME", "SYNOPSIS"])
                 self.assertTrue(there["NAME"].startswith(f"bpfmon-{name} - "))
                 self.assertIn(f"bpfmon {name}", there["SYNOPSIS"])
                 shown = set(re.findall(r"(?m)^(?:-., )?(--[a-z-]+)", there.get("OPTIONS", "")))

@@ -108,7 +108,7 @@ static int cmd_help(int argc, char **argv)
 const struct subcommand subcommand_help = {
 	.name = "help",
 	.aliases = "man",
-	.summary = "open the manual page of COMMAND",
+	.summary = "open the manual page, or that of COMMAND",
 	.part = PART_INFORMS,
 	.words = { .most = 1, .offer = completion_offer_subcommands },
 	.run = cmd_help,
