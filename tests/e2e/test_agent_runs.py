@@ -13,7 +13,8 @@ from lib.agent import DESCRIBED, DESCRIPTION, NOBODY, READY, START, STOP
 from lib.agent import AgentCase
 from lib.bpfmon import BPFMON, truth
 from lib.cgroups import UNIFIED
-from lib.live import descendants_of, wait_for
+from lib.live import PATIENCE, descendants_of, wait_for
+from lib.node import rmdir_patiently
 
 
 def arguments_of(pid):
@@ -166,6 +167,29 @@ class Nested(AgentCase):
 
 
 class Followed(AgentCase):
+    def job_that_goes_on(self):
+        """Its id; a job with one process that sleeps."""
+        self.new_agent(f"[agent]\nhierarchy = unified\n[rule test]\npattern = /bpfmon-test-{os.getpid()}-{{name}}\nkind = test\n")
+        group = pathlib.Path("/sys/fs/cgroup") / UNIFIED / f"bpfmon-test-{os.getpid()}-on"
+        group.mkdir()
+        self.addCleanup(rmdir_patiently, group)
+        process = subprocess.Popen([truth("incgroup"), str(group), "sleep", "600"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        with self.client() as c:
+            c.listen()
+            return last(c.lines(lambda l: l["kind"] == "meta" and l["node_job"]["kind"] == "test"))["node_job"]["id"]
+
+    def test_an_attachment_to_a_job_ends_after_its_duration(self):
+        job, out = self.job_that_goes_on(), self.dir / "job.jsonl"
+        began = time.monotonic()
+        words = ["attach", "-q", "--no-store", "--agent", self.agent.socket, "--job", job, "--duration", "1", "-o", out]
+        _, said = self.agent.bpfmon(*words, uid=0).communicate(timeout=PATIENCE)
+        self.assertGreaterEqual(time.monotonic() - began, 1)
+        lines = [json.loads(line) for line in out.read_text().splitlines()]
+        self.assertEqual(last(lines)["kind"], "summary", said)
+        self.assertIn(job, {line["node_job"]["id"] for line in self.agent.jobs(uid=0) if "node_job" in line})
+
     def test_a_job_of_the_node_ends_while_it_is_followed(self):
         self.new_agent(f"[agent]\nhierarchy = unified\n[rule test]\npattern = /bpfmon-test-{os.getpid()}-{{name}}\nkind = test\n")
         top = pathlib.Path("/sys/fs/cgroup") / UNIFIED

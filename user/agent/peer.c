@@ -401,6 +401,8 @@ void peer_attend(struct peer *p)
 		run_attend(p);
 	if (p->tenant && p->state == PEER_LEAVES)
 		leaving_attend(p);
+	if (p->state == PEER_LISTENS && clock_ns(CLOCK_MONOTONIC) >= p->end_ns)
+		peer_stop(p, "");
 	if (p->state == PEER_LISTENS && f->is_ended)
 		peer_finish(p);
 	if (p->state == PEER_LISTENS && f->is_broken)
@@ -421,7 +423,7 @@ int peer_wait(struct peer *p, int wait_ms)
 	if (p->tenant &&
 	    (p->state == PEER_GONE || (p->state == PEER_RUNS && p->tenant->progress == OVER)))
 		until_ns = now_ns + CLOSING_NS;
-	else if (p->state == PEER_RUNS && p->end_ns < until_ns)
+	else if ((p->state == PEER_RUNS || p->state == PEER_LISTENS) && p->end_ns < until_ns)
 		until_ns = p->end_ns;
 	if (until_ns == UINT64_MAX)
 		return wait_ms;

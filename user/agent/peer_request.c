@@ -271,6 +271,8 @@ static int job_listen(struct peer *p, const struct request *r, char *why, size_t
 	/* the answer must not reveal whether another user has such a job */
 	if (j) {
 		p->follows = j;
+		if (r->duration_ns)
+			p->end_ns = clock_ns(CLOCK_MONOTONIC) + r->duration_ns;
 		stream_put_meta(&p->agent->stream, &j->subject, &p->listener);
 		if (r->processes)
 			job_listen_to_processes(p, &j->view);
