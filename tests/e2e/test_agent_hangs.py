@@ -10,15 +10,12 @@ import threading
 import time
 
 from lib.agent import FAILED, NOBODY, PACKET, READY
-from lib.agent import AgentCase
+from lib.agent import AT_USUAL_PLACE, AgentCase
 from lib.bpfmon import BPFMON
 from lib.live import PATIENCE
 
 AGENTS_SECONDS = 10
 HANGS = "the agent has not answered for 10 s"
-# a mount namespace in which the test's agent is at the usual place
-PLACE = """mount --bind "$0" /mnt && mount -t tmpfs none /run && mkdir /run/bpfmon && mount --bind /mnt /run/bpfmon || exit 1
-exec "$@\""""
 
 
 class SlowAgent:
@@ -58,7 +55,7 @@ class Hangs(AgentCase):
 
     def begin_at_usual_place(self, name, *words):
         ordinary = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-        argv = ["unshare", "-m", "sh", "-c", PLACE, self.agent.folder, *ordinary, BPFMON, *words]
+        argv = ["unshare", "-m", "sh", "-c", AT_USUAL_PLACE, self.agent.folder, *ordinary, BPFMON, *words]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         self.clients[name] = subprocess.Popen(list(map(str, argv)), cwd="/", **pipes), time.monotonic()
 

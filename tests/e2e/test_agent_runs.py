@@ -10,7 +10,7 @@ import subprocess
 import time
 
 from lib.agent import DESCRIBED, DESCRIPTION, NOBODY, READY, START, STOP
-from lib.agent import AgentCase
+from lib.agent import AT_USUAL_PLACE, AgentCase
 from lib.bpfmon import BPFMON, truth
 from lib.cgroups import UNIFIED
 from lib.live import PATIENCE, descendants_of, wait_for
@@ -232,6 +232,15 @@ class Followed(AgentCase):
         meta, *_, summary = [json.loads(line) for line in path.read_text().splitlines()]
         self.assertEqual((meta["node_job"]["id"], summary["kind"]), ("test/old", "summary"))
         self.assertGreaterEqual(summary["cpu_seconds"], 0.3)
+
+    def test_root_attaches_to_a_job_through_the_agent_at_the_usual_place(self):
+        job, out = self.job_that_goes_on(), self.dir / "job.jsonl"
+        (self.agent.folder / "agent.sock").hardlink_to(self.agent.socket)
+        words = [BPFMON, "attach", "-q", "--no-store", "--job", job, "--duration", "0.5", "-o", out]
+        argv = ["unshare", "-m", "sh", "-c", AT_USUAL_PLACE, self.agent.folder, *words]
+        done = subprocess.run(list(map(str, argv)), capture_output=True, text=True, check=False, timeout=PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(out.read_text().splitlines()[-1])["kind"], "summary")
 
 
 class Orphans(AgentCase):

@@ -26,6 +26,9 @@ TEXT_BYTES = 1024
 PACKET = struct.Struct(f"=IiQ{TEXT_BYTES}s")
 DESCRIBED = b'{"kind":"description","tags":[],"command":["x"]}'
 PART_BYTES = TEXT_BYTES - 1  # base/message.c
+# for `unshare -m sh -c`: a mount namespace in which the agent of the folder $0 is at the usual place
+AT_USUAL_PLACE = """mount --bind "$0" /mnt && mount -t tmpfs none /run && mkdir /run/bpfmon && mount --bind /mnt /run/bpfmon || exit 1
+exec "$@\""""
 TICKS = os.sysconf("SC_CLK_TCK")
 
 

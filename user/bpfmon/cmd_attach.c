@@ -5,6 +5,7 @@
  */
 #include "bpfmon/cmd_attach.h"
 
+#include "base/agent_socket.h"
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -422,6 +423,9 @@ static int cmd_attach(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	recorder_choose_user(&o.recording, &caller, &l);
+	/* only an agent knows the jobs of the node, for root as well */
+	if (!targets_count(&o) && !o.recording.agent)
+		o.recording.agent = AGENT_SOCKET;
 	if (lent_rights_check_attach(&o))
 		return EXIT_USAGE;
 	/* /proc cannot show which cgroups appear later; and there is no command to run bare */
@@ -432,11 +436,6 @@ static int cmd_attach(int argc, char **argv)
 				       : NULL,
 			 may_fall_back))
 		return EXIT_USAGE;
-	if (!targets_count(&o) && l.agent_fd < 0) {
-		log_error("only the agent knows jobs of this node; give its socket with --agent, "
-			  "or give processes or a cgroup");
-		return EXIT_USAGE;
-	}
 	if (o.container && attach_check_container(&o, &caller, &container, folder))
 		return EXIT_USAGE;
 	/* the caller did not name the folder of a container */
