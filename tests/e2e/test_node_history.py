@@ -398,7 +398,7 @@ class Users(HistoryCase):
         ((of_node,),) = self.ask("SELECT id FROM run WHERE job = 'node'")
         for word in (number, uuid, "slurm/7802", of_node, "node", "other"):
             said = self.as_user("show", word, code=2)
-            self.assertEqual(said, f"bpfmon: no run '{word}' in the store, and no such file; see 'bpfmon list'\n")
+            self.assertEqual(said, f"bpfmon: no job '{word}' in the history of the node, and no such file; see 'bpfmon list --node'\n")
 
     def test_a_query_for_the_lines_of_another_users_run_gets_none(self):
         ((number,),) = self.ask("SELECT id FROM run WHERE job = 'slurm/7802'")

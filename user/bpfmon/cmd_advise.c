@@ -133,7 +133,8 @@ static int advise_from(const struct advise_options *o, const struct stored_runs 
 	int err = advice_make(&a, all, from);
 
 	if (err == -ENODATA && !all->nr) {
-		log_error("no run matches the filters; 'bpfmon list' shows all runs");
+		log_error("no run matches the filters; '%s' shows all runs",
+			  stores_list_command(o->store.of_node));
 		return err;
 	}
 	if (err == -ENODATA) {

@@ -396,7 +396,8 @@ static int like_compare(const struct named_runs *named, const struct like_runs *
 
 	if (!runs->known.nr) {
 		log_error("no other finished run with a name or a command matches the filters; see "
-			  "'bpfmon list' with the same filters");
+			  "'%s' with the same filters",
+			  stores_list_command(named->stores.of_node));
 		return -ENOENT;
 	}
 	err = like_scale_make(&scale, &runs->known, !o->without_programs);

@@ -259,7 +259,8 @@ static int report_many_make(const struct report_many_options *o, const struct st
 	if (!err)
 		err = stores_query(&s, &filter, &all);
 	if (!err && !all.nr) {
-		log_error("no run matches the filters; see 'bpfmon list' with the same filters");
+		log_error("no run matches the filters; see '%s' with the same filters",
+			  stores_list_command(store->of_node));
 		err = -ENOENT;
 	}
 	if (!err)

@@ -97,8 +97,8 @@ static int sides_add_filtered(struct sides *all, struct steps *steps,
 	source_close(&src);
 	if (!err && found.nr < 2) {
 		log_error("%zu runs of the store pass the filters, and comparing takes two; see "
-			  "bpfmon list with the same filters",
-			  found.nr);
+			  "%s with the same filters",
+			  found.nr, stores_list_command(o->store.of_node));
 		err = -ENOENT;
 	}
 	stored_runs_done(&found);

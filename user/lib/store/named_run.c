@@ -316,9 +316,16 @@ static void run_name_guess(const struct stores *s, const char *word, char guess[
 
 static int word_report_unknown(const struct named_runs *n, const char *word)
 {
-	const char *in = n->stores.nr > 1 ? "stores" : "store";
+	const bool of_node = n->stores.of_node;
+	const char *what = of_node ? "job" : "run";
+	const char *in = of_node ? "history of the node" : n->stores.nr > 1 ? "stores" : "store";
 	char guess[RUN_LABEL_BYTES];
 
+	if (!word && of_node) {
+		log_error("no job named, and the history of the node is empty; name a file, or see "
+			  "'bpfmon jobs'");
+		return -ENOENT;
+	}
 	if (!word) {
 		log_error("no run named, and the %s empty; name a file, or record a run with: "
 			  "bpfmon -- COMMAND",
@@ -327,10 +334,11 @@ static int word_report_unknown(const struct named_runs *n, const char *word)
 	}
 	run_name_guess(&n->stores, word, guess);
 	if (*guess)
-		log_error("no run '%s' in the %s, and no such file; did you mean '%s'?", word, in,
-			  guess);
+		log_error("no %s '%s' in the %s, and no such file; did you mean '%s'?", what, word,
+			  in, guess);
 	else
-		log_error("no run '%s' in the %s, and no such file; see 'bpfmon list'", word, in);
+		log_error("no %s '%s' in the %s, and no such file; see '%s'", what, word, in,
+			  stores_list_command(of_node));
 	return -ENOENT;
 }
 

@@ -186,6 +186,11 @@ static const char *stores_choose(const struct store_options *o, char *of_node)
 	return of_node;
 }
 
+const char *stores_list_command(bool of_node)
+{
+	return of_node ? "bpfmon list --node" : "bpfmon list";
+}
+
 int stores_find(struct stores *s, const struct store_options *o)
 {
 	char of_node[CONFIG_TEXT_BYTES];
@@ -196,7 +201,7 @@ int stores_find(struct stores *s, const struct store_options *o)
 	bool was_sudo;
 	int err;
 
-	*s = (struct stores){ .is_named = store != NULL };
+	*s = (struct stores){ .is_named = store != NULL, .of_node = o->of_node };
 	if (o->of_node && !may_read_node(o))
 		s->agent = o->agent ? o->agent : AGENT_SOCKET;
 	uname(&uts);

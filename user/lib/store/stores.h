@@ -31,9 +31,12 @@ struct stores {
 	char **prefix; /* owned; before the number of a run: "" or "HOST:" */
 	size_t nr, room;
 	bool is_named;
+	bool of_node;      /* with the jobs of the node instead of the user's runs */
 	const char *agent; /* socket of the agent to query instead; NULL: use the files */
 };
 
+/* Returns the command that lists the jobs of the node, or the user's runs, for messages. */
+const char *stores_list_command(bool of_node);
 /*
  * Finds all stores, or the one that @o selects. Under sudo the process first drops to the user who
  * called it: root must not open a user's file. Returns a negative errno after an error message.
