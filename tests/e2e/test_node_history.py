@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 
+from lib.bpfmon import BPFMON
 from lib.live import wait_for
 from lib.node import NOBODY, AgentCase
 
@@ -391,6 +392,22 @@ class Users(HistoryCase):
         self.assertIn("slurm/7803", self.as_user("compare", "slurm/7801", "slurm/7803"))
         exported = self.as_user("export", "--format", "jsonl", "slurm/7801")
         self.assertEqual(exported, self.bpfmon("export", "--format", "jsonl", "--store", self.store, number))
+
+    def test_the_agent_of_the_variable_is_asked(self):
+        own = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/", "env": {**os.environ, "BPFMON_AGENT": str(self.socket)}}
+        self.assertIn("7801", self.bpfmon("list", "--node", **own))
+        self.assertIn("slurm/7801", self.bpfmon("show", "--node", "slurm/7801", **own))
+        self.assertIn("slurm/7801", self.bpfmon("report", "--node", "-o", "-", "slurm/7801", **own))
+        self.assertIn("slurm/7803", self.bpfmon("compare", "--node", "slurm/7801", "slurm/7803", **own))
+        self.assertIn("slurm/7803", self.bpfmon("export", "--node", "-f", "jsonl", "slurm/7803", **own))
+        self.bpfmon("advise", "--node", "--job", "slurm/*", **own)
+        self.assertIn(f"through the agent at {self.socket}\n", self.bpfmon("check", **own))
+        own["env"]["BPFMON_AGENT"] = str(self.place / "nothing")
+        self.assertIn(f"no agent answers at {self.place}/nothing", self.bpfmon("list", "--node", code=2, **own))
+        checked = subprocess.run([BPFMON, "check", "--json"], stdout=subprocess.PIPE, check=False, **own)
+        row = next(r for r in map(json.loads, checked.stdout.splitlines()) if r["name"] == "source of a run")
+        self.assertEqual((checked.returncode, row["available"]), (1, False))
+        self.assertIn(f"{self.place}/nothing", row["reason"])
 
     def test_a_run_of_another_user_is_as_one_that_is_not_there(self):
         ((number,),) = self.ask("SELECT id FROM run WHERE job = 'slurm/7802'")

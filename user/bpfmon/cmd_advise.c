@@ -57,6 +57,7 @@ static const struct option_group advise_groups[] = {
 	{ advise_rows, 0, false },
 	{ store_rows, AT(store), true },
 	{ node_rows, AT(store), false },
+	{ node_agent_rows, AT(store), true },
 	{ colour_rows, AT(common), true },
 	{ common_rows, AT(common), false },
 	{ 0 },

@@ -5,11 +5,14 @@
  */
 #include "base/memory.h"
 #include "options/common_options.h"
+#include "options/option_values.h"
 #include "bpfmon/recording_options.h"
 #include "options/settings.h"
 
 #include "base/exit_status.h"
 #include "base/agent_socket.h"
+#include "base/cleanup.h"
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/proc_connector.h"
@@ -32,6 +35,7 @@
 struct check_options {
 	struct common_options common;
 	enum print_format as;
+	const char *agent;        /* NULL: that at AGENT_SOCKET, if it is needed */
 	struct refusals refusals; /* for tests */
 };
 
@@ -44,10 +48,16 @@ static const struct option_row check_rows[] = {
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
 	{ 0 }
 };
+
+static const struct option_row check_agent_rows[] = {
+	{ "agent", 0, "SOCKET", false, "Check runs through the agent at SOCKET", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ 0 }
+};
 /* clang-format on */
 
 static const struct option_group check_groups[] = {
 	{ check_rows, 0, false },
+	{ check_agent_rows, 0, true },
 	{ colour_rows, AT(common), true },
 	{ common_rows, AT(common), false },
 	{ 0 },
@@ -78,6 +88,8 @@ struct found {
 	unsigned nr_off;          /* delay metrics that are switched off in the kernel */
 	char why[512];            /* why the programs cannot be loaded; empty: they can */
 	const char *source;       /* of a run here: "bpf", "agent", "procfs"; NULL: none */
+	const char *agent;        /* that the options name; NULL: none */
+	char why_no_agent[512];   /* why that one does not answer */
 	char why_no_packets[256]; /* why programs of cgroups are refused; empty: they are not */
 };
 
@@ -193,9 +205,23 @@ static void child_ignore(void *context, pid_t child)
 	(void)context, (void)child;
 }
 
-/* Without BPF and agent, a run is measured from /proc. */
-static const char *source_of_run(const struct found *x)
+/* Returns true if the agent at @path serves this user. */
+static bool agent_serves(const char *path, char *why, size_t size)
 {
+	__cleanup(closep) int fd = agent_socket_connect_alive(path, why, size);
+
+	return fd >= 0;
+}
+
+/*
+ * A run goes through an agent that is named, and fails without it. Without BPF and agent, a run is
+ * measured from /proc.
+ */
+static const char *source_of_run(struct found *x)
+{
+	if (x->agent)
+		return agent_serves(x->agent, x->why_no_agent, sizeof(x->why_no_agent)) ? "agent"
+											: NULL;
 	if (!*x->why)
 		return "bpf";
 	if (agent_socket_is_there() && !access(AGENT_SOCKET, W_OK))
@@ -253,13 +279,30 @@ static void check_loading(struct found *x, const struct refusals *refusals)
 	tracker_close(&t);
 }
 
+static void verdict_print_cannot(const char *why)
+{
+	terminal_begin_alarm(stdout);
+	printf("bpfmon cannot run here:");
+	terminal_end_alarm(stdout);
+	printf(" %s\n", why);
+}
+
+static void verdict_print_of_agent(const struct found *x)
+{
+	if (x->source)
+		printf("a run here is measured by BPF, through the agent at %s\n", x->agent);
+	else
+		verdict_print_cannot(x->why_no_agent);
+}
+
 static void verdict_print_without_bpf(const struct found *x)
 {
+	char why[700];
+
 	if (!x->source) {
-		terminal_begin_alarm(stdout);
-		printf("bpfmon cannot run here:");
-		terminal_end_alarm(stdout);
-		printf(" /proc does not list children of processes, and without BPF: %s\n", x->why);
+		snprintf(why, sizeof(why),
+			 "/proc does not list children of processes, and without BPF: %s", x->why);
+		verdict_print_cannot(why);
 	} else if (!strcmp(x->source, "agent")) {
 		printf("a run here is measured by BPF, through the agent at %s: %s\n", AGENT_SOCKET,
 		       x->why);
@@ -271,7 +314,9 @@ static void verdict_print_without_bpf(const struct found *x)
 
 static void found_print_verdict(const struct found *x)
 {
-	if (*x->why)
+	if (x->agent)
+		verdict_print_of_agent(x);
+	else if (*x->why)
 		verdict_print_without_bpf(x);
 	else if (x->without_length)
 		printf("a run here is measured by BPF, without: %s\n", x->without_text);
@@ -319,6 +364,7 @@ static int check_run(const struct check_options *o)
 	if (!files)
 		return EXIT_USAGE;
 	if (!found_open(&x, o->as)) {
+		x.agent = o->agent;
 		capability_each(found_put, &x);
 		program_types_probe(o->refusals.types, type_put, &x);
 		check_loading(&x, &o->refusals);
@@ -330,7 +376,8 @@ static int check_run(const struct check_options *o)
 		if (o->as == PRINT_TEXT)
 			found_print_verdict(&x);
 		else
-			row_put_json(stdout, "source of a run", x.source, x.source, x.why);
+			row_put_json(stdout, "source of a run", x.source, x.source,
+				     x.agent ? x.why_no_agent : x.why);
 		fputs(x.rows_text, stdout);
 		if (o->as == PRINT_TEXT)
 			settings_print(files);

@@ -168,10 +168,15 @@ static const struct option_row compare_rows[] = {
 /* clang-format on */
 
 static const struct option_group compare_groups[] = {
-	{ force_rows, AT(force), false },   { filter_rows, AT(filter), false },
-	{ store_rows, AT(store), true },    { node_rows, AT(store), false },
-	{ compare_rows, 0, false },         { colour_rows, AT(common), true },
-	{ common_rows, AT(common), false }, { 0 },
+	{ force_rows, AT(force), false },
+	{ filter_rows, AT(filter), false },
+	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
+	{ node_agent_rows, AT(store), true },
+	{ compare_rows, 0, false },
+	{ colour_rows, AT(common), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
 };
 
 static int compare_parse(void *options, int argc, char **argv)

@@ -75,6 +75,7 @@ static const struct option_group export_groups[] = {
 	{ silent_rows, AT(quiet), false },
 	{ store_rows, AT(store), true },
 	{ node_rows, AT(store), false },
+	{ node_agent_rows, AT(store), true },
 	{ common_rows, AT(common), false },
 	{ 0 },
 };

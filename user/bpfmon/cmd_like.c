@@ -321,6 +321,7 @@ static const struct option_group like_groups[] = {
 	{ filter_rows, AT(filter), false },
 	{ store_rows, AT(store), true },
 	{ node_rows, AT(store), false },
+	{ node_agent_rows, AT(store), true },
 	{ colour_rows, AT(common), true },
 	{ common_rows, AT(common), false },
 	{ 0 },

@@ -166,10 +166,15 @@ const struct option_row many_rows[] = {
 /* clang-format on */
 
 static const struct option_group list_groups[] = {
-	{ filter_rows, AT(filter), false }, { list_rows, 0, false },
-	{ many_rows, AT(many), false },     { store_rows, AT(store), true },
-	{ node_rows, AT(store), false },    { colour_rows, AT(common), true },
-	{ common_rows, AT(common), false }, { 0 },
+	{ filter_rows, AT(filter), false },
+	{ list_rows, 0, false },
+	{ many_rows, AT(many), false },
+	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
+	{ node_agent_rows, AT(store), true },
+	{ colour_rows, AT(common), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
 };
 
 static int list_check(const struct list_options *o)

@@ -55,6 +55,10 @@ static const struct option_row serve_rows[] = {
 	{ "port", 0, "N", false, "Listen on this port (default 0: any free port)", serve_port_parse, AT(port), GUARD_NONE },
 	{ "listen", 0, "ADDRESS", false, "Listen on this address (default 127.0.0.1)", text_parse, AT(listen), GUARD_ENVIRONMENT },
 	{ "host", 0, "NAME", false, "Accept this host name, too; may be repeated", serve_host_parse, 0, GUARD_ENVIRONMENT },
+	{ 0 }
+};
+
+static const struct option_row serve_agent_rows[] = {
 	{ "agent", 0, "SOCKET", false, "Ask the agent at SOCKET (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ 0 }
 };
@@ -62,6 +66,7 @@ static const struct option_row serve_rows[] = {
 
 static const struct option_group serve_groups[] = {
 	{ serve_rows, 0, false },
+	{ serve_agent_rows, 0, true },
 	{ store_rows, AT(store), true },
 	{ common_rows, AT(common), false },
 	{ 0 },

@@ -90,6 +90,7 @@ static const struct option_group show_groups[] = {
 	{ show_rows, 0, false },
 	{ store_rows, AT(store), true },
 	{ node_rows, AT(store), false },
+	{ node_agent_rows, AT(store), true },
 	{ colour_rows, AT(common), true },
 	{ common_rows, AT(common), false },
 	{ 0 },

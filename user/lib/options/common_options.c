@@ -51,6 +51,10 @@ const struct option_row store_rows[] = {
 #define AT(field) offsetof(struct store_options, field)
 const struct option_row node_rows[] = {
 	{ "node", 0, NULL, false, "Use the agent's history of jobs instead of your own runs", flag_parse, AT(of_node), GUARD_NONE },
+	{ 0 }
+};
+
+const struct option_row node_agent_rows[] = {
 	{ "agent", 0, "SOCKET", false, "With --node: ask the agent at SOCKET", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ 0 }
 };
