@@ -409,6 +409,12 @@ class Users(HistoryCase):
         self.assertEqual((checked.returncode, row["available"]), (1, False))
         self.assertIn(f"{self.place}/nothing", row["reason"])
 
+    def test_another_store_is_none_of_the_node(self):
+        said = self.bpfmon("list", "--node", "--store", self.store, code=2)
+        self.assertIn(f"to read '{self.store}', leave out --node", said)
+        usual = {**os.environ, "BPFMON_STORE": "/nonexistent", "BPFMON_AGENT": str(self.socket)}
+        self.assertIn("7801", self.bpfmon("list", "--node", env=usual))
+
     def test_a_run_of_another_user_is_as_one_that_is_not_there(self):
         ((number,),) = self.ask("SELECT id FROM run WHERE job = 'slurm/7802'")
         ((uuid,),) = self.ask("SELECT uuid FROM run WHERE job = 'slurm/7802'")

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/user.h"
+#include "options/common_options.h"
 #include "options/mistakes.h"
 #include "options/settings.h"
 #include "text/terminal.h"
@@ -203,6 +204,33 @@ static int words_check(const struct subcommand *sub, const struct common_options
 	return words_check_most(o, most);
 }
 
+/* Returns true if the option was neither set by a file nor by a variable. */
+static bool option_is_from_line(const char *value, const char *variable)
+{
+	const char *path;
+	unsigned line;
+
+	return value && value != getenv(variable) && !settings_origin(value, &path, &line);
+}
+
+/* Refuses --store together with --node, which names another store; as a default it has no effect.
+ */
+static int stores_check(const struct subcommand *sub, const void *options)
+{
+	for (const struct option_group *g = sub->groups; g && g->rows; g++) {
+		const struct store_options *o = (const void *)((const char *)options + g->offset);
+
+		if (g->rows != node_rows || !o->of_node ||
+		    !option_is_from_line(o->path, "BPFMON_STORE"))
+			continue;
+		log_error("--node reads the history of the agent, so there is no --store with it; "
+			  "to read '%s', leave out --node",
+			  o->path);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int options_parse(const struct subcommand *sub, void *options, int argc, char **argv)
 {
 	int err;
@@ -213,6 +241,8 @@ int options_parse(const struct subcommand *sub, void *options, int argc, char **
 		err = options_from_environment(sub, options);
 	if (!err)
 		err = options_from_line(sub, options, argc, argv);
+	if (!err)
+		err = stores_check(sub, options);
 	return err ? err : words_check(sub, options);
 }
 
