@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What calls move, counted by an agent for its clients: if its configuration says so."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -89,3 +90,20 @@ class CountsNot(AgentCase):
         code, said, lines = self.run_through("true", options=["--io-kinds"])
         self.assertEqual(code, 125)
         self.assertIn("io_kinds = yes", said)
+
+
+class Reloaded(AgentCase):
+    def test_what_needs_a_restart_is_named_and_not_offered_before(self):
+        agent = self.new_agent("[agent]\ninterval = 200ms\n")
+        agent.configure("[agent]\ninterval = 200ms\nnet = yes\nio_kinds = yes\nblock_io = yes\n[history]\nkeep_days = 3\n")
+        os.kill(agent.pid, signal.SIGHUP)
+        wait_for(lambda: "has been read again" in agent.said(), "the new configuration")
+        self.assertIn("not in effect until the agent is restarted: net, io_kinds, block_io, keep_days\n", agent.said())
+        for option, key in (("--net", "net"), ("--io-kinds", "io_kinds")):
+            code, said, _ = self.run_through("true", options=[option])
+            self.assertEqual(code, 125)
+            self.assertIn(f"needs {key} = yes in its configuration when it starts", said)
+        agent.end()
+        agent.start()
+        code, said, lines = self.run_through(*COMMAND, options=["--net"])
+        self.assertEqual((code, lines[-1]["net_tx_tcp_bytes"]), (0, 1000000), said)

@@ -481,18 +481,57 @@ void agent_close(struct agent *a)
 	config_done(&a->config);
 }
 
-static bool needs_restart(const struct agent_config *a, const struct agent_config *b)
+#define AT_START(key, member)                                                                      \
+	{                                                                                          \
+		key, offsetof(struct agent_config, member),                                        \
+			sizeof(((struct agent_config *)0)->member)                                 \
+	}
+
+/* Keys that take effect only when the agent starts. */
+static const struct start_key {
+	const char *key;
+	size_t offset, bytes;
+} start_keys[] = {
+	AT_START("socket", socket),         AT_START("hierarchy", hierarchy),
+	AT_START("max_tasks", max_tasks),   AT_START("net", net),
+	AT_START("io_kinds", io_kinds),     AT_START("block_io", block_io),
+	AT_START("store", store),           AT_START("keep_days", keep_days),
+	AT_START("keep_bytes", keep_bytes), AT_START("min_seconds", min_ns),
+};
+
+static bool start_key_is_same(const struct start_key *k, const char *a, const char *b)
 {
-	return strcmp(a->socket, b->socket) != 0 || strcmp(a->hierarchy, b->hierarchy) != 0 ||
-	       a->max_tasks != b->max_tasks || strcmp(a->store, b->store) != 0 ||
-	       a->keep_days != b->keep_days || a->keep_bytes != b->keep_bytes ||
-	       a->min_ns != b->min_ns;
+	return k->bytes == CONFIG_TEXT_BYTES ? !strcmp(a, b) : !memcmp(a, b, k->bytes);
+}
+
+/*
+ * Gives @now the values with which the agent has started, because it still works with these: what
+ * it offers to clients depends on them. Writes the keys that differed to @changed.
+ */
+static void config_keep_started(const struct agent_config *started, struct agent_config *now,
+				char *changed, size_t size)
+{
+	size_t used = 0;
+
+	*changed = '\0';
+	for (size_t i = 0; i < sizeof(start_keys) / sizeof(*start_keys); i++) {
+		const struct start_key *k = &start_keys[i];
+		const char *was = (const char *)started + k->offset;
+		char *is = (char *)now + k->offset;
+
+		if (start_key_is_same(k, was, is))
+			continue;
+		used += (size_t)snprintf(changed + used, size - used, "%s%s", used ? ", " : "",
+					 k->key);
+		memcpy(is, was, k->bytes);
+	}
 }
 
 int agent_reload_config(struct agent *a, char *why, size_t size)
 {
 	struct agent_config now;
 	struct rules *rules;
+	char changed[200];
 	int err = config_read(a->config.path[0] ? a->config.path : NULL, &now, why, size);
 
 	if (err)
@@ -502,10 +541,11 @@ int agent_reload_config(struct agent *a, char *why, size_t size)
 		config_done(&now);
 		return err;
 	}
-	if (needs_restart(&a->config, &now))
-		log_warn("socket, hierarchy, max_tasks and [history] change with the next start of "
-			 "the "
-			 "agent");
+	config_keep_started(&a->config, &now, changed, sizeof(changed));
+	if (*changed)
+		log_warn("changed in the configuration, and not in effect until the agent is "
+			 "restarted: %s",
+			 changed);
 	node_set_rules(&a->node, rules);
 	rules_close(a->rules);
 	config_done(&a->config);

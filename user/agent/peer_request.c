@@ -54,11 +54,11 @@ static int request_check_offered(const struct agent_config *c, const struct requ
 	if (!c->net && metric_set_has_source(&r->wanted, SOURCE_NET))
 		snprintf(why, size,
 			 "the agent does not count what sockets move: it needs net = yes in its "
-			 "configuration; or use sudo");
+			 "configuration when it starts; or use sudo");
 	else if (!c->io_kinds && metric_set_has_source(&r->wanted, SOURCE_KINDS))
 		snprintf(why, size,
 			 "the agent does not tell kinds of files apart: it needs io_kinds = yes in "
-			 "its configuration; or use sudo");
+			 "its configuration when it starts; or use sudo");
 	else if (r->exact_peak)
 		snprintf(why, size,
 			 "--exact-peak follows one tree of processes, and the agent follows the "
