@@ -89,8 +89,8 @@ const struct config_row config_rows[] = {
 	{ "exporter", "key", CONFIG_SECRET, AT(key), 0, 0, "", NULL,
 	  "private key of the certificate, a PEM file that other users cannot read" },
 	{ "exporter", "password_file", CONFIG_SECRET, AT(password_file), 0, 0, "", NULL,
-	  "file with USER:PASSWORD for HTTP authentication in its first line; other users cannot "
-	  "read it" },
+	  "file with up to 100 lines USER:HASH for HTTP authentication, as of mkpasswd -m "
+	  "yescrypt; other users cannot read it" },
 };
 /* clang-format on */
 const size_t nr_config_rows = sizeof(config_rows) / sizeof(*config_rows);
