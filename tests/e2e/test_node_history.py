@@ -126,6 +126,7 @@ class Read(HistoryCase):
         self.assertEqual(shown["meta"]["node_job"]["id"], "slurm/7301")
         self.assertEqual(shown["summary"], self.stored_summary("slurm/7301"))
         self.assertEqual(json.loads(self.bpfmon("show", "--json", *store, row["ref"])), shown)
+        self.assertNotIn("descendants", self.bpfmon("show", *store, "slurm/7301"))
         page = self.place / "page.html"
         self.bpfmon("report", *store, "-o", page, "slurm/7301")
         self.assertIn("slurm/7301", page.read_text())

@@ -212,6 +212,9 @@ static void only_processes_leave_descendants_unfound(void **state)
 	free(text);
 	s.by_cgroup = false;
 	assert_shown(&s, "descendants whose parent had ended before are not found\n");
+	text = summary_text(&s, &(struct summary_view){ .is_of_job = true }, 0);
+	assert_null(strstr(text, "descendants whose parent"));
+	free(text);
 }
 
 static void a_run_of_a_command_has_no_moves(void **state)

@@ -456,6 +456,7 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 	struct answer answer;
 	const struct summary_view view = { .answer = &answer,
 					   .is_running = o->state == RUN_RUNNING,
+					   .is_of_job = meta_is_of_job(meta),
 					   .has_bounds = true,
 					   .has_styles = true };
 

@@ -63,6 +63,7 @@ static int text_put_summary(struct text *t, const struct summary *total, FILE *f
 		total,
 		&(struct summary_view){ .answer = &answer,
 					.what = what,
+					.is_of_job = meta_is_of_job(t->meta),
 					.has_bounds = !f,
 					.is_short = f && summary_is_short(t->length, total),
 					.has_styles = f != NULL },

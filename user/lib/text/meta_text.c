@@ -131,6 +131,14 @@ static void meta_write_name(FILE *f, const json_t *meta)
 		meta_write_target(f, meta);
 }
 
+bool meta_is_of_job(const json_t *meta)
+{
+	const json_t *job = json_object_get(meta, "node_job");
+	const char *kind = json_string_value(json_object_get(job, "kind"));
+
+	return kind && strcmp(kind, "run") != 0;
+}
+
 char *meta_title(const json_t *meta)
 {
 	char *text = NULL;

@@ -4,6 +4,7 @@
 #define TEXT_META_TEXT_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Writes the name, if any, then the command or what was attached to. May write nothing. */
@@ -13,6 +14,9 @@ void meta_write_subject(FILE *f, const json_t *meta);
  * tags; its start. The caller frees it. NULL if @meta has none of these, or without memory.
  */
 char *meta_title(const json_t *meta);
+/* Returns true for a job of the node that is made of cgroups, not of a process and its descendants.
+ */
+bool meta_is_of_job(const json_t *meta);
 /* Writes a line for each value of @meta that is present, cut at @width columns. */
 void meta_text(FILE *f, const json_t *meta, size_t width);
 /* Returns what @write wrote. The caller frees it. NULL without memory. */

@@ -315,7 +315,7 @@ static void summary_put_foot(FILE *f, const struct summary *s, const struct summ
 		fputc('\n', f);
 	}
 	summary_put_skipped(f, s);
-	if (s->is_attached && !s->by_cgroup)
+	if (s->is_attached && !s->by_cgroup && !v->is_of_job)
 		fputs("  note        descendants whose parent had ended before are not found\n", f);
 	if (summary_is_from_collector(s))
 		summary_put_cost(f, s);

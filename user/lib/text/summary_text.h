@@ -13,6 +13,7 @@ struct summary_view {
 	const struct answer *answer; /* NULL to derive it from the summary alone */
 	const char *what;            /* command or target for the first line; may be NULL */
 	bool is_running;           /* the run has not ended; the summary covers its lines so far */
+	bool is_of_job;            /* of a job of the node, which has no lineage */
 	bool is_without_instances; /* omit instances and latencies */
 	bool has_bounds;           /* show both bounds of a peak that is not exact */
 	bool is_short;             /* only the result, the request, the main figures and trouble */
