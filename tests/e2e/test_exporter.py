@@ -69,6 +69,12 @@ class Served(EndpointCase):
             status, headers, _ = endpoint.ask("/metrics", method, "a=b" if method == "POST" else None)
             self.assertEqual((status, headers["Allow"]), (405, "GET, HEAD"), method)
 
+    def test_the_help_has_its_texts_in_one_column(self):
+        done = subprocess.run([EXPORTER, "--help"], stdout=subprocess.PIPE, text=True, check=True)
+        rows = [line for line in done.stdout.splitlines() if line.startswith("  --")]
+        self.assertEqual({re.match(r"  --.*?  +", row).end() for row in rows}, {29})
+        self.assertIn("agent:SOCKET", done.stdout)
+
     def test_the_page_is_links(self):
         endpoint = self.start()
         self.agent.begin("<b>job</b>")

@@ -30,12 +30,12 @@ static const struct option names[] = {
 
 void exporter_options_help(void)
 {
-	puts("usage: bpfmon-exporter --config FILE|--stream unix:PATH [OPTION]...\n"
+	puts("usage: bpfmon-exporter --config FILE|--stream FROM [OPTION]...\n"
 	     "Serves what the agent says about its jobs to Prometheus, and as a page.\n\n"
 	     "  --config FILE              The configuration of the agent: its socket, and "
 	     "[exporter]\n"
-	     "  --stream FROM        agent:SOCKET, unix:PATH, FILE or -: where the lines come "
-	     "from\n"
+	     "  --stream FROM              Where the lines come from: agent:SOCKET, "
+	     "unix:PATH, FILE or -\n"
 	     "  --listen ADDRESS:PORT      Where to listen (" EXPORTER_LISTEN ")\n"
 	     "  --host NAME                Answer to this name, too; may be repeated\n"
 	     "  --series N                 Jobs with series of their own; others are summed "
