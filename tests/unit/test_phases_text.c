@@ -43,10 +43,10 @@ static void a_row_has_the_figures_of_its_phase(void **state)
 	char *text = text_of("train", 80);
 
 	(void)state;
-	assert_string_equal(text,
-			    "  phase          wall         CPU  cores   peak RSS   started\n"
-			    "  (start)     2.000 s     1.000 s   0.50    3.0 MiB         1\n"
-			    "  train       3.000 s     3.000 s   1.00    3.0 MiB         3\n");
+	assert_string_equal(text, "  phase          wall         CPU  cores   peak RSS   started\n"
+				  "  (start)     2.000 s     1.000 s   0.50    3.0 MiB         1\n"
+				  "  train       3.000 s     3.000 s   1.00    3.0 MiB         3\n"
+				  "  started: the number of processes that began in the phase\n");
 	free(text);
 }
 
@@ -80,6 +80,7 @@ static void phases_that_share_have_one_row_of_values_below_them(void **state)
 			    "  b             1.000 s           |      |          |         |\n"
 			    "  = these 2     2.000 s     2.000 s   1.00    2.0 MiB         2\n"
 			    "  c             2.000 s     1.000 s   0.50    4.0 MiB         1\n"
+			    "  started: the number of processes that began in the phase\n"
 			    "  | no sample tells these apart: what they used together is below\n");
 	free(text);
 }
@@ -198,10 +199,12 @@ static void each_of_them_can_be_shown(void **state)
 static void markdown_has_the_same_rows_with_inert_names(void **state)
 {
 	(void)state;
-	assert_text(text_of("a|b", 0), "\n| phase | wall | CPU | cores | peak RSS | started |\n"
-				       "|:---|---:|---:|---:|---:|---:|\n"
-				       "| `(start)` | 2.000 s | 1.000 s | 0.50 | 3.0 MiB | 1 |\n"
-				       "| `a\\|b` | 3.000 s | 3.000 s | 1.00 | 3.0 MiB | 3 |\n");
+	assert_text(text_of("a|b", 0),
+		    "\n| phase | wall | CPU | cores | peak RSS | started |\n"
+		    "|:---|---:|---:|---:|---:|---:|\n"
+		    "| `(start)` | 2.000 s | 1.000 s | 0.50 | 3.0 MiB | 1 |\n"
+		    "| `a\\|b` | 3.000 s | 3.000 s | 1.00 | 3.0 MiB | 3 |\n"
+		    "\nstarted: the number of processes that began in the phase\n");
 }
 
 static void equal_phases_that_share_are_one_row_all_the_same(void **state)

@@ -276,6 +276,10 @@ static void notes_put(FILE *f, const struct phase_table *t, size_t width)
 {
 	bool is_below = false, is_partly = false;
 
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if ((t->shown >> i & 1) && columns[i].id == M_forks)
+			note_put(f, t, "  started: the number of processes that began in the phase",
+				 width);
 	for (size_t i = 0; i < t->nr; i++) {
 		is_below |= t->rows[i].values == VALUES_BELOW;
 		is_partly |= t->rows[i].values == VALUES_PARTLY_BELOW;
