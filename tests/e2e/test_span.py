@@ -50,6 +50,14 @@ class Begins(SpanCase):
         self.assertGreaterEqual(span["start_time"], run.meta["start_time"])
         self.assertGreaterEqual(span["end_time"], span["start_time"])
 
+    def test_the_summary_has_their_number_and_the_longest(self):
+        script = '"$B" span align -- sleep 0.3; "$B" span sort -- true'
+        for length in ("short", "full"):
+            run = self.run_bpfmon(["sh", "-c", script], ["--summary", length], env={"B": BPFMON})
+            self.assertRegex(run.stderr, r"\n  spans       2, the longest align of 0\.\d{3} s")
+        run = self.run_bpfmon(["true"], ["--summary", "short"])
+        self.assertNotIn("  spans ", run.stderr)
+
     def test_processes_have_the_number_of_the_innermost_one(self):
         run = self.run_shell('"$B" span out -- sh -c "true & wait; \\"$B\\" span in -- sh -c \\"true & wait\\""; true & wait')
         spans = self.spans(run)

@@ -93,11 +93,12 @@ class Shown(CommandCase):
         return [line.split() for line in text.splitlines()]
 
     def test_equal_names_are_summed_and_nested_ones_are_below_their_parent(self):
-        text = self.by_span(env={"COLUMNS": "80"})
+        text = self.by_span("--all", env={"COLUMNS": "80"})
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
         names = [line[:19].rstrip() for line in text.split("\n\n")[1].splitlines()]
         self.assertEqual(names, ["  span", "  build", "      (least)", "      (most)", "    cc", "  (rest of the run)", "  = the run"])
-        rows = self.rows(env={"COLUMNS": "80"})
+        rows = self.rows("--all", env={"COLUMNS": "80"})
+        self.assertEqual(rows[0], ["span", "count", "CPU", "wall", "peak", "RSS", "up", "to", "failed"])
         self.assertEqual(rows[1], ["build", "2", "4.500", "s", "6.000", "s", "1.0", "MiB", "2.0", "MiB", "1"])
         self.assertEqual(rows[2][:5], ["(least)", "1.500", "s", "2.000", "s"])
         self.assertEqual(rows[3][:5], ["(most)", "3.000", "s", "4.000", "s"])
@@ -157,8 +158,38 @@ class Shown(CommandCase):
         self.assertEqual((len(said["spans"]), said["rest"]["cpu_seconds"]), (1000, 0))
 
     def test_each_without_by_is_refused(self):
-        for words in (("--each",), ("--by", "spans")):
+        for words in (("--each",), ("--by", "spans"), ("--all",), ("--sort", "cpu"), ("--limit", "3", "--by", "phase")):
             self.assert_refused(self.bpfmon("show", self.run_file, *words), "--by")
+
+    def many(self):
+        """30 names, the second half as heavy as the first is light, each of 60 columns."""
+        names = [f"{i:02}_{'x' * 57}" for i in range(30)]
+        return names, write_run_with_spans(self.dir / "many.jsonl", *(span(i + 1, n, cpu_seconds=i / 1000, wall=60 - i) for i, n in enumerate(names)))
+
+    def test_the_twenty_heaviest_are_shown_with_whole_names_in_a_pipe(self):
+        names, run = self.many()
+        first = lambda rows: [row[0] for row in rows[1:-2]]
+        self.assertEqual(first(self.rows(run=run)), [*names[:9:-1], "(10"])
+        self.assertIn("\n  (10 names more: --all)\n", self.by_span(run=run))
+        self.assertEqual(first(self.rows("--all", run=run)), names[::-1])
+        self.assertEqual(first(self.rows("--limit", "0", run=run)), names[::-1])
+        self.assertEqual(first(self.rows("--limit", "2", "--sort", "wall", run=run)), [*names[:2], "(28"])
+        for order in ("peak", "read", "written", "processes", "start"):
+            self.assertEqual(first(self.rows("--limit", "2", "--sort", order, run=run)), [*names[:2], "(28"], order)
+        self.assertEqual(first(self.rows("--limit", "1", "--sort", "name", "--each", run=run)), [names[0], "(29"])
+        self.assertLessEqual(max(map(len, self.by_span(run=run, env={"COLUMNS": "80"}).splitlines())), 80)
+        for words in (("--json", "--sort", "cpu"), ("--json", "--all"), ("--all", "--limit", "3")):
+            self.assert_refused(self.bpfmon("show", run, "--by", "span", *words), "there is no")
+
+    def test_what_is_outside_of_spans_has_no_cell_that_looks_like_a_number_below_zero(self):
+        rest = next(row for row in self.rows(env={"COLUMNS": "120"}) if row[0] == "(rest")
+        self.assertEqual(rest[4:], ["5.500", "s", "5", "0", "B", "8.0", "KiB"])
+
+    def test_the_summary_names_the_longest(self):
+        self.assertIn(f"\n  spans       3, the longest build of 4.000 s: bpfmon show {self.run_file} --by span\n", self.bpfmon("show", self.run_file).stdout)
+        alone = write_run_with_spans(self.dir / "alone.jsonl", span(1, "build"))
+        self.assertIn("\n  spans       1, build of 1.000 s: ", self.bpfmon("show", alone).stdout)
+        self.assertNotIn("  spans ", self.bpfmon("show", write_run_with_spans(self.dir / "none.jsonl")).stdout)
 
 
 class Listed(CommandCase):

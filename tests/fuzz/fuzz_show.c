@@ -44,11 +44,16 @@ static void put_text(FILE *f, char *text)
 
 static void spans_print(FILE *f, struct source *s, const struct summary *total, bool is_each)
 {
+	struct spans_view view = { .is_each = is_each, .has_spread = is_each, .width = 80 };
 	struct spans_shown shown;
 	struct jsonw j = { 0 };
+	ssize_t nr_hidden;
 
 	FUZZ_HOLDS(!spans_shown_read(&shown, s, is_each));
-	put_text(f, spans_text(&shown.paths, &shown.sums, total, is_each, 80));
+	nr_hidden = span_paths_sort(&shown.paths, &shown.sums, SPANS_BY_CPU, is_each ? 0 : 3);
+	FUZZ_HOLDS(nr_hidden >= 0);
+	view.nr_hidden = (uint64_t)nr_hidden;
+	put_text(f, spans_text(&shown.paths, &shown.sums, total, &view));
 	jsonw_object(&j, NULL);
 	spans_json(&j, &shown, total);
 	FUZZ_HOLDS(!spans_json_each(&j, s) && !j.failed);

@@ -74,12 +74,13 @@ static inline int readers_meta(void *context, struct line *l)
 /* As `--by span`. */
 static inline int readers_show_spans(struct source *s, const struct summary *total, FILE *out)
 {
+	const struct spans_view view = { .width = 80 };
 	struct spans_shown shown;
 	struct jsonw j = { 0 };
 	int err = spans_shown_read(&shown, s, false);
 
 	if (!err) {
-		char *text = spans_text(&shown.paths, &shown.sums, total, false, 80);
+		char *text = spans_text(&shown.paths, &shown.sums, total, &view);
 
 		spans_json(&j, &shown, total);
 		fputs(text, out);

@@ -91,6 +91,45 @@ static void spans_that_are_in_themselves_or_in_each_other_end_all_the_same(void 
 	span_paths_done(&p);
 }
 
+/* Paths of any one span each, with the CPU time and wall time of its number. */
+static void assert_order(enum span_order order, const char *expected)
+{
+	struct span spans[] = { { .id = 2, .parent = 1, .label.name = "d" },
+				{ .id = 3, .parent = 1, .label.name = "c" },
+				{ .id = 1, .label.name = "b" },
+				{ .id = 4, .label.name = "a" } };
+	const uint64_t cpu[] = { 1, 2, 4, 3 }, wall[] = { 2, 1, 3, 4 }, peak[] = { 5, 6, 7, 8 };
+	struct span_paths p = { 0 };
+	struct span_sums sums;
+
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(span_paths_add(&p, &spans[i]), 0);
+		sample_set(&spans[i].used.total, M_cpu, cpu[i]);
+		spans[i].used.wall_ns = wall[i];
+		spans[i].used.has_rss_peak = true;
+		spans[i].used.rss_peak_bytes = peak[i];
+	}
+	assert_int_equal(span_paths_finish(&p, false), 0);
+	assert_int_equal(span_sums_init(&sums, &p), 0);
+	for (size_t i = 0; i < 4; i++)
+		span_sums_add(&sums, &p, &spans[i]);
+	assert_int_equal(span_paths_sort(&p, &sums, order, 0), 0);
+	assert_paths(&p, expected);
+	assert_int_equal(span_paths_sort(&p, &sums, order, 3), 1);
+	span_sums_done(&sums);
+	span_paths_done(&p);
+}
+
+static void paths_are_sorted_within_those_around_them(void **state)
+{
+	(void)state;
+	assert_order(SPANS_BY_CPU, "0b 1c 1d 0a ");
+	assert_order(SPANS_BY_WALL, "0a 0b 1d 1c ");
+	assert_order(SPANS_BY_PEAK, "0a 0b 1c 1d ");
+	assert_order(SPANS_BY_START, "0b 1d 1c 0a ");
+	assert_order(SPANS_BY_NAME, "0a 0b 1c 1d ");
+}
+
 static void spans_that_are_too_deep_are_beside_their_parent(void **state)
 {
 	struct span_paths p = { 0 };
@@ -243,6 +282,7 @@ int main(void)
 		cmocka_unit_test(each_span_can_have_a_path_of_its_own),
 		cmocka_unit_test(a_span_whose_parent_left_no_line_is_an_orphan_of_its_own_path),
 		cmocka_unit_test(spans_that_are_in_themselves_or_in_each_other_end_all_the_same),
+		cmocka_unit_test(paths_are_sorted_within_those_around_them),
 		cmocka_unit_test(spans_that_are_too_deep_are_beside_their_parent),
 		cmocka_unit_test(paths_beyond_the_limit_are_counted),
 		cmocka_unit_test(no_spans_are_no_paths),

@@ -28,26 +28,41 @@ static struct span span_of(uint64_t id, uint64_t parent, const char *name, uint6
 }
 
 /* To be freed. */
-static char *text_of(const struct span *spans, size_t nr, bool is_each, size_t width)
+static char *text_sorted(const struct span *spans, size_t nr, enum span_order order, size_t most,
+			 struct spans_view view)
 {
 	struct summary run = { .complete = true, .wall_ns = 9 * SECOND, .processes_total = 6 };
 	struct span_paths p = { 0 };
 	struct span_sums sums;
+	ssize_t nr_hidden;
 	char *text;
 
 	sample_set(&run.total, M_cpu, 8 * SECOND);
 	sample_set(&run.total, M_read, 9 * MIB);
 	for (size_t i = 0; i < nr; i++)
 		assert_int_equal(span_paths_add(&p, &spans[i]), 0);
-	assert_int_equal(span_paths_finish(&p, is_each), 0);
+	assert_int_equal(span_paths_finish(&p, view.is_each), 0);
 	assert_int_equal(span_sums_init(&sums, &p), 0);
 	for (size_t i = 0; i < nr; i++)
 		span_sums_add(&sums, &p, &spans[i]);
-	text = spans_text(&p, &sums, &run, is_each, width);
+	nr_hidden = span_paths_sort(&p, &sums, order, most);
+	assert_true(nr_hidden >= 0);
+	view.nr_hidden = (uint64_t)nr_hidden;
+	text = spans_text(&p, &sums, &run, &view);
 	span_sums_done(&sums);
 	span_paths_done(&p);
 	assert_non_null(text);
 	return text;
+}
+
+/* Likewise with the spread of names; the first span comes first. */
+static char *text_of(const struct span *spans, size_t nr, bool is_each, size_t width)
+{
+	return text_sorted(spans, nr, SPANS_BY_START, 0,
+			   (struct spans_view){ .is_each = is_each,
+						.has_spread = true,
+						.is_markdown = !width,
+						.width = width });
 }
 
 static void rows_have_sums_spread_rest_and_run(void **state)
@@ -61,12 +76,12 @@ static void rows_have_sums_spread_rest_and_run(void **state)
 	text = text_of(spans, 3, false, 80);
 	assert_string_equal(
 		text,
-		"  span               count        CPU       wall   peak RSS      bound failed\n"
+		"  span               count        CPU       wall   peak RSS      up to failed\n"
 		"  build                  2    5.000 s    4.000 s    3.0 MiB    6.0 MiB      1\n"
 		"      (least)                 2.000 s    2.000 s    1.0 MiB    2.0 MiB\n"
 		"      (most)                  3.000 s    2.000 s    3.0 MiB    6.0 MiB\n"
 		"    cc                   1    1.000 s    2.000 s    2.0 MiB    4.0 MiB      0\n"
-		"  (rest of the run)           3.000 s          -          -          -\n"
+		"  (rest of the run)           3.000 s\n"
 		"  = the run                   8.000 s    9.000 s          -          -\n");
 	free(text);
 }
@@ -81,12 +96,12 @@ static void markdown_has_the_same_rows_and_notes(void **state)
 	text = text_of(spans, 2, false, 0);
 	assert_string_equal(
 		text,
-		"\n| span | count | CPU | wall | peak RSS | bound | failed | processes | read |\n"
+		"\n| span | count | CPU | wall | peak RSS | up to | failed | processes | read |\n"
 		"|:---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
 		"| `build` | 1 | 3.000 s | 2.000 s | 1.0 MiB | 2.0 MiB | 0 | 1 | 1.0 MiB |\n"
 		"| &emsp;`c\\|c` | 1 | 1.000 s | 2.000 s | 2.0 MiB | 4.0 MiB | 0 | 1 | 1.0 MiB |\n"
 		"| &emsp;&emsp;(INCOMPLETE) |  |  |  |  |  |  |  |  |\n"
-		"| (rest of the run) |  | 5.000 s | - | - | - |  | 5 | 8.0 MiB |\n"
+		"| (rest of the run) |  | 5.000 s |  |  |  |  | 5 | 8.0 MiB |\n"
 		"| = the run |  | 8.000 s | 9.000 s | - | - |  | 6 | 9.0 MiB |\n");
 	free(text);
 }
@@ -100,7 +115,7 @@ static void each_one_has_its_status(void **state)
 	spans[0].used.signal = 9;
 	spans[1].used.has_status = false;
 	text = text_of(spans, 2, true, 80);
-	assert_non_null(strstr(text, "bound   exit"));
+	assert_non_null(strstr(text, "up to   exit"));
 	assert_non_null(strstr(text, "4.0 MiB    137"));
 	assert_non_null(strstr(text, "2.0 MiB      -"));
 	assert_null(strstr(text, "count"));
@@ -128,7 +143,60 @@ static void a_rest_that_would_be_less_than_nothing_is_not_known(void **state)
 	char *text = text_of(spans, 1, false, 80);
 
 	(void)state;
-	assert_non_null(strstr(text, "(rest of the run)                 - "));
+	assert_non_null(strstr(text, "(rest of the run)                 -\n"));
+	free(text);
+}
+
+static const struct spans_view wide = { .width = 80 };
+
+static void the_heaviest_come_first_and_the_others_are_counted(void **state)
+{
+	struct span spans[] = { span_of(1, 0, "light", SECOND), span_of(3, 2, "within", SECOND / 2),
+				span_of(2, 0, "heavy", 2 * SECOND),
+				span_of(4, 0, "light", SECOND / 2) };
+	char *text = text_sorted(spans, 4, SPANS_BY_CPU, 2, wide);
+
+	(void)state;
+	assert_string_equal(
+		text,
+		"  span               count        CPU       wall   peak RSS      up to failed\n"
+		"  heavy                  1    2.000 s    2.000 s    2.0 MiB    4.0 MiB      0\n"
+		"  light                  2    1.500 s    4.000 s    4.0 MiB    8.0 MiB      0\n"
+		"  (1 name more: --all)\n"
+		"  (rest of the run)           4.500 s\n"
+		"  = the run                   8.000 s    9.000 s          -          -\n");
+	free(text);
+}
+
+/* The largest is within another: both fit, or neither is shown. */
+static void a_span_is_below_those_around_it(void **state)
+{
+	struct span spans[] = { span_of(2, 1, "within", 2 * SECOND),
+				span_of(1, 0, "around", SECOND),
+				span_of(3, 0, "other", SECOND / 2) };
+	char *text = text_sorted(spans, 3, SPANS_BY_CPU, 1, wide);
+
+	(void)state;
+	assert_null(strstr(text, "within"));
+	assert_non_null(strstr(text, "\n  around"));
+	assert_non_null(strstr(text, "\n  (2 names more: --all)\n"));
+	free(text);
+	text = text_sorted(spans, 3, SPANS_BY_CPU, 2, wide);
+	assert_non_null(strstr(text, "\n    within"));
+	assert_null(strstr(text, "other"));
+	free(text);
+}
+
+static void names_are_whole_where_no_width_is_given(void **state)
+{
+	static const char name[] =
+		"tests/test_a.py::test_that_the_name_of_a_test_may_be_as_long_as_this";
+	const struct span spans[] = { span_of(1, 0, name, SECOND), span_of(2, 0, name, SECOND) };
+	char *text = text_sorted(spans, 2, SPANS_BY_CPU, 0, (struct spans_view){ 0 });
+
+	(void)state;
+	assert_non_null(strstr(text, name));
+	assert_non_null(strstr(text, "longest processes       read\n"));
 	free(text);
 }
 
@@ -205,6 +273,9 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_with_a_span_is_below_it),
 		cmocka_unit_test(a_rest_that_would_be_less_than_nothing_is_not_known),
 		cmocka_unit_test(no_label_of_the_table_is_cut),
+		cmocka_unit_test(the_heaviest_come_first_and_the_others_are_counted),
+		cmocka_unit_test(a_span_is_below_those_around_it),
+		cmocka_unit_test(names_are_whole_where_no_width_is_given),
 		cmocka_unit_test(a_run_without_spans_is_all_rest),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(names_cannot_steer_a_terminal),

@@ -39,11 +39,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SPANS_LIMIT 20 /* names of spans that are shown by default */
+
 struct show_options {
 	struct common_options common; /* common.words: the run */
 	struct store_options store;
 	enum { BY_NOTHING, BY_PHASE, BY_SPAN } by;
 	bool each;
+	enum span_order order;
+	unsigned limit; /* 0: all */
+	bool has_order, has_limit, all;
 	enum print_format as;
 	const char *template; /* NULL if not given */
 	enum run_state state; /* of the run; set after reading it */
@@ -59,6 +64,32 @@ static int show_by_parse(void *options, const char *text)
 		return at;
 	o->by = at ? BY_SPAN : BY_PHASE;
 	return 0;
+}
+
+static int span_order_parse(void *options, const char *text)
+{
+	static const char *const words[NR_SPAN_ORDERS] = {
+		[SPANS_BY_CPU] = "cpu",         [SPANS_BY_WALL] = "wall",
+		[SPANS_BY_PEAK] = "peak",       [SPANS_BY_READ] = "read",
+		[SPANS_BY_WRITTEN] = "written", [SPANS_BY_PROCESSES] = "processes",
+		[SPANS_BY_START] = "start",     [SPANS_BY_NAME] = "name",
+	};
+	struct show_options *o = options;
+	int at = word_find(words, NR_SPAN_ORDERS, text);
+
+	if (at < 0)
+		return at;
+	o->order = (enum span_order)at;
+	o->has_order = true;
+	return 0;
+}
+
+static int span_limit_parse(void *options, const char *text)
+{
+	struct show_options *o = options;
+
+	o->has_limit = true;
+	return number_parse(text, 0, MAX_SPANS, &o->limit);
 }
 
 static int show_format_parse(void *options, const char *text)
@@ -80,6 +111,9 @@ static int show_format_parse(void *options, const char *text)
 static const struct option_row show_rows[] = {
 	{ "by", 0, "phase|span", false, "Show the use of each phase (from mark to mark) or span", show_by_parse, 0, GUARD_NONE },
 	{ "each", 0, NULL, false, "With --by: do not sum up those of the same name", flag_parse, AT(each), GUARD_NONE },
+	{ "sort", 0, "ORDER", false, "Of spans: by cpu (default), wall, peak, read, start, name, ...", span_order_parse, 0, GUARD_NONE },
+	{ "limit", 0, "N", false, "Show at most N names of spans; 0: all (default: 20)", span_limit_parse, 0, GUARD_NONE },
+	{ "all", 0, NULL, false, "All spans, with the smallest and the largest of each name", flag_parse, AT(all), GUARD_NONE },
 	{ "format", 'f', "FORMAT", false, "text (default), json, markdown, or a template: '%e %M {samples}'", show_format_parse, 0, GUARD_NONE },
 	{ "json", 0, NULL, false, "Same as --format json: meta and summary in one object", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
@@ -100,8 +134,18 @@ static int show_parse(void *options, int argc, char **argv)
 {
 	const struct show_options *o = options;
 	int err = options_parse(&subcommand_show, options, argc, argv);
+	const char *of_spans = o->has_order   ? "--sort"
+			       : o->has_limit ? "--limit"
+			       : o->all       ? "--all"
+					      : NULL;
 	char why[TEMPLATE_WHY_BYTES];
 
+	if (!err && of_spans && o->by != BY_SPAN)
+		return options_refuse("without --by span there is no", of_spans);
+	if (!err && of_spans && o->as == PRINT_JSON)
+		return options_refuse("with --json, which has all spans, there is no", of_spans);
+	if (!err && o->all && o->has_limit)
+		return options_refuse("with --all there is no", "--limit");
 	if (!err && o->each && o->by == BY_NOTHING)
 		return options_refuse("--by is required for", "--each");
 	if (!err && o->template && o->by != BY_NOTHING)
@@ -234,10 +278,19 @@ static int run_show_spans_json(struct source *s, const struct show_options *o, c
 }
 
 static int run_show_spans(const struct show_options *o, const json_t *meta,
-			  const struct summary *total, const struct spans_shown *shown)
+			  const struct summary *total, struct spans_shown *shown)
 {
+	unsigned most = o->all ? 0 : o->has_limit ? o->limit : SPANS_LIMIT;
+	ssize_t nr_hidden = span_paths_sort(&shown->paths, &shown->sums, o->order, most);
+	const struct spans_view view = {
+		.is_each = o->each,
+		.has_spread = o->all,
+		.is_markdown = o->as == PRINT_MARKDOWN,
+		.width = terminal_limit(stdout),
+		.nr_hidden = (uint64_t)nr_hidden,
+	};
 	__cleanup(freep) char *text =
-		spans_text(&shown->paths, &shown->sums, total, o->each, show_width(o));
+		nr_hidden < 0 ? NULL : spans_text(&shown->paths, &shown->sums, total, &view);
 
 	return run_show_table(o->as, meta, text);
 }
@@ -451,10 +504,13 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 			   const struct summary *total)
 {
 	struct phase_times times = { 0 };
+	struct longest_span spans = { 0 };
 	int err = marks_read_times(&times, s);
 	struct jsonw j = { 0 };
 	struct answer answer;
 	const struct summary_view view = { .answer = &answer,
+					   .spans = &spans,
+					   .run = o->common.words[0],
 					   .is_running = o->state == RUN_RUNNING,
 					   .is_of_job = meta_is_of_job(meta),
 					   .has_bounds = true,
@@ -463,6 +519,8 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 	answer_of_run(&answer, total, meta, &times);
 	if (view.is_running && answer.doubt)
 		answer.doubt = "of a run that goes on";
+	if (!err && o->as != PRINT_JSON)
+		err = spans_read_longest(s, &spans);
 	answer_json(&j, &answer);
 	time_json(&j, &total->total);
 	if (!err && o->as == PRINT_JSON)

@@ -16,12 +16,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Data beside the summary for its first lines or a template. */
+/* Data beside the summary for some of its lines or a template. */
 struct text {
 	struct output out;    /* first, for the shared hooks */
 	const char *template; /* not owned; NULL: the standard summary */
 	json_t *meta;         /* owned; NULL: none yet */
 	struct phase_times times;
+	struct longest_span spans;
 	enum summary_length length;
 };
 
@@ -40,6 +41,8 @@ static int text_line(struct observer *o, const struct line *l, const char *text,
 		mark = line_get_mark(l, &bytes, &elapsed_ns);
 		if (mark)
 			phase_times_add(&t->times, mark, bytes, elapsed_ns);
+	} else if (l->kind == LINE_SPAN) {
+		longest_span_add(&t->spans, &l->span);
 	}
 	return 0;
 }
@@ -63,6 +66,7 @@ static int text_put_summary(struct text *t, const struct summary *total, FILE *f
 		total,
 		&(struct summary_view){ .answer = &answer,
 					.what = what,
+					.spans = &t->spans,
 					.is_of_job = meta_is_of_job(t->meta),
 					.has_bounds = !f,
 					.is_short = f && summary_is_short(t->length, total),

@@ -140,6 +140,14 @@ void span_sums_done(struct span_sums *s)
 	*s = (struct span_sums){ 0 };
 }
 
+void longest_span_add(struct longest_span *longest, const struct span *s)
+{
+	if (longest->nr++ && s->used.wall_ns <= longest->wall_ns)
+		return;
+	longest->wall_ns = s->used.wall_ns;
+	snprintf(longest->name, sizeof(longest->name), "%s", s->label.name);
+}
+
 #define INDEX_SLOTS (2UL * MAX_SPAN_PATHS)
 
 static void *array_grow(void *array, size_t *room, size_t size)
@@ -214,8 +222,7 @@ static uint32_t *path_find_slot(struct span_paths *p, const struct span_path *wa
 	return &p->index[slot];
 }
 
-/* Appends the path to the children of its parent. */
-static void path_link(struct span_paths *p, size_t at)
+void span_path_link(struct span_paths *p, size_t at)
 {
 	struct span_path *path = &p->all[at];
 	struct span_path *parent = path->parent == NO_PATH ? NULL : &p->all[path->parent];
@@ -239,7 +246,7 @@ static int path_append(struct span_paths *p, const struct span_path *path)
 		p->all = all;
 	}
 	p->all[p->nr] = *path;
-	path_link(p, p->nr++);
+	span_path_link(p, p->nr++);
 	return 0;
 }
 

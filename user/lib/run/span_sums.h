@@ -18,6 +18,7 @@ struct span_path {
 	bool is_orphan;           /* the enclosing span has no line, as the run was cut off */
 	unsigned depth;           /* 0: outermost */
 	size_t first, last, next; /* first and last child, next sibling; or NO_PATH */
+	bool is_hidden;           /* beyond the limit of span_paths_sort(), as are all within it */
 };
 
 /* A span as added, before all spans are known. */
@@ -46,6 +47,8 @@ int span_paths_finish(struct span_paths *p, bool is_each);
 size_t span_paths_find(const struct span_paths *p, uint64_t id);
 /* Iterates over all paths, parents before children, from NO_PATH to NO_PATH. */
 size_t span_paths_next(const struct span_paths *p, size_t path);
+/* Appends the path to those within its parent. */
+void span_path_link(struct span_paths *p, size_t path);
 void span_paths_done(struct span_paths *p);
 
 /* In display order. */
@@ -106,5 +109,35 @@ void span_sums_add(struct span_sums *s, const struct span_paths *p, const struct
 bool span_sums_rest(const struct span_sums *s, const struct summary *run, enum span_value v,
 		    uint64_t *rest);
 void span_sums_done(struct span_sums *s);
+
+/* The number of spans, and the one that took longest. */
+struct longest_span {
+	uint64_t nr;
+	uint64_t wall_ns;
+	char name[SPAN_NAME_BYTES];
+};
+
+void longest_span_add(struct longest_span *longest, const struct span *s);
+
+/* The largest or first comes first. */
+enum span_order {
+	SPANS_BY_CPU,
+	SPANS_BY_WALL,
+	SPANS_BY_PEAK, /* its upper bound, if that is known */
+	SPANS_BY_READ,
+	SPANS_BY_WRITTEN,
+	SPANS_BY_PROCESSES,
+	SPANS_BY_START,
+	SPANS_BY_NAME,
+	NR_SPAN_ORDERS
+};
+
+/*
+ * Sorts the paths within each path, and hides all but the first @most (0: hides none). A path that
+ * is shown is below those around it, which count, too. Returns the number of hidden paths, or
+ * -ENOMEM.
+ */
+ssize_t span_paths_sort(struct span_paths *p, const struct span_sums *s, enum span_order order,
+			size_t most);
 
 #endif

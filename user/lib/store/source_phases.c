@@ -68,6 +68,18 @@ int spans_read_paths(struct source *s, bool is_each, struct span_paths *p)
 	return err ? err : span_paths_finish(p, is_each);
 }
 
+static int longest_add_line(void *context, struct line *l)
+{
+	longest_span_add(context, &l->span);
+	return 0;
+}
+
+int spans_read_longest(struct source *s, struct longest_span *longest)
+{
+	*longest = (struct longest_span){ 0 };
+	return source_each(s, PART(LINE_SPAN), longest_add_line, longest);
+}
+
 struct summing {
 	const struct span_paths *paths;
 	struct span_sums *sums;

@@ -23,6 +23,8 @@ int phases_read(struct phases *p, struct source *s, uint64_t wall_ns);
  * span_paths_done(), also after an error. Errors as source_each(), and -ENOMEM.
  */
 int spans_read_paths(struct source *s, bool is_each, struct span_paths *p);
+/* Finds the longest span. Errors as source_each(). */
+int spans_read_longest(struct source *s, struct longest_span *longest);
 /*
  * Sums what the spans of each path used; free it with span_sums_done(). Errors as
  * spans_read_paths().

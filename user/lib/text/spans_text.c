@@ -16,6 +16,7 @@ static const char rest_label[] = "(rest of the run)", nameless[] = "(no name)";
 #define INDENTED_LEAST (sizeof(nameless) - 1)
 #define NAME_MOST 40
 #define INDENT 2
+#define INDENT_MOST (INDENT * (MAX_SPAN_DEPTH + 2)) /* of a note */
 #define NOTE_BYTES 200
 #define INDENT_MARKDOWN "&emsp;"
 
@@ -27,6 +28,7 @@ enum column {
 	COL_PEAK,
 	COL_UPPER,
 	COL_FAILED,
+	COL_LONGEST,
 	COL_PROCESSES,
 	COL_READ,
 	COL_WRITTEN,
@@ -46,8 +48,9 @@ static const struct {
 	[COL_CPU]       = { "CPU",         10, SPAN_CPU },
 	[COL_WALL]      = { "wall",        10, SPAN_WALL },
 	[COL_PEAK]      = { "peak RSS",    10, SPAN_PEAK },
-	[COL_UPPER]     = { "bound",       10, SPAN_PEAK_UPPER },
+	[COL_UPPER]     = { "up to",       10, SPAN_PEAK_UPPER },
 	[COL_FAILED]    = { "failed",       6, NR_SPAN_VALUES },
+	[COL_LONGEST]   = { "longest",     10, NR_SPAN_VALUES },
 	[COL_PROCESSES] = { "processes",    9, SPAN_PROCESSES },
 	[COL_READ]      = { "read",        10, SPAN_READ },
 	[COL_WRITTEN]   = { "written",     10, SPAN_WRITTEN },
@@ -64,7 +67,8 @@ struct table {
 	const struct span_paths *paths;
 	const struct span_sums *sums;
 	const struct summary *run;
-	bool is_each, is_markdown;
+	const struct spans_view *view;
+	size_t width;   /* of a line; unlimited: SIZE_MAX */
 	size_t names;   /* columns of names, indentation included */
 	unsigned shown; /* bit set of columns */
 };
@@ -97,7 +101,9 @@ static void rest_format(char *out, const struct table *t, enum span_value v)
 {
 	uint64_t rest;
 
-	if (span_sums_rest(t->sums, t->run, v, &rest))
+	if (!span_value_kind(v)->is_of_rest)
+		out[0] = '\0';
+	else if (span_sums_rest(t->sums, t->run, v, &rest))
 		span_format_value(out, span_value_kind(v)->unit, rest);
 }
 
@@ -105,7 +111,7 @@ static void failed_format(char *out, const struct table *t, const struct span_su
 {
 	if (!sum->with_status)
 		return;
-	snprintf(out, FORMAT_BYTES, "%zu", t->is_each ? (size_t)sum->status : sum->failed);
+	snprintf(out, FORMAT_BYTES, "%zu", t->view->is_each ? (size_t)sum->status : sum->failed);
 }
 
 /* Formats a cell; "" if it does not apply to the row. */
@@ -121,6 +127,8 @@ static void spans_format_cell(char *text, const struct table *t, enum column col
 		format_count(text, sum->nr);
 	else if (col == COL_FAILED && row == ROW_SPANS)
 		failed_format(text, t, sum);
+	else if (col == COL_LONGEST && row == ROW_SPANS)
+		format_seconds(text, sum->amount[SPAN_WALL].most);
 	else if (v == NR_SPAN_VALUES)
 		text[0] = '\0';
 	else if (row == ROW_REST)
@@ -162,7 +170,7 @@ static void spans_put_row(const struct table *t, enum row row, const char *name,
 	char text[2 * FORMAT_BYTES];
 	int blanks = 0; /* postponed, so that no line ends with blanks */
 
-	if (t->is_markdown) {
+	if (t->view->is_markdown) {
 		spans_row_markdown(t, row, name, depth, sum);
 		return;
 	}
@@ -184,27 +192,30 @@ static void spans_put_row(const struct table *t, enum row row, const char *name,
 }
 
 /* Writes a note below a row on what may be wrong with its values. Names of losses are untrusted. */
-static void spans_put_note(const struct table *t, size_t width, unsigned depth, const char *text)
+static void spans_put_note(const struct table *t, unsigned depth, const char *text)
 {
 	char *shown = NULL;
 	FILE *f;
 	size_t length, indent = 2 + (size_t)(depth + 1) * INDENT;
+	size_t most = t->width < INDENT_MOST ? t->width / 2 : INDENT_MOST;
 
-	if (t->is_markdown) {
+	if (t->view->is_markdown) {
 		spans_row_markdown(t, ROW_SPANS, text, depth + 1, NULL);
 		return;
 	}
 	f = memory_open_memstream(&shown, &length);
 	if (!f)
 		return;
-	fprintf(f, "%*s", (int)(indent < width / 2 ? indent : width / 2), "");
+	if (indent > most)
+		indent = most;
+	fprintf(f, "%*s", (int)indent, "");
 	format_name(f, text, NOTE_BYTES);
 	if (!fclose(f))
-		format_folded(t->f, shown, width, indent < width / 2 ? indent : width / 2);
+		format_folded(t->f, shown, t->width, indent);
 	free(shown);
 }
 
-static void spans_put_notes(const struct table *t, size_t width, const struct span_path *path,
+static void spans_put_notes(const struct table *t, const struct span_path *path,
 			    const struct span_sum *sum)
 {
 	char of[64] = "", text[2 * NOTE_BYTES];
@@ -213,15 +224,15 @@ static void spans_put_notes(const struct table *t, size_t width, const struct sp
 		snprintf(of, sizeof(of), "%zu of %zu ", sum->incomplete, sum->nr);
 	snprintf(text, sizeof(text), "(%sINCOMPLETE%s%s)", of, sum->why[0] ? ": " : "", sum->why);
 	if (sum->incomplete)
-		spans_put_note(t, width, path->depth, text);
+		spans_put_note(t, path->depth, text);
 	if (sum->nr > 1)
 		snprintf(of, sizeof(of), "%zu of %zu ", sum->unended, sum->nr);
 	snprintf(text, sizeof(text), "(%shad not ended when the run did)", of);
 	if (sum->unended)
-		spans_put_note(t, width, path->depth, text);
+		spans_put_note(t, path->depth, text);
 }
 
-static void path_put(const struct table *t, size_t width, size_t at)
+static void path_put(const struct table *t, size_t at)
 {
 	const struct span_path *path = &t->paths->all[at];
 	const struct span_sum *sum = &t->sums->of[at];
@@ -230,11 +241,11 @@ static void path_put(const struct table *t, size_t width, size_t at)
 	snprintf(name, sizeof(name), "%s%s", path->is_orphan ? "?/" : "",
 		 path->name[0] ? path->name : nameless);
 	spans_put_row(t, ROW_SPANS, name, path->depth, sum);
-	if (sum->nr > 1) {
+	if (t->view->has_spread && sum->nr > 1) {
 		spans_put_row(t, ROW_LEAST, "(least)", path->depth + 2, sum);
 		spans_put_row(t, ROW_MOST, "(most)", path->depth + 2, sum);
 	}
-	spans_put_notes(t, width, path, sum);
+	spans_put_notes(t, path, sum);
 }
 
 static bool column_is_needed(const struct table *t, int col)
@@ -242,7 +253,9 @@ static bool column_is_needed(const struct table *t, int col)
 	uint64_t v;
 
 	if (col == COL_COUNT)
-		return !t->is_each;
+		return !t->view->is_each;
+	if (col == COL_LONGEST)
+		return !t->view->is_each && t->paths->nr_spans > t->paths->nr;
 	if (columns[col].value == NR_SPAN_VALUES)
 		return true;
 	for (size_t i = 0; i < t->paths->nr; i++)
@@ -256,6 +269,8 @@ static size_t spans_longest_name(const struct table *t)
 	size_t longest = strlen(rest_label), n;
 
 	for (size_t i = 0; i < t->paths->nr; i++) {
+		if (t->paths->all[i].is_hidden)
+			continue;
 		n = format_columns(t->paths->all[i].name) +
 		    (size_t)t->paths->all[i].depth * INDENT + (t->paths->all[i].is_orphan ? 2 : 0);
 		longest = n > longest ? n : longest;
@@ -263,28 +278,31 @@ static size_t spans_longest_name(const struct table *t)
 	return longest;
 }
 
-static void spans_fit_columns(struct table *t, size_t width)
+static void spans_fit_columns(struct table *t)
 {
+	const size_t width = t->width, name_most = width == SIZE_MAX ? SIZE_MAX : NAME_MOST;
 	size_t used = 0, longest = spans_longest_name(t), room;
+	const size_t whole = longest < NAME_MOST ? longest : NAME_MOST;
 
 	for (int col = 0; col < NR_COLUMNS; col++) {
 		size_t more = (size_t)columns[col].width + 1;
+		size_t names = col > COL_FAILED ? whole : NAME_LEAST;
 
 		if (!column_is_needed(t, col))
 			continue;
-		if (used + more + NAME_LEAST + 2 > width)
+		if (used + more + names + 2 > width)
 			break;
 		used += more;
 		t->shown |= 1U << col;
 	}
 	room = width > used + 2 + NAME_LEAST ? width - used - 2 : NAME_LEAST;
-	room = room > NAME_MOST ? NAME_MOST : room;
+	room = room > name_most ? name_most : room;
 	t->names = longest < room ? longest : room;
 }
 
 static const char *column_title(const struct table *t, int col)
 {
-	return col == COL_FAILED && t->is_each ? "exit" : columns[col].title;
+	return col == COL_FAILED && t->view->is_each ? "exit" : columns[col].title;
 }
 
 static void spans_put_head(const struct table *t)
@@ -295,7 +313,7 @@ static void spans_put_head(const struct table *t)
 	for (int col = 0; col < NR_COLUMNS; col++)
 		if (t->shown >> col & 1)
 			titles[nr++] = column_title(t, col);
-	if (t->is_markdown) {
+	if (t->view->is_markdown) {
 		markdown_head(t->f, titles, nr);
 		return;
 	}
@@ -306,44 +324,63 @@ static void spans_put_head(const struct table *t)
 	fputc('\n', t->f);
 }
 
-static void spans_put_table(struct table *t, size_t width)
+static void spans_put_hidden(const struct table *t)
+{
+	char text[NOTE_BYTES], count[FORMAT_BYTES];
+	uint64_t nr = t->view->nr_hidden;
+
+	if (!nr)
+		return;
+	snprintf(text, sizeof(text), "(%s %s%s more: --all)", format_count(count, nr),
+		 t->view->is_each ? "span" : "name", nr == 1 ? "" : "s");
+	if (t->view->is_markdown)
+		spans_row_markdown(t, ROW_SPANS, text, 0, NULL);
+	else
+		fprintf(t->f, "  %s\n", text);
+}
+
+static void spans_put_table(struct table *t)
 {
 	char text[NOTE_BYTES];
+	bool is_markdown = t->view->is_markdown;
 
-	t->is_markdown = !width;
-	spans_fit_columns(t, width ? width : SIZE_MAX);
+	spans_fit_columns(t);
 	spans_put_head(t);
 	for (size_t at = NO_PATH; (at = span_paths_next(t->paths, at)) != NO_PATH;)
-		path_put(t, width, at);
+		if (!t->paths->all[at].is_hidden)
+			path_put(t, at);
+	spans_put_hidden(t);
 	spans_put_row(t, ROW_REST, rest_label, 0, NULL);
 	spans_put_row(t, ROW_RUN, "= the run", 0, NULL);
 	if (!t->run->complete)
-		spans_put_note(t, width, 0, "(INCOMPLETE: bpfmon show has what was lost)");
+		spans_put_note(t, 0, "(INCOMPLETE: bpfmon show has what was lost)");
 	if (!t->paths->nr)
-		fputs(t->is_markdown ? "\nthe run has no spans\n" : "  the run has no spans\n",
-		      t->f);
+		fputs(is_markdown ? "\nthe run has no spans\n" : "  the run has no spans\n", t->f);
 	if (!t->paths->left_out)
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64 " spans more are left out: there are too many",
 		 t->paths->left_out);
-	spans_put_note(t, width, 0, text);
+	spans_put_note(t, 0, text);
 }
 
 char *spans_text(const struct span_paths *p, const struct span_sums *s, const struct summary *run,
-		 bool is_each, size_t width)
+		 const struct spans_view *view)
 {
 	char *text = NULL;
 	size_t length;
-	struct table t = { .f = memory_open_memstream(&text, &length),
-			   .paths = p,
-			   .sums = s,
-			   .run = run,
-			   .is_each = is_each };
+	struct table t = {
+		.f = memory_open_memstream(&text, &length),
+		.paths = p,
+		.sums = s,
+		.run = run,
+		.view = view,
+		.width = view->width && !view->is_markdown ? view->width : SIZE_MAX,
+	};
 	bool is_short;
 
 	if (!t.f)
 		return NULL;
-	spans_put_table(&t, width);
+	spans_put_table(&t);
 	is_short = ferror(t.f);
 	if (!fclose(t.f) && !is_short)
 		return text;

@@ -5,14 +5,20 @@
 
 #include "run/span_sums.h"
 
+struct spans_view {
+	bool is_each;       /* each path is a single span */
+	bool has_spread;    /* below a path of several spans: their smallest and largest values */
+	bool is_markdown;   /* a whole table in Markdown; ignores the width */
+	size_t width;       /* columns, at least 32; 0: any number */
+	uint64_t nr_hidden; /* paths that span_paths_sort() has hidden */
+};
+
 /*
- * Returns a table: a row per path, below the path that contains it; below a path of several spans
- * their smallest and largest values; then the use outside of spans, and the run. The caller frees
- * it. NULL without memory. @is_each says that each path is a single span. No line is longer than
- * @width columns (at least 32): columns are left out from the right, and names are cut. A width of
- * 0 selects a whole table in Markdown.
+ * Returns a table: a row per path, below the path that contains it; then the use outside of spans,
+ * and the run. The caller frees it. NULL without memory. No line is longer than the width: columns
+ * are left out from the right, and names are cut.
  */
 char *spans_text(const struct span_paths *p, const struct span_sums *s, const struct summary *run,
-		 bool is_each, size_t width);
+		 const struct spans_view *view);
 
 #endif

@@ -206,6 +206,27 @@ static void summary_put_pushed(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
+static void summary_put_spans(FILE *f, const struct summary *s, const struct summary_view *v)
+{
+	const struct longest_span *spans = v->spans;
+	char a[FORMAT_BYTES];
+
+	if (!spans || !spans->nr)
+		return;
+	fprintf(f, "  spans       %s, %s", format_count(a, spans->nr),
+		spans->nr == 1 ? "" : "the longest ");
+	format_beginning(f, *spans->name ? spans->name : "(no name)", NAME_COLUMNS);
+	fprintf(f, " of %s", format_seconds(a, spans->wall_ns));
+	if (s->kept_as) {
+		fprintf(f, ": bpfmon show %" PRId64 " --by span", s->kept_as);
+	} else if (v->run) {
+		fputs(": bpfmon show ", f);
+		format_name(f, v->run, SIZE_MAX);
+		fputs(" --by span", f);
+	}
+	fputc('\n', f);
+}
+
 static const char *summary_format_cost(char *buffer, const struct role_cost *cost)
 {
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
@@ -343,6 +364,7 @@ static void summary_put_facts(FILE *f, const struct summary *s, const struct sum
 	network_text(f, s);
 	summary_put_processes(f, s);
 	summary_put_pushed(f, s);
+	summary_put_spans(f, s, v);
 }
 
 /* Writes CPU, I/O and processes in one line. */
@@ -376,6 +398,7 @@ static void summary_put_short(FILE *f, const struct summary *s, const struct sum
 	if (v->answer)
 		answer_text(f, v->answer);
 	summary_put_main_figures(f, s);
+	summary_put_spans(f, s, v);
 	if (s->bounds.is_from_proc && s->complete) {
 		summary_put_completeness(f, s);
 		fputc('\n', f);

@@ -3,6 +3,7 @@
 #ifndef TEXT_SUMMARY_TEXT_H
 #define TEXT_SUMMARY_TEXT_H
 
+#include "run/span_sums.h"
 #include "text/answer.h"
 
 #include <jansson.h>
@@ -10,10 +11,12 @@
 
 /* Context of a summary, and how to show it. */
 struct summary_view {
-	const struct answer *answer; /* NULL to derive it from the summary alone */
-	const char *what;            /* command or target for the first line; may be NULL */
-	bool is_running;           /* the run has not ended; the summary covers its lines so far */
-	bool is_of_job;            /* of a job of the node, which has no lineage */
+	const struct answer *answer;      /* NULL to derive it from the summary alone */
+	const char *what;                 /* command or target for the first line; may be NULL */
+	const struct longest_span *spans; /* NULL: not known */
+	const char *run; /* name of a run that is not kept just now, for `bpfmon show`; or NULL */
+	bool is_running; /* the run has not ended; the summary covers its lines so far */
+	bool is_of_job;  /* of a job of the node, which has no lineage */
 	bool is_without_instances; /* omit instances and latencies */
 	bool has_bounds;           /* show both bounds of a peak that is not exact */
 	bool is_short;             /* only the result, the request, the main figures and trouble */
