@@ -39,7 +39,7 @@ def called_different(runner, say):
         runner.run(["sh", "-c", shell, runner.bpfmon, path], reports=False)
         with open(path, encoding="utf-8") as f:
             text = f.read()
-        verdict = re.search(r"true[ #2]* x [^:]*: (more than noise|may be noise|equal)", text)
+        verdict = re.search(r" x \d[^:\n]*: (more than noise|may be noise|equal)", text)
         if not verdict:
             raise Broken(f"bench gives no verdict: {text}")
         number += verdict[1] == "more than noise"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon bench: runs in turns, what it says of them, and what is kept; hyperfine and the commands themselves are the witnesses."""
 
+import csv
 import json
 import os
 import pathlib
@@ -149,10 +150,60 @@ class Figures(BenchCase):
                 self.assertIs(type(value) in (int, float), type(one[key]) in (int, float), key)
                 self.assertEqual(isinstance(value, list) and len(value), isinstance(one[key], list) and len(one[key]))
 
+    def test_csv_and_markdown_have_the_figures_of_json(self):
+        paths = {end: self.dir / f"r.{end}" for end in ("json", "csv", "markdown")}
+        words = [word for end, path in paths.items() for word in (f"--export-{end}", path)]
+        self.bench("-n", 4, "-N", "-L", "s", "0.1,0.2", *words, "sleep {s}")
+        results = json.loads(paths["json"].read_text())["results"]
+        rows = list(csv.DictReader(paths["csv"].read_text().splitlines()))
+        self.assertEqual(list(rows[0]), ["command", "mean", "stddev", "median", "user", "system", "min", "max", "parameter_s"])
+        for row, result in zip(rows, results, strict=True):
+            self.assertEqual((row["command"], row["parameter_s"]), (result["command"], result["parameters"]["s"]))
+            for key in ("mean", "stddev", "median", "user", "system", "min", "max"):
+                self.assertAlmostEqual(float(row[key]), result[key], places=9)
+        head, _, *table = paths["markdown"].read_text().splitlines()
+        self.assertEqual(head, "| Command | Mean [ms] | Min [ms] | Max [ms] | Relative | Peak RSS |")
+        for line, result in zip(table, results, strict=True):
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            self.assertEqual(cells[0], f"`{result['command']}`")
+            self.assertEqual(cells[1], f"{result['mean'] * 1e3:.1f} ± {result['stddev'] * 1e3:.1f}")
+            self.assertEqual(cells[2:4], [f"{result[key] * 1e3:.1f}" for key in ("min", "max")])
+        self.assertIn("| 1.00 |", table[0])
+        self.assertRegex(table[1], r"\| [12]\.\d\d \([12]\.\d\d to [12]\.\d\d\) \| \d+\.\d MiB \|\Z")
+
+    def test_the_columns_of_csv_are_those_of_hyperfine(self):
+        if not shutil.which("hyperfine"):
+            self.skipTest("hyperfine is not installed")
+        path = self.dir / "theirs.csv"
+        subprocess.run(["hyperfine", "-r", "2", "--style", "none", "--export-csv", path, "-L", "n", "0,1", "true {n}"],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        ours = self.bench("-n", 2, "--export-csv", "-", "-L", "n", "0,1", "true {n}").stdout
+        self.assertEqual(ours.splitlines()[0], path.read_text().splitlines()[0])
+
+    def test_json_is_on_stdout_alone(self):
+        done = self.bench("-n", 2, "--json", "true")
+        self.assertEqual(len(json.loads(done.stdout)["results"][0]["times"]), 2)
+        self.assertIn("kept as benchmark", done.stderr)
+        for words in (["--json", "--export-csv", "-"], ["--json", "--export-json", self.dir / "x"]):
+            self.assertEqual(self.bpfmon("bench", *words, "true").returncode, 2)
+
+    def test_gates_fail_for_differences_to_the_first_command_and_for_values(self):
+        words = ["-n", 4, "-N", "sleep 0.2", "sleep 0.01"]
+        done = self.bench(*words, "--fail-if", "wall_seconds > +10%", "--fail-if", "wall_seconds > 10s")
+        self.assertEqual(done.stderr, "")
+        done = self.bench(*words, "--fail-if", "wall_seconds < -10%", "--fail-if", "wall_seconds > 100ms", code=1)
+        self.assertRegex(done.stderr, r"\Abpfmon: failed: sleep 0.01: wall_seconds: .* < -10% \(more than noise\)\nbpfmon: failed: sleep 0.2: wall_seconds: 0\.2\d+ s > 100ms\n\Z")
+        log = self.dir / "log"
+        for expression, said in ("wall_seconds > +1%", "there is only one command"), ("wall > 1", "there is no key"):
+            self.assert_refused(self.bpfmon("bench", "--fail-if", expression, f"echo r >>{log}"), said)
+        self.assertEqual(self.noted(), [])
+
     def test_the_table_says_by_how_much_commands_differ(self):
         done = self.bench("-n", 8, "-N", "sleep 0.01", "sleep 0.2")
-        self.assertRegex(done.stdout, r"The fastest was sleep 0.01")
-        self.assertRegex(done.stdout, r"sleep 0.2 +x \d+\.\d+ \(\d+\.\d+ to \d+\.\d+\), p 1\.6e-04: more than noise")
+        self.assertRegex(done.stdout, r"\n  sleep 0.01 .* fastest\n  sleep 0.2 +[^x]* x \d+\.\d+ \(\d+\.\d+ to \d+\.\d+\), p 1\.6e-04: more than noise\n")
+        self.assertRegex(done.stdout, r"\A  8 runs each +mean +\+-")
+        self.assertRegex(done.stdout, r"\n  kept as benchmark \w{8}, random order \(--seed \d+\): bpfmon compare --tag bench=\w{8} --by case .*\n\Z")
+        self.assertEqual(done.stdout.count("\n"), 4)
 
     def test_the_time_of_spans_is_shown_by_case(self):
         span = f"{BPFMON} span"
@@ -171,7 +222,7 @@ class Figures(BenchCase):
     def test_spans_of_cases_with_long_names_are_rows(self):
         word = "x" * 40
         done = self.bench("-n", 2, f"{BPFMON} span a -- true {word}", f"{BPFMON} span b -- true {word}")
-        part = done.stdout.split("spans (median)")[1].split("The fastest")[0].splitlines()[1:]
+        part = done.stdout.split("spans (median)")[1].split("kept as")[0].splitlines()[1:]
         self.assertEqual({part[0], part[2]}, {"  a", "  b"})
         for at in 0, 2:
             self.assertRegex(part[at + 1], f"^    .*span {part[at].strip()} -- true x+ +\\S+ ms$")
@@ -182,10 +233,8 @@ class Figures(BenchCase):
             with self.subTest(width=width):
                 lines = self.bench("-n", 4, *commands, env={"COLUMNS": str(width)}).stdout.splitlines()
                 shown = [line for line in lines if line.startswith("  true x")]
-                self.assertEqual(sorted(re.search(r"\.\.\.x* (.) ", line)[1] for line in shown[:4]), ["1", "1", "2", "2"])
-                fastest = lines.index(next(line for line in lines if "The fastest was" in line))
+                self.assertEqual(sorted(re.search(r"\.\.\.x* (.) ", line)[1] for line in shown), ["1", "2"])
                 self.assertLessEqual(max(len(line) for line in lines if "kept as" not in line), width)
-                self.assertRegex(" ".join(lines[fastest:fastest + 4]), r"x [12]; +the time")
 
     def test_compare_takes_the_runs_as_groups(self):
         self.bench("-n", 4, "-N", "-L", "s", "0.01,0.1", "sleep {s}")
@@ -204,11 +253,23 @@ class Failures(BenchCase):
         self.assertRegex(done.stderr, r"\Abpfmon: run 1 of 'echo b .*' ended with 3; --show-output .* --ignore-failure .*\n\Z")
 
     def test_a_failure_leaves_no_results_of_before(self):
-        path = self.dir / "results.json"
-        self.bench("-n", 1, "--export-json", path, "true")
-        self.assertEqual(len(json.loads(path.read_text())["results"]), 1)
-        self.bench("-n", 1, "--force", "--export-json", path, "exit 3", code=1)
-        self.assertEqual(json.loads(path.read_text()), {"results": []})
+        paths = [self.dir / f"results.{end}" for end in ("json", "csv", "md")]
+        words = [word for path, option in zip(paths, ("json", "csv", "markdown")) for word in (f"--export-{option}", path)]
+        self.bench("-n", 1, *words, "true")
+        self.assertEqual(len(json.loads(paths[0].read_text())["results"]), 1)
+        self.assertEqual([path.exists() for path in paths], [True] * 3)
+        before = sorted(self.dir.iterdir())
+        self.assert_refused(self.bpfmon("bench", "-n", 1, *words, "exit 3"), "use --force to overwrite it")
+        self.assertEqual([path.exists() for path in paths], [True] * 3)
+        self.bench("-n", 1, "--force", *words, "exit 3", code=1)
+        self.assertEqual([path.exists() for path in paths], [False] * 3)
+        self.assertEqual(sorted(self.dir.iterdir()), [path for path in before if path not in paths])
+
+    def test_a_failure_removes_nothing_but_files(self):
+        null = self.dir / "null"
+        null.symlink_to("/dev/null")
+        self.bench("-n", 1, "--force", "--export-json", null, "exit 3", code=1)
+        self.assertTrue(null.is_symlink() and pathlib.Path("/dev/null").is_char_device())
 
     def test_failures_may_be_ignored(self):
         results = self.results("-n", 2, "-i", "exit 3", "kill -9 $$")
@@ -282,7 +343,7 @@ class Failures(BenchCase):
         path = self.dir / "mine"
         path.write_text("mine")
         log = self.dir / "log"
-        self.assert_refused(self.bpfmon("bench", "-n", 1, "--export-json", path, f"echo r >>{log}"), "exists and is not overwritten")
+        self.assert_refused(self.bpfmon("bench", "-n", 1, "--export-json", path, f"echo r >>{log}"), "use --force to overwrite it")
         self.assertEqual((path.read_text(), self.noted()), ("mine", []))
         self.bench("-n", 1, "--force", "--export-json", path, f"echo r >>{log}; exit $(grep -c results {path})")
         self.assertEqual((len(json.loads(path.read_text())["results"]), self.noted()), (1, ["r"]))
@@ -328,7 +389,7 @@ class Ends(BenchCase):
         wait_for(lambda: len(self.noted()) == 3, "the third run does not begin")
         terminal.type(CTRL_C)
         self.assertEqual(terminal.wait(), -signal.SIGINT)
-        self.assertRegex(terminal.text.decode(), r"\n  echo r [^\n]* 2  +\d")
+        self.assertRegex(terminal.text.decode(), r"  2 runs  +mean[^\n]*\n  echo r ")
         self.assertEqual([run["tags"]["round"] for run in self.list()], ["2", "1"])
         self.assert_none_left()
 
@@ -339,7 +400,7 @@ class Ends(BenchCase):
         bench.terminate()
         out, err = bench.communicate(timeout=PATIENCE)
         self.assertEqual((bench.returncode, err), (-signal.SIGTERM, ""))
-        self.assertRegex(out, r"\n  echo r [^\n]* 2  +\d")
+        self.assertRegex(out, r"  2 runs  +mean[^\n]*\n  echo r ")
         self.assert_none_left()
 
     def test_killed_it_leaves_nothing_behind(self):

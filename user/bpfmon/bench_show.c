@@ -6,6 +6,7 @@
 #include "bpfmon/whole_file.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "study/result.h"
 #include "study/bench_text.h"
 #include "study/words.h"
@@ -99,26 +100,144 @@ static int bench_runs_read(struct showing *s)
 	return err;
 }
 
-static int hyperfine_export(const struct bench_result *r, const struct bench_options *o)
+static int json_put(FILE *f, const struct bench_result *r)
 {
 	struct jsonw j = { 0 };
 	int err = bench_write_hyperfine(&j, r);
 
-	if (err)
-		log_error("out of memory for the results");
-	else
-		err = whole_file_write("results", o->export_json, o->force, j.text, j.used);
+	if (!err)
+		fwrite(j.text, 1, j.used, f);
 	jsonw_done(&j);
 	return err;
 }
 
-void bench_export_nothing(const struct bench_options *o)
+static int csv_put(FILE *f, const struct bench_result *r)
 {
-	static const struct bench_plan none;
-	const struct bench_result r = { .plan = &none };
+	struct buffer t = { 0 };
+	int err = bench_write_csv(&t, r);
 
-	if (o->export_json && o->force && strcmp(o->export_json, "-") != 0)
-		hyperfine_export(&r, o);
+	if (!err && t.failed)
+		err = -ENOMEM;
+	if (!err)
+		fwrite(t.text, 1, t.used, f);
+	buffer_done(&t);
+	return err;
+}
+
+static int result_export(const struct bench_result *r, const struct bench_options *o,
+			 enum bench_export as)
+{
+	static int (*const put[NR_BENCH_EXPORTS])(FILE *, const struct bench_result *) = {
+		[BENCH_JSON] = json_put,
+		[BENCH_CSV] = csv_put,
+		[BENCH_MARKDOWN] = bench_write_markdown,
+	};
+	char *text = NULL;
+	size_t length;
+	FILE *f = memory_open_memstream(&text, &length);
+	int err = f ? put[as](f, r) : -ENOMEM;
+
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	if (err)
+		log_error("out of memory for the results");
+	else
+		err = whole_file_write("results", o->exports[as], o->force, text, length);
+	free(text);
+	return err;
+}
+
+static int result_export_all(const struct bench_result *r, const struct bench_options *o)
+{
+	int err = 0;
+
+	for (enum bench_export as = 0; !err && as < NR_BENCH_EXPORTS; as++)
+		if (o->exports[as])
+			err = result_export(r, o, as);
+	return err;
+}
+
+void bench_exports_remove(const struct bench_options *o)
+{
+	for (size_t i = 0; o->force && i < NR_BENCH_EXPORTS; i++)
+		if (o->exports[i])
+			whole_file_remove(o->exports[i]);
+}
+
+/* Returns whether stdout is for results, so that the table goes to stderr. */
+static bool exports_use_stdout(const struct bench_options *o)
+{
+	for (size_t i = 0; i < NR_BENCH_EXPORTS; i++)
+		if (o->exports[i] && !strcmp(o->exports[i], "-"))
+			return true;
+	return false;
+}
+
+static int exports_check(struct bench_options *o)
+{
+	size_t to_stdout = 0;
+	int err = 0;
+
+	if (o->json && o->exports[BENCH_JSON] && strcmp(o->exports[BENCH_JSON], "-") != 0) {
+		log_error("bench: --json and --export-json name two places for the same results");
+		return -EINVAL;
+	}
+	if (o->json)
+		o->exports[BENCH_JSON] = "-";
+	for (size_t i = 0; !err && i < NR_BENCH_EXPORTS; i++) {
+		if (!o->exports[i])
+			continue;
+		to_stdout += !strcmp(o->exports[i], "-");
+		err = whole_file_check("results", o->exports[i], o->force);
+	}
+	if (!err && to_stdout > 1) {
+		log_error("bench: only one format can go to stdout; name files for the others");
+		err = -EINVAL;
+	}
+	return err;
+}
+
+int bench_check_outputs(struct bench_options *o, const struct bench_plan *p, struct gates *gates)
+{
+	int err = gates_parse(gates, &o->fail_if);
+
+	for (size_t i = 0; !err && p->nr == 1 && i < gates->nr_expressions; i++) {
+		if (gates->expressions[i].kind == EXPRESSION_VALUE)
+			continue;
+		log_error("bench: --fail-if '%s' is a difference, and there is only one command; "
+			  "name a value without a sign, or give two commands",
+			  gates->expressions[i].text);
+		err = -EINVAL;
+	}
+	return err ? err : exports_check(o);
+}
+
+/* Differences are those to the first command, not to the fastest. */
+static int gates_decide(struct gates *gates, const struct bench_plan *p, const struct sides *runs)
+{
+	const struct side *without;
+	struct comparison c = { 0 };
+	struct groups groups;
+	int err;
+
+	if (!gates->nr_expressions)
+		return 0;
+	err = groups_by_tag(&groups, runs, BENCH_CASE_TAG, &without);
+	if (!err && groups_baseline(&groups, p->cases[0].label)) {
+		log_error("bench: --fail-if cannot be decided: the first command was not run");
+		err = -ENODATA;
+	} else if (!err) {
+		err = groups_compare(&c, &groups);
+	}
+	if (err && err != -ENODATA)
+		log_error("out of memory for --fail-if");
+	if (!err)
+		err = gates_evaluate(gates, &c, NULL, false, 0);
+	if (!err)
+		gates_report(gates, &c);
+	comparison_done(&c);
+	groups_done(&groups);
+	return err;
 }
 
 /* With --ignore-failure, a command that fails at once may be the fastest. */
@@ -170,8 +289,10 @@ static void hint_print(FILE *f, const struct showing *s)
 	const char *words[] = { s->o->recording.store.path, NULL };
 	char *store = words[0] ? words_quote((char *const *)words) : NULL;
 
-	fprintf(f, "\n  kept as benchmark %s, order of seed %" PRIu64 ": ", s->record->id,
-		s->p->seed);
+	fprintf(f, "  kept as benchmark %s", s->record->id);
+	if (s->p->nr > 1 && !s->p->is_sequential)
+		fprintf(f, ", random order (--seed %" PRIu64 ")", s->p->seed);
+	fputs(": ", f);
 	if (s->p->nr > 1)
 		fprintf(f, "bpfmon compare --tag %s=%s --by %s", BENCH_TAG, s->record->id,
 			BENCH_CASE_TAG);
@@ -187,7 +308,7 @@ static void hint_print(FILE *f, const struct showing *s)
 
 static int result_print(const struct showing *s, const struct bench_result *r)
 {
-	FILE *f = s->o->export_json && !strcmp(s->o->export_json, "-") ? stderr : stdout;
+	FILE *f = exports_use_stdout(s->o) ? stderr : stdout;
 	int err = bench_text(f, r, terminal_width(f));
 
 	if (err) {
@@ -195,14 +316,14 @@ static int result_print(const struct showing *s, const struct bench_result *r)
 		return err;
 	}
 	if (s->p->is_sequential && s->p->nr > 1)
-		fprintf(f, "\n  Not mixed%s: what changed in the machine is in the differences.\n",
+		fprintf(f, "  Not mixed%s: what changed in the machine is in the differences.\n",
 			s->o->sequence == SEQUENCE_BY_SETUP ? ", because of --setup" : "");
 	hint_print(f, s);
 	return 0;
 }
 
 int bench_show(const struct bench_options *o, const struct bench_plan *p,
-	       const struct bench_record *record)
+	       const struct bench_record *record, struct gates *gates)
 {
 	struct showing s = { .o = o, .p = p, .record = record, .spans = { .kind = STEP_SPAN } };
 	struct bench_result r = { 0 };
@@ -222,8 +343,10 @@ int bench_show(const struct bench_options *o, const struct bench_plan *p,
 		err = result_print(&s, &r);
 	if (!err)
 		failures_warn(&r);
-	if (!err && o->export_json)
-		err = hyperfine_export(&r, o);
+	if (!err)
+		err = result_export_all(&r, o);
+	if (!err)
+		err = gates_decide(gates, p, &s.runs);
 	bench_result_done(&r);
 	steps_done(&s.spans);
 	sides_done(&s.runs);

@@ -10,7 +10,6 @@
 #include "bpfmon/recording_options.h"
 #include "bpfmon/roles/launch_signals.h"
 #include "bpfmon/subcommands.h"
-#include "bpfmon/whole_file.h"
 #include "options/option_values.h"
 #include "options/options.h"
 #include "study/result.h"
@@ -138,7 +137,11 @@ static const struct option_row bench_rows[] = {
 	{ "show-output", 0, NULL, false, "Show what commands print (default: it goes to /dev/null)", flag_parse, AT(show_output), GUARD_NONE },
 	{ "order", 0, "ORDER", false, "mixed at random (default), or blocks: one after another", sequence_parse, AT(sequence), GUARD_NONE },
 	{ "seed", 0, "N", false, "Seed of the random order: the same seed gives the same order", seed_parse, 0, GUARD_NONE },
-	{ "export-json", 0, "FILE", false, "Write the results as hyperfine does (- for stdout)", text_parse, AT(export_json), GUARD_ENVIRONMENT },
+	{ "export-json", 0, "FILE", false, "Write the results to FILE, as hyperfine does (-: stdout)", text_parse, AT(exports[BENCH_JSON]), GUARD_ENVIRONMENT },
+	{ "export-csv", 0, "FILE", false, "Write the results as CSV, as hyperfine does", text_parse, AT(exports[BENCH_CSV]), GUARD_ENVIRONMENT },
+	{ "export-markdown", 0, "FILE", false, "Write the results as a Markdown table", text_parse, AT(exports[BENCH_MARKDOWN]), GUARD_ENVIRONMENT },
+	{ "json", 0, NULL, false, "The same as --export-json -", flag_parse, AT(json), GUARD_NONE },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 if it holds, as 'wall_seconds > +5%'; may be repeated", fail_if_parse, AT(fail_if), GUARD_NONE },
 	{ 0 }
 };
 #undef AT
@@ -170,11 +173,19 @@ static void bench_help(void)
 {
 	puts("Usage: bpfmon bench [OPTIONS] 'COMMAND'...\n"
 	     "       bpfmon bench [OPTIONS] -- COMMAND [ARG...]\n\n"
-	     "Runs each command many times, in turns, and compares time, CPU, memory, I/O and\n"
-	     "spans. Before -- a command is one word, for the shell. Each run is kept, as by\n"
-	     "bpfmon --.\n");
+	     "Run each command many times, in turns, and compare time, CPU, memory, I/O and "
+	     "spans.\n"
+	     "Each word before -- is a command for the shell; the words after -- are one command\n"
+	     "without a shell. Each run is stored, as by bpfmon --.\n");
 	options_print(&subcommand_bench);
-	puts("\nExit status: 0; 1 a command failed; 2 usage, not permitted.");
+	puts("\nEXPRESSION is that of `bpfmon compare`: a difference to the first command, which "
+	     "fails\n"
+	     "unless it may be noise, or a value of any command. If the benchmark fails, files "
+	     "that\n"
+	     "--force would have replaced are removed.\n\n"
+	     "Exit status: 0; 1 a command failed, or an expression of --fail-if holds; 2 usage, "
+	     "not\n"
+	     "permitted.");
 }
 
 static int parameters_make(const struct bench_options *o, struct parameters *p)
@@ -253,7 +264,7 @@ static int bench_check_tags(const struct bench_options *o, const struct paramete
 					      own[k]);
 	}
 	if (nr_own + p->nr + tags->nr > MAX_TAGS) {
-		log_error("bench: a run has %d tags at most; %zu are the benchmark's, %zu "
+		log_error("bench: a run has at most %d tags; %zu are the benchmark's, %zu "
 			  "parameters and %zu others; leave out some of these",
 			  MAX_TAGS, nr_own, p->nr, tags->nr);
 		return -EINVAL;
@@ -319,7 +330,7 @@ static int bench_check_commands(const struct bench_options *o)
 		return -EINVAL;
 	}
 	if (bench_words_count(o->command) + words == 0) {
-		log_error("bench: no command was given; try: bpfmon bench 'sleep 0.1' 'sleep 0.2', "
+		log_error("bench: no command given; try: bpfmon bench 'sleep 0.1' 'sleep 0.2', "
 			  "or: bpfmon bench -- sleep 0.1");
 		return -EINVAL;
 	}
@@ -390,14 +401,15 @@ static int bench_plan(const struct bench_options *o, struct bench_plan *p)
 	return err;
 }
 
-static int bench_execute_plan(const struct bench_options *o, const struct bench_plan *p)
+static int bench_execute_plan(const struct bench_options *o, const struct bench_plan *p,
+			      struct gates *gates)
 {
 	struct bench_record record;
 	int err = bench_execute(o, p, &record), sig = record.end_signal;
-	int shown = err && err != -EINTR ? 0 : bench_show(o, p, &record);
+	int shown = err && err != -EINTR ? 0 : bench_show(o, p, &record, gates);
 
 	if ((err && err != -EINTR) || shown)
-		bench_export_nothing(o);
+		bench_exports_remove(o);
 	bench_record_done(&record);
 	if (err == -EINTR && sig) {
 		fflush(stdout); /* main() does not continue */
@@ -405,7 +417,9 @@ static int bench_execute_plan(const struct bench_options *o, const struct bench_
 	}
 	if (err == -ECANCELED)
 		return EXIT_COMMAND_FAILED;
-	return err || shown ? EXIT_USAGE : 0;
+	if (err || shown)
+		return EXIT_USAGE;
+	return gates->has_failed ? EXIT_COMMAND_FAILED : 0;
 }
 
 /*
@@ -517,6 +531,7 @@ static int cmd_bench(int argc, char **argv)
 	static struct bench_options o; /* too large for the stack */
 	struct bench_line line;
 	struct bench_plan plan = { 0 };
+	struct gates gates = { 0 };
 	int go_on, status = EXIT_USAGE;
 
 	if (bench_line_read(&line, argc, argv)) {
@@ -529,8 +544,9 @@ static int cmd_bench(int argc, char **argv)
 	if (go_on <= 0)
 		status = go_on ? EXIT_USAGE : 0;
 	else if (!bench_check_store(line.argv) && !bench_plan(&o, &plan) &&
-		 (!o.export_json || !whole_file_check("results", o.export_json, o.force)))
-		status = bench_execute_plan(&o, &plan);
+		 !bench_check_outputs(&o, &plan, &gates))
+		status = bench_execute_plan(&o, &plan, &gates);
+	gates_done(&gates);
 	bench_plan_done(&plan);
 	bench_line_done(&line);
 	return status;

@@ -3,8 +3,11 @@
 #ifndef BPFMON_CMD_BENCH_H
 #define BPFMON_CMD_BENCH_H
 
+#include "bpfmon/gates.h"
 #include "bpfmon/recording_options.h"
 #include "study/plan.h"
+
+enum bench_export { BENCH_JSON, BENCH_CSV, BENCH_MARKDOWN, NR_BENCH_EXPORTS };
 
 enum bench_sequence { SEQUENCE_BY_SETUP, SEQUENCE_MIXED, SEQUENCE_BLOCKS };
 
@@ -26,7 +29,9 @@ struct bench_options {
 	const char *shell; /* "none": no shell */
 	bool no_shell, ignore_failure, show_output, force;
 	enum bench_sequence sequence;
-	const char *export_json; /* NULL if not given */
+	const char *exports[NR_BENCH_EXPORTS]; /* paths; NULL if not given */
+	bool json;                             /* the same as --export-json - */
+	struct fail_if fail_if;
 	unsigned seed;
 	bool has_seed;
 	char **command; /* the words after --; NULL if there is no -- */
@@ -62,14 +67,18 @@ int bench_execute(const struct bench_options *o, const struct bench_plan *p,
 void bench_record_done(struct bench_record *r);
 
 /*
- * Reads the runs from the store and prints or writes the requested results. Returns 0, or a
- * negative errno after a message to the user.
+ * Reads the runs from the store, prints or writes the requested results, and evaluates @gates;
+ * gates->has_failed is set if one holds. Returns 0, or a negative errno after a message to the
+ * user.
  */
 int bench_show(const struct bench_options *o, const struct bench_plan *p,
-	       const struct bench_record *r);
+	       const struct bench_record *r, struct gates *gates);
 /*
- * After a failure with --force: replaces the file of an earlier benchmark by one without results.
+ * Checks before the first run whether the files can be written and the expressions decided. Returns
+ * 0, or a negative errno after a message to the user.
  */
-void bench_export_nothing(const struct bench_options *o);
+int bench_check_outputs(struct bench_options *o, const struct bench_plan *p, struct gates *gates);
+/* After a failure with --force: removes the files of an earlier benchmark. */
+void bench_exports_remove(const struct bench_options *o);
 
 #endif

@@ -123,6 +123,7 @@ int gates_evaluate(struct gates *x, const struct comparison *c, const struct ste
 	size_t of_each = steps ? steps->nr : 1;
 	int err = 0;
 
+	x->has_first = !first;
 	x->list = memory_calloc(x->nr_expressions * c->groups->nr * of_each + 1, sizeof(*x->list));
 	if (!x->list) {
 		log_error("out of memory for %zu groups", c->groups->nr);
@@ -153,7 +154,7 @@ void gates_report(const struct gates *x, const struct comparison *c)
 		fputs(one->judgement.holds ? "bpfmon: failed: " : "bpfmon: passed: ", stderr);
 		if (one->judgement.holds)
 			terminal_end_alarm(stderr);
-		if (c->groups->nr > 2) {
+		if (c->groups->nr > 2 || (x->has_first && c->groups->nr > 1)) {
 			format_name(stderr, c->groups->list[one->group].name, NAME_COLUMNS);
 			fputs(": ", stderr);
 		}

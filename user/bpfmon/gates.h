@@ -28,6 +28,7 @@ struct gates {
 	struct outcome *list; /* owned */
 	size_t nr;
 	bool has_failed; /* some expression holds */
+	bool has_first;  /* the first group is checked, too */
 };
 
 /* Parses the expressions. Returns 0, or -EINVAL after a message. */

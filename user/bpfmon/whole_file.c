@@ -119,6 +119,22 @@ int whole_file_check(const char *what, const char *path, bool force)
 	return whole_file_report(what, path, err, out.why);
 }
 
+void whole_file_remove(const char *path)
+{
+	struct stat st;
+	struct output out;
+	bool did_exit;
+
+	if (!strcmp(path, "-") || stat(path, &st) || !S_ISREG(st.st_mode))
+		return;
+	did_exit = memory_exit_on_failure(false);
+	if (!output_open_whole(&out, path, true)) { /* with its checks of whose file it is */
+		unlinkat(out.at.folder, out.at.name, 0);
+		output_close(&out);
+	}
+	memory_exit_on_failure(did_exit);
+}
+
 void whole_file_announce(const char *what, const char *path, const char *also)
 {
 	if (also)

@@ -20,6 +20,12 @@ int whole_file_write(const char *what, const char *path, bool force, const char 
 int whole_file_check(const char *what, const char *path, bool force);
 
 /*
+ * Removes a regular file that whole_file_write() would replace with @force, and nothing else; an
+ * error is not reported, because there is one already.
+ */
+void whole_file_remove(const char *path);
+
+/*
  * Prints on stderr where the @what is, if @path is a file ("-" is none). @also: a second path, or
  * NULL.
  */

@@ -14,6 +14,9 @@
 
 #define CELL_WIDTH 11  /* with two blanks before it */
 #define LEAST_LABEL 16 /* columns */
+#define RUNS_EACH 12   /* "2000 runs each" is wider, and pushes the titles */
+#define WIDE 100       /* columns, from which on p is shown */
+#define AGAINST_BYTES 96
 
 /* Writes two blanks and the first cell of a row, @width columns wide. */
 static void case_label_begin(FILE *f, const char *label, size_t width)
@@ -240,39 +243,63 @@ static int bench_span_table(FILE *f, const struct bench_result *r, size_t width)
 	return err;
 }
 
-#define RUNS_WIDTH 6 /* column with the number of runs */
-#define AGAINST_WIDTH                                                                              \
-	56 /* "  x 1.747 (1.123 to 1.123), p 1.1e-05: more than noise" and one digit */
-
-struct bench_column {
-	const char *title;
-	const char *key;
-	size_t of; /* offset in struct measure */
+enum bench_column {
+	COL_RUNS,
+	COL_MEAN,
+	COL_SD,
+	COL_MIN,
+	COL_MEDIAN,
+	COL_MAX,
+	COL_USER,
+	COL_SYSTEM,
+	COL_RSS,
+	COL_READ,
+	COL_WRITTEN,
+	NR_BENCH_COLUMNS
 };
 
 #define OF(member) offsetof(struct measure, member)
 
-static const struct bench_column time_columns[] = {
-	{ "mean", "wall_seconds", OF(mean) },     { "sd", "wall_seconds", OF(sd) },
-	{ "median", "wall_seconds", OF(median) }, { "min", "wall_seconds", OF(least) },
-	{ "max", "wall_seconds", OF(most) },
+/* Of what is used, medians, because outliers do not affect them. */
+static const struct {
+	const char *title;
+	const char *key; /* NULL: the best known memory peak */
+	size_t of;       /* offset in struct measure */
+} columns[NR_BENCH_COLUMNS] = {
+	[COL_RUNS] = { "runs", NULL, 0 },
+	[COL_MEAN] = { "mean", "wall_seconds", OF(mean) },
+	[COL_SD] = { "+-", "wall_seconds", OF(sd) },
+	[COL_MIN] = { "min", "wall_seconds", OF(least) },
+	[COL_MEDIAN] = { "median", "wall_seconds", OF(median) },
+	[COL_MAX] = { "max", "wall_seconds", OF(most) },
+	[COL_USER] = { "user", "user_seconds", OF(median) },
+	[COL_SYSTEM] = { "system", "system_seconds", OF(median) },
+	[COL_RSS] = { "peak RSS", NULL, OF(median) },
+	[COL_READ] = { "read", "read_bytes", OF(median) },
+	[COL_WRITTEN] = { "written", "write_bytes", OF(median) },
 };
 
-/* Medians, because outliers do not affect them. */
-static const struct bench_column use_columns[] = {
-	{ "user", "user_seconds", OF(median) },   { "system", "system_seconds", OF(median) },
-	{ "peak RSS", NULL, OF(median) },         { "read", "read_bytes", OF(median) },
-	{ "written", "write_bytes", OF(median) },
+/* As many as fit, the most important first. */
+static const enum bench_column wanted[NR_BENCH_COLUMNS] = { COL_MEAN,   COL_SD,     COL_RSS,
+							    COL_USER,   COL_SYSTEM, COL_MIN,
+							    COL_MAX,    COL_MEDIAN, COL_READ,
+							    COL_WRITTEN };
+
+struct bench_table {
+	const struct bench_result *r;
+	size_t width[NR_BENCH_COLUMNS]; /* with the blanks before it; 0: not shown */
+	size_t label;
+	size_t runs;                    /* of each case; 0: they differ, and are a column */
+	char (*against)[AGAINST_BYTES]; /* owned; [group] */
 };
 
 /* Returns the key of the column; without one, that of the best known memory peak. */
-static const char *column_key(const struct bench_result *r, size_t group,
-			      const struct bench_column *c)
+static const char *column_key(const struct bench_result *r, size_t group, enum bench_column c)
 {
 	size_t key;
 
-	if (c->key)
-		return c->key;
+	if (columns[c].key)
+		return columns[c].key;
 	return headline_key(&r->comparison, group, HEAD_MEMORY, &key) ? compare_key(key).name
 								      : "rss_peak_bytes";
 }
@@ -284,140 +311,153 @@ static enum metric_unit key_unit(const char *name)
 	return compare_key_find(name, strlen(name), &key) ? UNIT_COUNT : compare_key(key).unit;
 }
 
-static int bench_cell_put(FILE *f, const struct bench_result *r, size_t group,
-			  const struct bench_column *c)
+static int bench_cell(char text[NUMBER_BYTES], const struct bench_result *r, size_t group,
+		      enum bench_column c)
 {
 	const char *key = column_key(r, group, c);
-	char text[NUMBER_BYTES] = "-";
 	struct measure m;
 	double value;
-	int err = bench_measure(&r->groups.list[group], key, &m);
+	int err;
 
+	snprintf(text, NUMBER_BYTES, "-");
+	if (c == COL_RUNS) {
+		snprintf(text, NUMBER_BYTES, "%zu", r->groups.list[group].nr);
+		return 0;
+	}
+	err = bench_measure(&r->groups.list[group], key, &m);
 	if (err)
 		return err;
-	memcpy(&value, (const char *)&m + c->of, sizeof(value));
+	memcpy(&value, (const char *)&m + columns[c].of, sizeof(value));
 	if (!isnan(value))
 		number_format(text, key_unit(key), value);
-	fprintf(f, "%*s", CELL_WIDTH, text);
 	return 0;
 }
 
-static int bench_table(FILE *f, const struct bench_result *r, const char *title,
-		       const struct bench_column *columns, size_t nr, size_t width)
+static int against_format(char out[AGAINST_BYTES], const struct bench_result *r, size_t group,
+			  bool has_p)
 {
-	const bool has_runs = columns == time_columns;
-	size_t label =
-		label_width(label_longest(r), width, nr * CELL_WIDTH + (has_runs ? RUNS_WIDTH : 0));
+	const struct against *x;
+	struct ratio ratio;
+	size_t key, n;
+	int err = group ? bench_ratio(r, group, &ratio) : 0;
+
+	snprintf(out, AGAINST_BYTES, "fastest");
+	if (err || !group || compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
+		return err;
+	x = against_of(&r->comparison, group, key);
+	n = (size_t)snprintf(out, AGAINST_BYTES, "x %.3f", ratio.estimate);
+	if (ratio.has_interval)
+		n += (size_t)snprintf(out + n, AGAINST_BYTES - n, " (%.3f to %.3f)", ratio.low,
+				      ratio.high);
+	if (!x->has_both || x->verdict == VERDICT_NONE)
+		return 0;
+	if (has_p && x->verdict != VERDICT_TOO_FEW && !x->is_single)
+		n += (size_t)snprintf(out + n, AGAINST_BYTES - n,
+				      x->p_corrected < 0.001 ? ", p %.1e" : ", p %.3f",
+				      x->p_corrected);
+	snprintf(out + n, AGAINST_BYTES - n, ": %s", verdict_name(x->verdict));
+	return 0;
+}
+
+static int againsts_make(struct bench_table *t, bool has_p, size_t *longest)
+{
 	int err = 0;
 
-	if (label < strlen(title))
-		label = strlen(title);
-	case_label_begin(f, title, label);
-	if (has_runs)
-		fprintf(f, "%*s", RUNS_WIDTH, "runs");
-	for (size_t i = 0; i < nr; i++)
-		fprintf(f, "%*s", CELL_WIDTH, columns[i].title);
-	fputc('\n', f);
+	*longest = 0;
+	for (size_t g = 0; !err && t->r->groups.nr > 1 && g < t->r->groups.nr; g++) {
+		err = against_format(t->against[g], t->r, g, has_p);
+		if (strlen(t->against[g]) > *longest)
+			*longest = strlen(t->against[g]);
+	}
+	*longest += *longest ? 2 : 0;
+	return err;
+}
+
+static int column_measure(struct bench_table *t, enum bench_column c, size_t *width)
+{
+	char text[NUMBER_BYTES];
+	int err = 0;
+
+	*width = strlen(columns[c].title);
+	for (size_t g = 0; !err && g < t->r->groups.nr; g++) {
+		err = bench_cell(text, t->r, g, c);
+		if (strlen(text) > *width)
+			*width = strlen(text);
+	}
+	*width += 2;
+	return err;
+}
+
+/* Sets the columns that fit beside the labels and what stands at the end. */
+static int columns_choose(struct bench_table *t, size_t width, size_t end)
+{
+	size_t used = 2 + LEAST_LABEL + end, longest = label_longest(t->r), room;
+	int err = 0;
+
+	t->runs = t->r->groups.list[0].nr;
+	for (size_t g = 1; g < t->r->groups.nr; g++)
+		if (t->r->groups.list[g].nr != t->runs)
+			t->runs = 0;
+	if (!t->runs) {
+		err = column_measure(t, COL_RUNS, &t->width[COL_RUNS]);
+		used += t->width[COL_RUNS];
+	}
+	for (size_t i = 0; !err && i < NR_BENCH_COLUMNS && wanted[i] != COL_RUNS; i++) {
+		err = column_measure(t, wanted[i], &room);
+		if (i && used + room > width)
+			break;
+		t->width[wanted[i]] = room;
+		used += room;
+	}
+	t->label = LEAST_LABEL + (width > used ? width - used : 0);
+	t->label = longest < t->label ? longest : t->label;
+	if (t->label < RUNS_EACH)
+		t->label = RUNS_EACH;
+	return err;
+}
+
+static int table_put(FILE *f, const struct bench_table *t)
+{
+	const struct bench_result *r = t->r;
+	char text[NUMBER_BYTES] = "";
+	int err = 0;
+
+	if (t->runs)
+		snprintf(text, sizeof(text), "%zu run%s%s", t->runs, t->runs == 1 ? "" : "s",
+			 r->groups.nr > 1 ? " each" : "");
+	case_label_begin(f, text, t->label);
+	for (size_t c = 0; c < NR_BENCH_COLUMNS; c++)
+		if (t->width[c])
+			fprintf(f, "%*s", (int)t->width[c], columns[c].title);
+	fputs(r->groups.nr > 1 ? "  time against the fastest (95 %)\n" : "\n", f);
 	for (size_t row = 0; !err && row < r->groups.nr; row++) {
 		size_t g = group_at(r, row);
 
-		case_label_begin(f, r->groups.list[g].name, label);
-		if (has_runs)
-			fprintf(f, "%*zu", RUNS_WIDTH, r->groups.list[g].nr);
-		for (size_t i = 0; !err && i < nr; i++)
-			err = bench_cell_put(f, r, g, &columns[i]);
+		case_label_begin(f, r->groups.list[g].name, t->label);
+		for (enum bench_column c = 0; !err && c < NR_BENCH_COLUMNS; c++) {
+			if (!t->width[c])
+				continue;
+			err = bench_cell(text, r, g, c);
+			fprintf(f, "%*s", (int)t->width[c], text);
+		}
+		if (r->groups.nr > 1)
+			fprintf(f, "  %s", t->against[g]);
 		fputc('\n', f);
 	}
 	return err;
 }
 
-static int group_ratio(const struct bench_result *r, size_t group, struct ratio *out)
-{
-	const struct group *first = &r->groups.list[0], *other = &r->groups.list[group];
-	double *a = memory_calloc(first->nr + 1, sizeof(*a)),
-	       *b = memory_calloc(other->nr + 1, sizeof(*b));
-	int err = a && b ? 0 : -ENOMEM;
-	size_t na, nb;
-
-	*out = (struct ratio){ .estimate = NAN };
-	if (!err) {
-		na = bench_values(first, "wall_seconds", a);
-		nb = bench_values(other, "wall_seconds", b);
-		err = ratio_estimate(a, na, b, nb, out);
-	}
-	free(a);
-	free(b);
-	return err;
-}
-
-static int against_put(FILE *f, const struct bench_result *r, size_t group, size_t label)
-{
-	const struct against *x;
-	struct ratio ratio;
-	size_t key;
-	int err = group_ratio(r, group, &ratio);
-
-	if (err || compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
-		return err;
-	x = against_of(&r->comparison, group, key);
-	case_label_begin(f, r->groups.list[group].name, label);
-	fprintf(f, "  x %.3f", ratio.estimate);
-	if (ratio.has_interval)
-		fprintf(f, " (%.3f to %.3f)", ratio.low, ratio.high);
-	if (x->has_both && x->verdict != VERDICT_NONE && x->verdict != VERDICT_TOO_FEW &&
-	    !x->is_single)
-		fprintf(f, x->p_corrected < 0.001 ? ", p %.1e" : ", p %.3f", x->p_corrected);
-	if (x->has_both && x->verdict != VERDICT_NONE)
-		fprintf(f, ": %s", verdict_name(x->verdict));
-	fputc('\n', f);
-	return 0;
-}
-
-static int fastest_put(FILE *f, const struct bench_result *r, size_t width)
-{
-	char *text = NULL;
-	size_t room;
-	FILE *line = memory_open_memstream(&text, &room);
-
-	if (!line)
-		return -ENOMEM;
-	fputs("  The fastest was ", line);
-	format_middle(line, r->groups.list[0].name, 2 * width);
-	fputs("; the time of the others against it (95 %):", line);
-	if (fclose(line)) {
-		free(text);
-		return -ENOMEM;
-	}
-	fputc('\n', f);
-	format_folded(f, text, width, 2);
-	free(text);
-	return 0;
-}
-
-static int againsts_put(FILE *f, const struct bench_result *r, size_t width)
-{
-	size_t label = label_width(label_longest(r), width, AGAINST_WIDTH);
-	int err;
-
-	if (r->groups.nr < 2)
-		return 0;
-	err = fastest_put(f, r, width);
-	for (size_t row = 0; !err && row < r->groups.nr; row++)
-		if (group_at(r, row))
-			err = against_put(f, r, group_at(r, row), label);
-	return err;
-}
-
 int bench_text(FILE *f, const struct bench_result *r, size_t width)
 {
-	const size_t nr_time = sizeof(time_columns) / sizeof(*time_columns);
-	const size_t nr_use = sizeof(use_columns) / sizeof(*use_columns);
-	int err = bench_table(f, r, "time", time_columns, nr_time, width);
+	struct bench_table t = { .r = r,
+				 .against = memory_calloc(r->groups.nr, sizeof(*t.against)) };
+	size_t end = 0;
+	int err = t.against ? againsts_make(&t, width >= WIDE, &end) : -ENOMEM;
 
-	fputc('\n', f);
 	if (!err)
-		err = bench_table(f, r, "median of", use_columns, nr_use, width);
+		err = columns_choose(&t, width, end);
 	if (!err)
-		err = bench_span_table(f, r, width);
-	return err ? err : againsts_put(f, r, width);
+		err = table_put(f, &t);
+	free(t.against);
+	return err ? err : bench_span_table(f, r, width);
 }

@@ -228,6 +228,25 @@ int ratio_estimate(const double *a, size_t na, const double *b, size_t nb, struc
 	return err;
 }
 
+int bench_ratio(const struct bench_result *r, size_t group, struct ratio *out)
+{
+	const struct group *first = &r->groups.list[0], *other = &r->groups.list[group];
+	double *a = memory_calloc(first->nr + 1, sizeof(*a)),
+	       *b = memory_calloc(other->nr + 1, sizeof(*b));
+	int err = a && b ? 0 : -ENOMEM;
+	size_t na, nb;
+
+	*out = (struct ratio){ .estimate = NAN };
+	if (!err) {
+		na = bench_values(first, "wall_seconds", a);
+		nb = bench_values(other, "wall_seconds", b);
+		err = ratio_estimate(a, na, b, nb, out);
+	}
+	free(a);
+	free(b);
+	return err;
+}
+
 static int wall_write(struct jsonw *j, const struct group *g)
 {
 	struct measure wall, user, system;

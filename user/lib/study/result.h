@@ -3,12 +3,14 @@
 #ifndef STUDY_RESULT_H
 #define STUDY_RESULT_H
 
+#include "base/buffer.h"
 #include "base/json.h"
 #include "study/plan.h"
 #include "study/step.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 struct measure {
 	size_t nr;
@@ -64,10 +66,17 @@ size_t bench_values(const struct group *g, const char *name, double *out);
 /* Computes statistics of these values. Returns 0 or -ENOMEM. */
 int bench_measure(const struct group *g, const char *name, struct measure *m);
 
+/* Estimates by what factor a group took longer than the fastest. Returns 0 or -ENOMEM. */
+int bench_ratio(const struct bench_result *r, size_t group, struct ratio *out);
+
 /*
  * Writes the cases that have runs like hyperfine --export-json, in the order of the plan, with the
  * memory of each run as its later releases have it. Returns 0 or -ENOMEM.
  */
 int bench_write_hyperfine(struct jsonw *j, const struct bench_result *r);
+/* Writes them like hyperfine --export-csv: a column for each parameter, seconds. */
+int bench_write_csv(struct buffer *t, const struct bench_result *r);
+/* Writes a table like hyperfine --export-markdown, with the peak of memory besides. */
+int bench_write_markdown(FILE *f, const struct bench_result *r);
 
 #endif
