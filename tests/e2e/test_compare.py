@@ -262,7 +262,7 @@ class Refusals(FilesCase):
         page.write_text("mine")
         done = compare(one, two, "--html", str(page))
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"--force replaces it", done.stderr)
+        self.assertIn(b"use --force to overwrite it", done.stderr)
         self.assertEqual(page.read_text(), "mine")
         self.assertEqual(compare(one, two, "--html", str(page), "--force").returncode, 0)
         self.assertTrue(page.read_text().startswith("<!doctype html>"))

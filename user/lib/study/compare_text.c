@@ -210,12 +210,14 @@ static void group_print_name(FILE *f, const struct groups *all, const struct gro
 {
 	char text[TITLE_BYTES];
 
+	if (!names)
+		return;
 	if (all->by) {
 		fputs("  ", f);
 		format_name(f, all->by, room / 2);
 		fputc('=', f);
 		format_padded(f, g->name, names);
-	} else if (names) {
+	} else {
 		fputs("  ", f);
 		format_padded(f, side_word(g->sides[0], text, sizeof(text)), names);
 	}
@@ -225,11 +227,17 @@ static bool words_are_titles(const struct groups *all)
 {
 	char text[TITLE_BYTES];
 
-	for (size_t i = 0; !all->by && i < all->nr; i++)
-		if (strcmp(all->list[i].title,
-			   side_word(all->list[i].sides[0], text, sizeof(text))) != 0)
+	for (size_t i = 0; i < all->nr; i++) {
+		const char *word = text;
+
+		if (all->by)
+			snprintf(text, sizeof(text), "%s=%s", all->by, all->list[i].name);
+		else
+			word = side_word(all->list[i].sides[0], text, sizeof(text));
+		if (strcmp(all->list[i].title, word) != 0)
 			return false;
-	return !all->by;
+	}
+	return true;
 }
 
 static void groups_print(FILE *f, const struct comparison *c, size_t width)
