@@ -146,6 +146,12 @@ class Groups(AgentCase):
             kinds = {l["node_job"]["kind"] for l in c.listen_once() if l["kind"] == "meta"}
             self.assertEqual("node" in kinds, sees)
 
+    def test_without_the_group_of_administrators_root_alone_is_one(self):
+        agent = self.new_agent("[agent]\nadmin_group = bpfmon-no-such-group\n")
+        self.assertIn("to make it: groupadd --system bpfmon-no-such-group", agent.said())
+        self.assertIn("node", {line["node_job"]["kind"] for line in agent.jobs(uid=0) if "node_job" in line})
+        self.assertEqual([line for line in agent.jobs() if "node_job" in line], [])
+
     def test_a_listener_that_is_not_roots_gets_nothing(self):
         path = self.dir / "a.sock"
         pid = os.fork()

@@ -121,6 +121,17 @@ static void values_are_read_with_their_units(void **state)
 	}
 }
 
+static void a_group_of_administrators_may_be_missing_and_one_of_users_not(void **state)
+{
+	(void)state;
+	assert_read("[agent]\nadmin_group = bpfmon-no-such-group\n");
+	assert_int_equal(config.admin_group.gid, CONFIG_NO_GROUP);
+	assert_string_equal(config.admin_group.name, "bpfmon-no-such-group");
+	assert_refused("[agent]\nuser_group = bpfmon-no-such-group\n",
+		       "a.conf:2: user_group = bpfmon-no-such-group: expected the name of a group of "
+		       "this machine, or nothing");
+}
+
 static void rules_are_in_the_order_of_the_file(void **state)
 {
 	(void)state;
@@ -233,6 +244,7 @@ int main(void)
 		TEST(the_packaged_sample_sets_the_store_alone),
 		TEST(every_default_of_the_sample_can_be_read_back),
 		TEST(values_are_read_with_their_units),
+		TEST(a_group_of_administrators_may_be_missing_and_one_of_users_not),
 		TEST(rules_are_in_the_order_of_the_file),
 		TEST(a_wrong_value_is_refused_with_what_is_allowed),
 		TEST(unknown_and_doubled_keys_are_refused),

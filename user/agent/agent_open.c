@@ -432,12 +432,26 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 	return err;
 }
 
+/* Root alone is an administrator then, which is safe; a missing user_group is an error. */
+static void admins_check(const struct config_group *admins)
+{
+	if (*admins->name && admins->gid == CONFIG_NO_GROUP)
+		log_warn("there is no group '%s', which admin_group names: only root sees the jobs "
+			 "of all users; to make it: groupadd --system %s, then reload the agent",
+			 admins->name, admins->name);
+}
+
 static int agent_configure(struct agent *a, const struct agent_options *o, char *why, size_t size)
 {
 	a->clients.limit = sizeof(((struct control *)0)->text);
 	a->is_private = o->given != NULL;
-	if (!a->is_private)
-		return config_read(o->config, &a->config, why, size);
+	if (!a->is_private) {
+		int err = config_read(o->config, &a->config, why, size);
+
+		if (!err)
+			admins_check(&a->config.admin_group);
+		return err;
+	}
 	a->config = *o->given;
 	return 0;
 }
@@ -541,6 +555,7 @@ int agent_reload_config(struct agent *a, char *why, size_t size)
 		config_done(&now);
 		return err;
 	}
+	admins_check(&now.admin_group);
 	config_keep_started(&a->config, &now, changed, sizeof(changed));
 	if (*changed)
 		log_warn("changed in the configuration, and not in effect until the agent is "

@@ -31,7 +31,7 @@ const struct config_row config_rows[] = {
 	  "socket for clients; only root may write to its directory" },
 	{ "agent", "interval", CONFIG_TIME, AT(interval_ns), 50 * MSEC, HOUR, "1s", NULL,
 	  "time between samples of all jobs" },
-	{ "agent", "admin_group", CONFIG_GROUP, AT(admin_group), 0, 0, "", NULL,
+	{ "agent", "admin_group", CONFIG_GROUP_MAY_LACK, AT(admin_group), 0, 0, "", NULL,
 	  "group whose members, like root, see the jobs of all users and have no limits" },
 	{ "agent", "user_group", CONFIG_GROUP, AT(user_group), 0, 0, "", NULL,
 	  "group whose members may connect; empty: every user" },
@@ -201,6 +201,17 @@ static int config_group_find(const char *text, struct config_group *group, char 
 	}
 	snprintf(why, size, "cannot look up the group: %s", strerror(-err));
 	return err;
+}
+
+/* As config_group_find(), but only keeps the name if there is no such group. */
+static int config_group_try(const char *text, struct config_group *group, char *why, size_t size)
+{
+	int err = config_group_find(text, group, why, size);
+
+	if (err != -EINVAL || text[strcspn(text, " \t:,/")] || strlen(text) >= sizeof(group->name))
+		return err;
+	snprintf(group->name, sizeof(group->name), "%s", text);
+	return 0;
 }
 
 struct unit {
@@ -375,6 +386,8 @@ int config_value_set(const struct config_row *row, void *config, const char *tex
 		return file_set(row, text, value, why, size);
 	case CONFIG_GROUP:
 		return config_group_find(text, value, why, size);
+	case CONFIG_GROUP_MAY_LACK:
+		return config_group_try(text, value, why, size);
 	case CONFIG_ADDRESS:
 		return config_address_parse(text, value, why, size);
 	default:

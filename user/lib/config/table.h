@@ -9,17 +9,18 @@
 #include <stdint.h>
 
 enum config_type {
-	CONFIG_YES_NO,    /* bool */
-	CONFIG_NUMBER,    /* uint64_t */
-	CONFIG_BYTES,     /* uint64_t */
-	CONFIG_TIME,      /* uint64_t: ns */
-	CONFIG_PERCENT,   /* uint64_t: millionths */
-	CONFIG_HIERARCHY, /* char[CONFIG_TEXT_BYTES] */
-	CONFIG_HOSTS,     /* char[CONFIG_TEXT_BYTES]: host names, separated by blanks */
-	CONFIG_FILE,      /* char[CONFIG_TEXT_BYTES]: an absolute path */
-	CONFIG_SECRET,    /* char[CONFIG_TEXT_BYTES]: path of a file that others cannot read */
-	CONFIG_GROUP,     /* struct config_group */
-	CONFIG_ADDRESS,   /* struct config_address */
+	CONFIG_YES_NO,         /* bool */
+	CONFIG_NUMBER,         /* uint64_t */
+	CONFIG_BYTES,          /* uint64_t */
+	CONFIG_TIME,           /* uint64_t: ns */
+	CONFIG_PERCENT,        /* uint64_t: millionths */
+	CONFIG_HIERARCHY,      /* char[CONFIG_TEXT_BYTES] */
+	CONFIG_HOSTS,          /* char[CONFIG_TEXT_BYTES]: host names, separated by blanks */
+	CONFIG_FILE,           /* char[CONFIG_TEXT_BYTES]: an absolute path */
+	CONFIG_SECRET,         /* char[CONFIG_TEXT_BYTES]: path of a file that others cannot read */
+	CONFIG_GROUP,          /* struct config_group */
+	CONFIG_GROUP_MAY_LACK, /* the same; without an ID if there is no such group */
+	CONFIG_ADDRESS,        /* struct config_address */
 	NR_CONFIG_TYPES,
 };
 
