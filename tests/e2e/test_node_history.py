@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -328,6 +329,19 @@ class Rights(HistoryCase):
         self.assertEqual(self.historians(agent), [])
         self.assertEqual(self.store.parent.stat().st_uid, 0)
         self.assertIn("is root's and has files", self.said.read_text())
+
+    def test_the_folder_of_the_socket_is_not_given_away(self):
+        both = self.place / "both"
+        self.socket, self.store = both / "a.sock", both / "node.db"
+        for make in (both.mkdir, lambda: None):  # empty, and not there
+            make()
+            agent = self.start_agent()
+            self.assertEqual(self.historians(agent), [])
+            self.assertEqual((both.stat().st_uid, both.stat().st_mode & 0o777), (0, 0o755))
+            self.assertIn(f"{both} has the agent's socket and must remain root's", self.said.read_text())
+            self.end_agent(agent)
+            self.said.unlink()
+            shutil.rmtree(both)
 
     def test_the_owner_of_the_folder_is_who_keeps_it(self):
         self.store.parent.mkdir()

@@ -106,13 +106,30 @@ static int folder_explain(const char *folder, int err, char *why, size_t size)
 	return err;
 }
 
+/* Returns true if @folder, which need not exist, is that of the file @path. */
+static bool folder_has(const char *folder, const char *path)
+{
+	char copy[PATH_MAX];
+	const char *other;
+	struct stat a, b;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	other = dirname(copy);
+	if (!strcmp(folder, other))
+		return true;
+	return !stat(folder, &a) && !stat(other, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
 /*
  * Finds the owner of the folder of @store, and creates the folder if it is missing. A new folder,
  * or an empty one of root, is given to the user "bpfmon", or if there is none to
- * PRIVILEGE_FILES_UID. Returns 0, or a negative errno with a sentence without a full stop in @why.
+ * PRIVILEGE_FILES_UID; that of the socket is refused. Returns 0, or a negative errno with a
+ * sentence without a full stop in @why.
  */
-static int place_prepare(const char *store, struct place *p, char *why, size_t size)
+static int place_prepare(const struct history_options *o, struct place *p, char *why, size_t size)
 {
+	const char *store = o->store;
 	char copy[PATH_MAX];
 	const char *folder;
 	int fd, err;
@@ -124,6 +141,14 @@ static int place_prepare(const char *store, struct place *p, char *why, size_t s
 	}
 	snprintf(copy, sizeof(copy), "%s", store);
 	folder = dirname(copy);
+	if (!geteuid() && folder_has(folder, o->socket)) {
+		snprintf(
+			why, size,
+			"the folder %s has the agent's socket and must remain root's; name a store "
+			"in a folder of its own",
+			folder);
+		return -EINVAL;
+	}
 	if (mkdir(folder, 0700) && errno != EEXIST)
 		return folder_explain(folder, -errno, why, size);
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -383,7 +408,7 @@ int history_start(const struct history_options *o, struct history *h, char *why,
 	pid_t pid = 0;
 
 	*h = (struct history){ -1, -1 };
-	err = place_prepare(o->store, &place, why, size);
+	err = place_prepare(o, &place, why, size);
 	if (err)
 		return err;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream) ||

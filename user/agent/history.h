@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 struct history_options {
-	const char *store; /* an absolute path, in a folder of its own */
-	uint64_t keep_ns;  /* age at which ended runs are removed */
+	const char *store;  /* an absolute path, in a folder of its own */
+	const char *socket; /* of the agent: its folder must remain root's */
+	uint64_t keep_ns;   /* age at which ended runs are removed */
 	uint64_t keep_bytes;
 	uint64_t min_ns; /* shorter runs are not stored */
 };

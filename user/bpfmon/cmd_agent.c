@@ -99,6 +99,7 @@ static void history_begin(const struct agent_command *o, struct history *h)
 	if (config_read(o->config, &c, why, sizeof(why)) || !*c.store)
 		return;
 	options = (struct history_options){ .store = c.store,
+					    .socket = c.socket,
 					    .keep_ns = c.keep_days * 24 * 3600 * NSEC_PER_SEC,
 					    .keep_bytes = c.keep_bytes,
 					    .min_ns = c.min_ns };
