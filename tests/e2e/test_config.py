@@ -230,6 +230,12 @@ class Sudo(ConfigCase):
         self.assert_one_line(done, 0, self.own, "Permission denied")
         self.assertEqual(read_lines(self.dir / "run")[0]["interval_seconds"], 1)
 
+    def test_a_home_that_is_closed_to_the_caller_has_no_file(self):
+        self.home.chmod(0o700)
+        done = self.bpfmon("check", cwd="/")
+        self.assertEqual(done.stderr, "")
+        self.assertIn("configuration                        none", done.stdout)
+
     def test_a_project_of_root_or_the_caller_is_read(self):
         for owner in (0, NOBODY):
             self.project.unlink(missing_ok=True)

@@ -52,6 +52,15 @@ static int user_file_read_text(struct user_file *file, int fd)
 	return 0;
 }
 
+/* Returns true if the user has no such file: also if its folder is closed to the user. */
+static bool user_file_is_absent(const char *path, int err)
+{
+	struct stat st;
+
+	return err == -ENOENT || err == -ENOTDIR ||
+	       (err == -EACCES && lstat(path, &st) && errno == EACCES);
+}
+
 /* O_NONBLOCK: opening a FIFO would wait for its writer. */
 static int user_file_open(struct user_file *file, const struct user *u, int flags)
 {
@@ -59,14 +68,15 @@ static int user_file_open(struct user_file *file, const struct user *u, int flag
 		open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 	const char *fault;
 	struct stat st;
+	int err = fd < 0 || fstat(fd, &st) ? -errno : 0;
 
-	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+	if (fd < 0 && user_file_is_absent(file->path, err)) {
 		*file->path = '\0';
 		return 0;
 	}
-	if (fd < 0 || fstat(fd, &st)) {
+	if (err) {
 		snprintf(file->why, sizeof(file->why), "%s",
-			 errno == ELOOP ? "it is a symbolic link" : strerror(errno));
+			 err == -ELOOP ? "it is a symbolic link" : strerror(-err));
 		return 0;
 	}
 	fault = user_file_fault(&st, u);
