@@ -402,6 +402,7 @@ for cell in ("%load_ext bpfmon", "%bpfmon", "%%bpfmon load file=a\\nx = 5\\nx + 
         done = self.outside(self.SCRIPT)
         self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("-> ")], self.RESULTS, done.stderr)
         self.assertEqual(done.stdout.count("this kernel is in no run"), 4)
+        self.assertNotRegex(done.stdout, "sudo bpfmon (?!--user )")  # as root the notebook would be root's
 
 
 @needs("build, setuptools, wheel, pytest")

@@ -10,7 +10,10 @@ from typing import Any, Dict, Optional, Tuple
 from . import Row, in_run, span
 from .feed import Feed
 
-OUTSIDE = "bpfmon: this kernel is in no run, so nothing was counted; start it in one: sudo bpfmon -- jupyter notebook"
+OUTSIDE = (
+    "bpfmon: this kernel is in no run, so nothing was counted; start it in one: bpfmon -- jupyter notebook, "
+    "or, for exact figures without an agent, sudo bpfmon --user -- jupyter notebook"
+)
 NAME = "cell"
 
 
