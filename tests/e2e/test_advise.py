@@ -9,6 +9,7 @@ import subprocess
 import textwrap
 
 from lib.runs import write_run
+from lib.spans import span, write_run_with_spans
 from lib.store import StoreCase
 
 NEEDS = ()
@@ -249,6 +250,54 @@ class Use(Advised):
         said = self.advise()
         self.assertNotIn("memory_requested", said)
         self.assertNotIn("cores_requested", said)
+
+
+class Spans(Advised):
+    """`--by span` and `--span`, of two runs of 900 MiB."""
+
+    def setUp(self):
+        super().setUp()
+        align = lambda number, mib, **how: span(number, "align", cpu_seconds=1.5, wall=1.0, **{"rss_peak_bytes": mib * MIB, "rss_peak_upper_bytes": mib * MIB, **how})
+        sort = span(3, "sort", code=1, rss_peak_bytes=20 * MIB, rss_peak_upper_bytes=20 * MIB, write_bytes=8 * MIB)
+        for i, spans in enumerate(((align(1, 100), align(2, 150), sort), (align(1, 120), span(2, "a\x1b[2J")))):
+            how = {"meta": {"name": "flow"}, "rss_peak_bytes": 900 * MIB}
+            self.files.append(write_run_with_spans(self.dir / f"spans{i}.jsonl", *spans, **how))
+        done = self.bpfmon("store", "merge", *self.files)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    few = r"bpfmon: warning: \d of \d names have fewer than 10 spans: record more\n"
+
+    def test_a_rule_requests_what_its_spans_needed_not_what_the_run_did(self):
+        # 150 MiB and 10 % are 165, which the summary of a run rounds to 170, or 179 MB of Snakemake
+        lines = "threads: 2\nretries: 1\nresources:\n    mem_mb=lambda wildcards, attempt: 179 * 2 ** (attempt - 1),\n    runtime=lambda wildcards, attempt: 1 * attempt,\n"
+        text = self.print("--span", "align", "--for", "snakemake", warning=self.few)
+        self.assertEqual(text, "# align: 3 spans of 2 runs; memory 170 MiB (peak up to 150 MiB + 10 %)\n" + lines)
+        self.assertEqual(self.print("--by", "span", "--span", "al*", "--for", "snakemake", warning=self.few), text)
+
+    def test_each_name_has_a_block_with_the_words_of_a_run(self):
+        blocks = self.print("--by", "span", "--for", "slurm", warning=self.few).split("\n\n")
+        self.assertEqual([b.split(":")[0] for b in blocks], ["# a?[2J", "# align", "# sort"])
+        self.assertIn("1 failed; memory at least 22 MiB (peak up to 20.0 MiB + 10 %, of a span that failed)\n", blocks[2])
+        self.assertIn("#SBATCH --mem=22M\n", blocks[2])
+        self.assertIn("\n// align: ", self.print("--by", "span", "--for", "nextflow", warning=self.few))
+        self.assertIn("memory = { 170.MB * (2 ** (task.attempt - 1)) }\n", self.print("--span", "align", "--for", "nextflow", warning=self.few))
+        self.assertRegex(self.print("--span", "align", warning=self.few), r"\n  memory +120 MiB +150 MiB +150 MiB +150 MiB +170 MiB\n  cores .* 2.00\n")
+
+    def test_json_has_a_member_for_each_name(self):
+        done = self.bpfmon("advise", "--by", "span", "--json")
+        said = json.loads(done.stdout)
+        self.assertEqual((said["schema"], said["by"]), ("bpfmon-advise/1", "span"))
+        _, align, sort = said["spans"]
+        self.assertEqual((align["name"], align["spans"], align["runs"], align["request_is_least"]), ("align", 3, 2, False))
+        self.assertEqual((align["memory_needed_bytes"]["request"], align["memory_needed_bytes"]["largest"]), (170 * MIB, 150 * MIB))
+        self.assertEqual((sort["failed"], sort["request_is_least"]), (1, True))
+
+    def test_what_has_no_spans_or_no_size_is_refused(self):
+        self.assert_refused(self.bpfmon("advise", "--span", "align", "--by", "reads"), "size")
+        self.assert_refused(self.bpfmon("advise", "--span", "none"), "no run matches the filters")
+        none = write_run_with_spans(self.dir / "none.jsonl", meta={"name": "none"})
+        self.bpfmon("store", "merge", none)
+        self.assert_refused(self.bpfmon("advise", "--name", "none", "--by", "span"), "no span can be used", "bpfmon show RUN --by span")
 
 
 class Refusals(Advised):

@@ -9,6 +9,7 @@
 #include "base/exit_status.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "bpfmon/advise_spans.h"
 #include "bpfmon/subcommands.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#define OF_TAG "tags." /* before a tag that is called span */
 #define MOST_READ 1000 /* newest runs whose lines are read, which takes long */
 
 struct advise_options {
@@ -24,7 +26,8 @@ struct advise_options {
 	struct filter_options filter;
 	struct store_options store;
 	const char *size_tag; /* NULL: the tag that explains most */
-	uint64_t node_bytes;  /* 0: not given */
+	bool by_span;
+	uint64_t node_bytes; /* 0: not given */
 	enum advice_for to;
 	enum print_format as;
 };
@@ -45,7 +48,7 @@ static int advise_for_parse(void *to, const char *text)
 static const struct option_row advise_rows[] = {
 	{ "for", 0, "SYSTEM", false, "Print only the lines for slurm, k8s, nextflow or snakemake", advise_for_parse, AT(to), PROJECT_MAY },
 	{ "node-memory", 0, "SIZE", false, "Memory of the target nodes, as in 64GiB", size_parse, AT(node_bytes), GUARD_NONE },
-	{ "by", 0, "TAG", false, "Tag with the input size (default: the one that explains most)", text_parse, AT(size_tag), PROJECT_MAY },
+	{ "by", 0, "span|TAG", false, "span: for each name; TAG: the size (default: what explains most)", text_parse, AT(size_tag), PROJECT_MAY },
 	{ "format", 'f', "FORMAT", false, "Output format: text (default) or json", print_json_or_text_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
@@ -53,14 +56,10 @@ static const struct option_row advise_rows[] = {
 /* clang-format on */
 
 static const struct option_group advise_groups[] = {
-	{ filter_rows, AT(filter), false },
-	{ advise_rows, 0, false },
-	{ store_rows, AT(store), true },
-	{ node_rows, AT(store), false },
-	{ node_agent_rows, AT(store), true },
-	{ colour_rows, AT(common), true },
-	{ common_rows, AT(common), false },
-	{ 0 },
+	{ filter_rows, AT(filter), false },   { advise_rows, 0, false },
+	{ store_rows, AT(store), true },      { node_rows, AT(store), false },
+	{ node_agent_rows, AT(store), true }, { colour_rows, AT(common), true },
+	{ common_rows, AT(common), false },   { 0 },
 };
 
 static int advise_parse(void *options, int argc, char **argv)
@@ -71,6 +70,16 @@ static int advise_parse(void *options, int argc, char **argv)
 	for (char **word = o->common.words; !err && word && *word; word++)
 		if (filter_word_add(&o->filter, *word))
 			return options_refuse("advise cannot search for", *word);
+	if (!err && o->size_tag && !strcmp(o->size_tag, "span")) {
+		o->by_span = true;
+		o->size_tag = NULL;
+	}
+	if (!err && o->filter.filter.span)
+		o->by_span = true;
+	if (!err && o->size_tag && !strncmp(o->size_tag, OF_TAG, strlen(OF_TAG)))
+		o->size_tag += strlen(OF_TAG);
+	if (!err && o->size_tag && o->by_span)
+		return options_refuse("for spans there is no size of the input", o->size_tag);
 	if (!err && o->as == PRINT_JSON && o->to)
 		return options_refuse("--json cannot be combined with", "--for");
 	if (!err && o->size_tag && o->to)
@@ -190,6 +199,23 @@ static int advise_read(const struct advise_options *o, const struct stores *s,
 	return err;
 }
 
+static int advise_read_spans(const struct advise_options *o, const struct stores *s,
+			     struct stored_runs *all)
+{
+	const struct spans_wanted wanted = { .name = o->filter.filter.span,
+					     .node = { .capacity = (double)o->node_bytes },
+					     .to = o->to,
+					     .is_json = o->as == PRINT_JSON };
+
+	if (!all->nr) {
+		log_error("no run matches the filters; '%s' shows all runs",
+			  stores_list_command(o->store.of_node));
+		return -ENODATA;
+	}
+	stored_runs_sort(all, BY_START);
+	return advise_by_span(&wanted, s, all, all->nr < MOST_READ ? all->nr : MOST_READ);
+}
+
 static int cmd_advise(int argc, char **argv)
 {
 	struct stored_runs all = { 0 };
@@ -202,7 +228,7 @@ static int cmd_advise(int argc, char **argv)
 		return go_on ? EXIT_USAGE : 0;
 	filter = filter_get(&o.filter);
 	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all) &&
-	    !advise_read(&o, &s, &all))
+	    !(o.by_span ? advise_read_spans(&o, &s, &all) : advise_read(&o, &s, &all)))
 		status = 0;
 	stored_runs_done(&all);
 	stores_done(&s);

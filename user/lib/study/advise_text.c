@@ -128,6 +128,18 @@ static void certainty_print(FILE *f, const struct advice *a)
 	fputc('\n', f);
 }
 
+void advice_print_needs(FILE *f, const struct advice *a)
+{
+	fprintf(f, "\n  %-8s%12s%12s%12s%12s%14s\n", "", "median", "95 %", "99 %", "largest",
+		"request");
+	need_print(f, "memory", &a->memory, a->memory_request, format_bytes, format_request);
+	need_print(f, "cores", &a->cores, a->cores_request * 1000, format_cores, format_cores);
+	need_print(f, "time", &a->wall, a->wall_request, format_seconds, format_seconds);
+	if (a->nr_written)
+		need_print(f, "written", &a->written, a->written_request, format_bytes,
+			   format_request);
+}
+
 void advice_print(FILE *f, const struct advice *a, const char *what)
 {
 	if (what) {
@@ -142,14 +154,8 @@ void advice_print(FILE *f, const struct advice *a, const char *what)
 		fprintf(f, ", %zu of them failed", a->nr_failed);
 	if (a->nr_left)
 		fprintf(f, "; %zu left out, as they have not ended or have no values", a->nr_left);
-	fprintf(f, "\n\n  %-8s%12s%12s%12s%12s%14s\n", "", "median", "95 %", "99 %", "largest",
-		"request");
-	need_print(f, "memory", &a->memory, a->memory_request, format_bytes, format_request);
-	need_print(f, "cores", &a->cores, a->cores_request * 1000, format_cores, format_cores);
-	need_print(f, "time", &a->wall, a->wall_request, format_seconds, format_seconds);
-	if (a->nr_written)
-		need_print(f, "written", &a->written, a->written_request, format_bytes,
-			   format_request);
+	fputc('\n', f);
+	advice_print_needs(f, a);
 	uses_print(f, a);
 	retries_print(f, a);
 	size_print(f, a);
@@ -210,13 +216,9 @@ static void allocation_json(struct jsonw *j, const char *name, const struct allo
 	jsonw_object_end(j);
 }
 
-void advice_json(struct jsonw *j, const struct advice *a, const char *what)
+void advice_json_members(struct jsonw *j, const struct advice *a, const char *of, uint64_t nr)
 {
-	jsonw_object(j, NULL);
-	jsonw_schema(j, "advise");
-	if (what)
-		jsonw_string(j, "of", what);
-	jsonw_uint(j, "runs", a->nr);
+	jsonw_uint(j, of, nr);
 	jsonw_uint(j, "left_out", a->nr_left);
 	jsonw_uint(j, "failed", a->nr_failed);
 	jsonw_uint(j, "incomplete", a->nr_incomplete);
@@ -236,6 +238,15 @@ void advice_json(struct jsonw *j, const struct advice *a, const char *what)
 	use_json(j, "cores_requested", &a->cores_use);
 	share_json(j, "chance_beyond_largest", a->beyond);
 	share_json(j, "covered", a->covered);
+}
+
+void advice_json(struct jsonw *j, const struct advice *a, const char *what)
+{
+	jsonw_object(j, NULL);
+	jsonw_schema(j, "advise");
+	if (what)
+		jsonw_string(j, "of", what);
+	advice_json_members(j, a, "runs", a->nr);
 	jsonw_object_end(j);
 	jsonw_newline(j);
 }

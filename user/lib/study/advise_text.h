@@ -15,6 +15,10 @@ extern const char *const advice_for_words[NR_FOR];
 
 /* Print the advice. @what names its runs, such as "align"; NULL means all runs. */
 void advice_print(FILE *f, const struct advice *a, const char *what);
+/* Prints the table of needs and requests. */
+void advice_print_needs(FILE *f, const struct advice *a);
+/* Writes members of an object, the first with the key @of. */
+void advice_json_members(struct jsonw *j, const struct advice *a, const char *of, uint64_t nr);
 void advice_json(struct jsonw *j, const struct advice *a, const char *what);
 /* Prints the directives for @to, which is not FOR_PEOPLE. */
 void advice_lines(FILE *f, const struct advice *a, enum advice_for to);

@@ -96,6 +96,20 @@ void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta
 	a->has_phase = times && s->wall_ns && phase_times_longest(times, s->wall_ns, &a->phase);
 }
 
+void answer_of_span(struct answer *a, const struct summary *used)
+{
+	const bool has_failed = used->has_status && (used->signal || used->exit_code);
+
+	*a = (struct answer){ .wall_ns = used->wall_ns };
+	answer_set_request(a, used);
+	a->doubt = used->oom_kills   ? "of a span that was out of memory"
+		   : has_failed      ? "of a span that failed"
+		   : !used->complete ? "of an incomplete span"
+				     : NULL;
+	if (a->basis == REQUEST_NEEDED)
+		a->is_least = a->doubt || needed_is_least(&a->needed) || a->needed.unmapped_bytes;
+}
+
 #define NAME_COLUMNS 40
 
 /* Formats a size as a user would type it, without ".0". */

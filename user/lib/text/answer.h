@@ -44,6 +44,8 @@ struct answer {
  */
 void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta,
 		   struct phase_times *times);
+/* Fills @a for a span, without cores and phase. Its end may have no status. */
+void answer_of_span(struct answer *a, const struct summary *used);
 /* Returns the cores that a run with @meta (may be NULL) may use, in thousandths; 0 if unknown. */
 uint64_t answer_cores_available(const json_t *meta);
 /* Writes the line of the summary, or nothing if nothing is known. */
