@@ -69,4 +69,12 @@ static inline bool mark_is_one(const char *datagram, size_t length)
 	return length >= n && !memcmp(datagram, MARK_PREFIX, n);
 }
 
+/* Returns the length of the text of a mark, without the newline that may end it. */
+static inline size_t mark_text_length(const char *datagram, size_t length)
+{
+	size_t n = length - strlen(MARK_PREFIX);
+
+	return n && datagram[length - 1] == '\n' ? n - 1 : n;
+}
+
 #endif

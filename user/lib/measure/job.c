@@ -177,10 +177,8 @@ static void mark_take(struct job *job, const struct datagram *l, uint64_t now_ns
 {
 	struct pushed_counts *counts = &job->pushed.counts;
 	const char *text = l->text + strlen(MARK_PREFIX);
-	size_t length = l->length - strlen(MARK_PREFIX);
+	size_t length = mark_text_length(l->text, l->length);
 
-	if (length && text[length - 1] == '\n')
-		length--;
 	if (!length || length > MARK_BYTES) {
 		counts->malformed++;
 	} else if (!rate_take(&job->pushed.marks.lines, now_ns, LINE_NS, LINES_NS)) {

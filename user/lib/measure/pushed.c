@@ -2,10 +2,14 @@
 #include "measure/pushed.h"
 
 #include "base/memory.h"
+#include "base/span_call.h"
 #include "measure/feed.h"
+#include "run/line_protocol.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MAX_WAITING 8192
 
@@ -100,6 +104,53 @@ void pushed_put(struct pushed *p, struct datagram *first, uint64_t samples)
 		l->samples = samples;
 		pushed_append(p, l);
 	}
+}
+
+static int mark_check(size_t length, char *why, size_t size)
+{
+	if (length && length <= MARK_BYTES)
+		return 0;
+	if (length)
+		snprintf(why, size, "the mark has %zu bytes; the limit is %d", length, MARK_BYTES);
+	else
+		snprintf(why, size, "the mark has no text");
+	return -EBADMSG;
+}
+
+/* Counts the lines, and those that are malformed. Returns 0 or -ENOMEM. */
+static int metrics_count(const char *text, size_t length, size_t *lines, size_t *malformed)
+{
+	char *copy = memory_malloc(length + 1), *at = copy;
+	struct point point;
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	while (at < copy + length) {
+		int got = point_parse(&point, &at, copy + length);
+
+		*lines += got != 0;
+		*malformed += got < 0;
+	}
+	free(copy);
+	return 0;
+}
+
+int pushed_check(const char *text, size_t length, char *why, size_t size)
+{
+	size_t lines = 0, malformed = 0;
+
+	if (mark_is_one(text, length))
+		return mark_check(mark_text_length(text, length), why, size);
+	if (metrics_count(text, length, &lines, &malformed) || !malformed)
+		return 0;
+	if (lines == 1)
+		snprintf(why, size, "neither a mark nor valid Influx line protocol");
+	else
+		snprintf(why, size, "invalid Influx line protocol in %zu of %zu lines", malformed,
+			 lines);
+	return -EBADMSG;
 }
 
 void pushed_receive(struct pushed *p, uint64_t samples)

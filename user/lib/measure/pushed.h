@@ -100,6 +100,11 @@ int pushed_start(struct pushed *p, const struct intake *intake);
 void pushed_put(struct pushed *p, struct datagram *first, uint64_t samples);
 /* Does that for the datagrams in the inbox. */
 void pushed_receive(struct pushed *p, uint64_t samples);
+/*
+ * Returns 0, or -EBADMSG with the reason in @why if @text, a mark or metrics, is malformed, or some
+ * of its lines are. The reason does not begin with a digit.
+ */
+int pushed_check(const char *text, size_t length, char *why, size_t size);
 /* Frees the waiting datagram *@at and sets *@at to its successor. */
 void pushed_remove(struct pushed *p, struct datagram **at);
 /* Stops the inbox: what was sent before is then waiting or counted. */

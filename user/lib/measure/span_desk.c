@@ -74,7 +74,8 @@ static int push_handle(struct span_desk *d, const struct span_caller *c, const c
 	err = job_push(d->job, text, length, sender.pid);
 	if (err)
 		snprintf(why, size, "%s", strerror(-err));
-	return err;
+	/* the run counts what is malformed, and takes the other lines */
+	return err ? err : pushed_check(text, length, why, size);
 }
 
 struct span_answer {
