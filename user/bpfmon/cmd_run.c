@@ -91,7 +91,7 @@ static const struct option_row run_rows[] = {
 	{ "wait", 0, "WHAT", false, "Wait for the 'command' (default) or for its whole 'tree'", wait_parse, AT(wait_tree), GUARD_NONE },
 	{ "own-cgroup", 0, NULL, false, "Run the command in its own cgroup, and record its metrics", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
 	{ "marks", 0, NULL, false, "Provide a socket for frequent marks, without replies", flag_parse, AT(push.marks), PROJECT_MAY },
-	{ "span-samples", 0, NULL, false, "Record samples of each span, too; see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
+	{ "span-samples", 0, NULL, false, "Record the values of each live span at each sample", flag_parse, AT(span_samples), GUARD_NONE },
 	{ "limit", 0, "KEY<VALUE", false, "End the run above this: rss<2GiB, wall<1h, process.cpu<10min", limit_hard_parse, AT(limits), GUARD_NONE },
 	{ "soft-limit", 0, "KEY<VALUE", false, "Only report when the limit is exceeded; see --on-limit", limit_soft_parse, AT(limits), GUARD_NONE },
 	{ "on-limit", 0, "COMMAND", false, "Run this shell command when a limit is exceeded", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
