@@ -328,6 +328,12 @@ class Command(SpanCase):
         done = self.span("x", "--", "sh", "-c", "echo out; exit 3")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "out\n", ""))
 
+    def test_a_name_that_is_too_long_is_named_as_the_reason(self):
+        for words, code in ((["a" * 256, "--", "true"], 125), (["begin", "a" * 256], 2), (["end", "a" * 256, "-q"], 2)):
+            done = self.span(*words)
+            self.assertEqual((done.returncode, done.stderr), (code, "bpfmon: span: the name has 256 bytes; the limit is 255\n"))
+        self.assertEqual(self.span("a" * 255, "-q", "--", "true").returncode, 0)
+
     def test_in_a_run_that_has_ended_it_runs_and_one_line_says_so(self):
         gone = {VARIABLE: "@bpfmon-span-0000000000000000"}
         done = self.span("x", "--", "sh", "-c", "exit 3", env=gone)

@@ -165,19 +165,37 @@ __attribute__((noreturn)) static void span_end_as(int status)
 	_exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
 }
 
+/* Returns 0, or -EINVAL after a message. */
+static int span_check_name(const char *name)
+{
+	size_t length = strlen(name);
+
+	if (length && length < SPAN_NAME_BYTES)
+		return 0;
+	if (length)
+		log_error("span: the name has %zu bytes; the limit is %d", length,
+			  SPAN_NAME_BYTES - 1);
+	else
+		log_error("span: the name is empty");
+	return -EINVAL;
+}
+
 static int span_execute(const struct span_options *o, char **command)
 {
 	const char *name = o->common.words[0];
 	struct span_call_words words = { .name = name };
 	char answer[SPAN_ANSWER_BYTES];
+	int err;
 
-	if (!name || o->common.words[1] || !*name || strlen(name) >= SPAN_NAME_BYTES || !*command) {
-		log_error("span: give a name of at most %d bytes and a command, as in: bpfmon span "
-			  "align -- ./align.sh",
-			  SPAN_NAME_BYTES - 1);
+	if (!name || o->common.words[1] || !*command) {
+		log_error("span: give one name and a command, as in: bpfmon span align -- "
+			  "./align.sh");
 		return EXIT_BPFMON;
 	}
-	if (span_send(o, &words, answer) || !span_answer_is_kept(answer))
+	if (span_check_name(name))
+		return EXIT_BPFMON;
+	err = span_send(o, &words, answer);
+	if (err || !span_answer_is_kept(answer))
 		return argv_execute(command);
 	words.status = span_attend(command);
 	if (words.status < 0) {
@@ -200,11 +218,13 @@ static int span_in_place(const struct span_options *o)
 	said.name = words[0] ? words[1] : NULL;
 
 	if (!words[0] || (!said.is_end && strcmp(words[0], "begin") != 0) || !words[1] ||
-	    !*words[1] || strlen(words[1]) >= SPAN_NAME_BYTES || words[2]) {
+	    words[2]) {
 		log_error("span: no name given; try: bpfmon span align -- ./align.sh; or: bpfmon "
 			  "span begin align, and later: bpfmon span end align");
 		return EXIT_USAGE;
 	}
+	if (span_check_name(words[1]))
+		return EXIT_USAGE;
 	err = span_send(o, &said, answer);
 	if (err == -ENOENT && !o->quiet)
 		log_error("span: not inside a bpfmon run: no " SPAN_VARIABLE " is set");
