@@ -324,9 +324,21 @@ class Command(SpanCase):
         env = {k: v for k, v in os.environ.items() if k != VARIABLE} | kwargs.pop("env", {})
         return subprocess.run([BPFMON, "span", *words], capture_output=True, text=True, timeout=60, env=env, check=False, **kwargs)
 
-    def test_outside_of_a_run_it_just_runs(self):
-        done = self.span("x", "--", "sh", "-c", "echo out; exit 3")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "out\n", ""))
+    def test_outside_of_a_run_it_runs_and_one_line_says_so_unless_quiet(self):
+        for env in ({}, {VARIABLE: ""}):
+            done = self.span("x", "--", "sh", "-c", "echo out; exit 3", env=env)
+            self.assertEqual((done.returncode, done.stdout), (3, "out\n"))
+            self.assertEqual(done.stderr, "bpfmon: span 'x': not inside a bpfmon run; the command is executed without a span\n")
+            done = self.span("x", "-q", "--", "sh", "-c", "echo out; exit 3", env=env)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "out\n", ""))
+
+    def test_in_place_it_fails_outside_of_a_run_unless_quiet(self):
+        for word in ("begin", "end"):
+            done = self.span(word, "x")
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+            done = self.span(word, "x", "-q")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            self.assertEqual(self.span(word, "-q").returncode, 2)
 
     def test_a_name_that_is_too_long_is_named_as_the_reason(self):
         for words, code in ((["a" * 256, "--", "true"], 125), (["begin", "a" * 256], 2), (["end", "a" * 256, "-q"], 2)):

@@ -34,7 +34,7 @@ struct span_options {
 
 static const struct option_row span_rows[] = {
 	{ "tag", 't', "KEY=VALUE", false, "Tag the span; may be repeated", run_tags_parse, AT(tags), GUARD_NONE },
-	{ "quiet", 'q', NULL, false, "Print no message if no span can begin; run the command anyway", flag_parse, AT(quiet), GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "If no span can begin, print nothing and do not fail", flag_parse, AT(quiet), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -56,15 +56,14 @@ static void span_help(void)
 	     "\n"
 	     "For use inside a bpfmon run. Runs COMMAND, and measures it and all processes that "
 	     "it\n"
-	     "starts separately, in addition to the run. Outside a run, only runs COMMAND. begin "
-	     "and\n"
-	     "end do this for the calling process, from begin to end.\n");
+	     "starts separately, in addition to the run. Outside a run, prints a note and runs\n"
+	     "COMMAND. begin and end do this for the calling process, from begin to end.\n");
 	options_print(&subcommand_span);
 	puts("\n"
 	     "Exit status: that of COMMAND; 125: usage error, 126: not executable, 127: not "
 	     "found.\n"
-	     "Of begin and end: 0: success, 2: usage error, not inside a run, or refused by the "
-	     "run.");
+	     "Of begin and end: 0: success, 2: usage error, or, without -q, not inside a run, or\n"
+	     "refused by the run.");
 }
 
 static const struct first_word span_words[] = {
@@ -195,6 +194,10 @@ static int span_execute(const struct span_options *o, char **command)
 	if (span_check_name(name))
 		return EXIT_BPFMON;
 	err = span_send(o, &words, answer);
+	if (err == -ENOENT && !o->quiet)
+		log_note("span '%s': not inside a bpfmon run; the command is executed without a "
+			 "span",
+			 name);
 	if (err || !span_answer_is_kept(answer))
 		return argv_execute(command);
 	words.status = span_attend(command);
@@ -228,7 +231,7 @@ static int span_in_place(const struct span_options *o)
 	err = span_send(o, &said, answer);
 	if (err == -ENOENT && !o->quiet)
 		log_error("span: not inside a bpfmon run: no " SPAN_VARIABLE " is set");
-	return err ? EXIT_USAGE : 0;
+	return err && !o->quiet ? EXIT_USAGE : 0;
 }
 
 /* Returns true for NAME and a command without --: its options would be taken for those of span. */
