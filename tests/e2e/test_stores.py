@@ -5,8 +5,11 @@ import contextlib
 import json
 import os
 import sqlite3
+import subprocess
 import uuid
 
+from lib.bpfmon import BPFMON
+from lib.permitted import ROOT, needs
 from lib.runs import write_run
 from lib.store import StoreCase
 
@@ -114,3 +117,16 @@ class Home(StoresCase):
         self.merge(self.home / "node7.sqlite", self.made("there"))
         self.merge(self.store, self.made("own"))
         self.assertEqual(len(self.list(env={**self.env, "BPFMON_STORE": str(self.store)})), 1)
+
+
+class Denied(StoresCase):
+    @needs(ROOT)
+    def test_a_server_that_denies_root_is_named_as_a_cause(self):
+        """Root without these capabilities is denied, as by NFS with root_squash."""
+        closed = self.dir / "closed"
+        closed.mkdir(0o700)
+        os.chown(closed, 65534, 65534)
+        argv = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", BPFMON, "list", "--store", closed / "x.sqlite"]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("it may be on NFS with root_squash", done.stderr)

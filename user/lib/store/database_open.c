@@ -195,7 +195,14 @@ bool database_is_local(unsigned long magic)
 
 static int database_fail(struct database *d, int err)
 {
-	snprintf(d->why, sizeof(d->why), "%s", strerror(-err));
+	/* local file systems do not deny root */
+	if (err == -EACCES && !geteuid())
+		snprintf(d->why, sizeof(d->why),
+			 "%s, although bpfmon is root: it may be on NFS with root_squash; name a "
+			 "store on a local disk with --store",
+			 strerror(-err));
+	else
+		snprintf(d->why, sizeof(d->why), "%s", strerror(-err));
 	return err;
 }
 
