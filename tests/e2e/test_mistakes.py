@@ -70,6 +70,7 @@ MISTAKES = (
     (["edit", "1"], OTHER, "as in: bpfmon edit 42 --note"),
     (["edit", "1", "--tag", "x"], OTHER, "it expects KEY=VALUE"),
     (["help", "lsit"], OTHER, "did you mean 'list'?"),
+    (["help", "complete"], OTHER, "unknown subcommand 'complete'"),
     (["check", "all"], OTHER, "unexpected argument 'all'"),
 )
 

@@ -110,7 +110,7 @@ static const char *subcommand_guess(const char *typed, char meant[64])
 			return meant;
 	nearest_begin(&n, typed, strlen(typed));
 	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
-		if ((*sub)->name)
+		if ((*sub)->name && (*sub)->summary) /* listed by --help */
 			nearest_offer(&n, (*sub)->name);
 	if (n.word)
 		snprintf(meant, 64, "%s", n.word);
