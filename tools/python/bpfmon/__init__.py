@@ -484,7 +484,7 @@ def _execute(*words: str) -> bytes:
         raise BpfmonMissing(f"cannot execute {PROGRAM}: {error.strerror}; install bpfmon, or set BPFMON_PROGRAM to its path") from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip() or f"{PROGRAM} {words[0]} ended with {done.returncode}"
-        is_missing = "there is no run" in said or "no run was named" in said
+        is_missing = said.startswith("bpfmon: no run ")
         raise (RunNotFound if is_missing else BpfmonError)(said)
     return done.stdout
 
