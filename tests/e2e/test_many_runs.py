@@ -104,7 +104,10 @@ class Distributions(ManyCase):
 
     def test_what_is_no_metric_is_refused(self):
         self.assert_refused(self.bpfmon("list", "--hist=wal"), "--hist does not accept 'wal'", "wall")
-        self.assert_refused(self.bpfmon("list", "--hist=wall,wall"), "--hist")
+        self.assert_refused(self.bpfmon("list", "--hist=wall,nosuch"), "as in wall,peak,cpu", "and 'nosuch' is neither")
+        self.assert_refused(self.bpfmon("list", "--hist=cpu,wall,wall_seconds"), "each metric once, and 'wall_seconds' is repeated")
+        self.assert_refused(self.bpfmon("list", "--columns=id,nosuch"), "list --help", "and 'nosuch' is none")
+        self.assert_refused(self.bpfmon("list", "--columns=id,wall,wall_seconds"), "each column once, and 'wall_seconds' is repeated")
         self.assert_refused(self.bpfmon("list", "--hist", "--csv"), "csv")
         self.assert_refused(self.bpfmon("list", "--hist", "--columns", "id"), "--columns")
 
@@ -152,8 +155,9 @@ class Scatter(ManyCase):
         self.assertEqual(self.text("--name", "none", "--scatter"), "no runs\n")
 
     def test_it_is_of_two_metrics(self):
-        for words in ("wall", "wall,cpu,peak", "wall,wall"):
-            self.assert_refused(self.bpfmon("list", f"--scatter={words}"), "--scatter does not accept")
+        for words in ("wall", "wall,cpu,peak"):
+            self.assert_refused(self.bpfmon("list", f"--scatter={words}"), f"--scatter does not accept '{words}'", "two metrics")
+        self.assert_refused(self.bpfmon("list", "--scatter=wall,wall"), "--scatter does not accept", "'wall' is repeated")
         self.assert_refused(self.bpfmon("list", "--scatter=wall,pek"), "--scatter does not accept 'wall,pek'", "peak")
         self.assert_refused(self.bpfmon("list", "--scatter", "--csv"), "csv")
 
@@ -275,7 +279,7 @@ class Trend(ManyCase):
 
     def test_it_is_of_runs_of_one_name(self):
         self.assert_refused(self.bpfmon("list", "--trend"), "one name", "--name")
-        self.assert_refused(self.bpfmon("list", "--trend=wall,cpu"), "--trend does not accept")
+        self.assert_refused(self.bpfmon("list", "--trend=wall,cpu"), "--trend does not accept", "one metric")
         self.assertEqual(self.text("--trend", "--name", "none").splitlines()[0], "wall_seconds of 0 runs at 0 revisions")
 
 

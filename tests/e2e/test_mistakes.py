@@ -58,7 +58,7 @@ MISTAKES = (
     (["list", "--nam", "x"], OTHER, "did you mean '--name'?"),
     (["list", "--columns", "id,nmae"], OTHER, "did you mean 'name'?"),
     (["list", "--columns", "wal"], OTHER, "did you mean 'wall'?"),
-    (["list", "--columns", "id,id"], OTHER, "it expects columns that"),
+    (["list", "--columns", "id,id"], OTHER, "it expects each column once"),
     (["show", "1", "2"], OTHER, "unexpected argument '2'"),
     (["show", "--since", "3d"], OTHER, "'bpfmon list' has it"),
     (["export", "1", "-f", "cvs"], OTHER, "did you mean 'csv'?"),

@@ -97,11 +97,11 @@ static void columns_are_named_by_key_or_in_short(void **state)
 	assert_int_equal(c.nr, 3);
 	assert_int_equal(c.list[1], RUN_PEAK);
 	assert_int_equal(c.list[2], RUN_EXIT);
-	assert_int_equal(run_columns_parse(&c, "id,nam,wall", &bad, &length), -EINVAL);
+	assert_int_equal(run_columns_parse(&c, "id,nam,wall", &bad, &length), -ENOENT);
 	assert_memory_equal(bad, "nam", length);
-	assert_int_equal(run_columns_parse(&c, "wall,id,wall_seconds", &bad, &length), -EINVAL);
-	assert_int_equal(run_columns_parse(&c, "", &bad, &length), -EINVAL);
-	assert_int_equal(run_columns_parse(&c, "id,", &bad, &length), -EINVAL);
+	assert_int_equal(run_columns_parse(&c, "wall,id,wall_seconds", &bad, &length), -EEXIST);
+	assert_int_equal(run_columns_parse(&c, "", &bad, &length), -ENOENT);
+	assert_int_equal(run_columns_parse(&c, "id,", &bad, &length), -ENOENT);
 	assert_int_equal(c.nr, 3);
 }
 

@@ -66,13 +66,25 @@ static int list_limit_parse(void *options, const char *text)
 	return number_parse(text, 0, MAX_LIMIT, &o->limit);
 }
 
+#define WORD_SHOWN 80 /* longest part of an unknown word that a message repeats */
+
+static int word_shown(size_t length)
+{
+	return length < WORD_SHOWN ? (int)length : WORD_SHOWN;
+}
+
 int list_columns_parse(void *columns, const char *text)
 {
 	const char *bad;
 	size_t length;
+	int err = run_columns_parse(columns, text, &bad, &length);
 
-	if (run_columns_parse(columns, text, &bad, &length))
-		return value_refuse("columns that 'bpfmon list --help' lists, separated by commas");
+	if (err == -EEXIST)
+		return value_refuse("each column once, and '%.*s' is repeated", (int)length, bad);
+	if (err)
+		return value_refuse("columns that 'bpfmon list --help' lists, separated by commas, "
+				    "and '%.*s' is none",
+				    word_shown(length), bad);
 	return 0;
 }
 
@@ -94,9 +106,16 @@ int many_metrics_set(struct many_metrics *m, const char *text)
 {
 	const char *bad;
 	size_t length;
+	int err = many_metrics_parse(m, text, &bad, &length);
 
-	if (many_metrics_parse(m, text, &bad, &length))
-		return value_refuse("metrics, as in wall,peak,cpu, or keys of a summary");
+	if (err == -EEXIST)
+		return value_refuse("each metric once, and '%.*s' is repeated", (int)length, bad);
+	if (err == -E2BIG)
+		return value_refuse("at most %d metrics", MOST_METRICS);
+	if (err)
+		return value_refuse("metrics, as in wall,peak,cpu, or keys of a summary, and "
+				    "'%.*s' is neither",
+				    word_shown(length), bad);
 	return 0;
 }
 

@@ -42,12 +42,16 @@ int many_metrics_parse(struct many_metrics *m, const char *text, const char **ba
 
 	for (const char *p = text;; p++) {
 		size_t n = strcspn(p, ",");
+		int err = compare_key_find(p, n, &key) ? -ENOENT : 0;
 
-		if (compare_key_find(p, n, &key) || many_metrics_have(&parsed, key) ||
-		    parsed.nr == MOST_METRICS) {
+		if (!err && many_metrics_have(&parsed, key))
+			err = -EEXIST;
+		else if (!err && parsed.nr == MOST_METRICS)
+			err = -E2BIG;
+		if (err) {
 			*bad = p;
 			*length = n;
-			return -EINVAL;
+			return err;
 		}
 		parsed.key[parsed.nr++] = key;
 		p += n;

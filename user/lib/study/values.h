@@ -17,8 +17,9 @@ struct many_metrics {
 };
 
 /*
- * Parses a list like "wall,rss_peak_bytes" of summary keys and their short words. Returns 0, or
- * -EINVAL and, in *@bad and *@length, the first word that is unknown, repeated, or one too many.
+ * Parses a list like "wall,rss_peak_bytes" of summary keys and their short words. Returns 0, or in
+ * *@bad and *@length the first wrong word and -ENOENT if it is unknown, -EEXIST if it is repeated,
+ * or -E2BIG if it is one too many.
  */
 int many_metrics_parse(struct many_metrics *m, const char *text, const char **bad, size_t *length);
 void many_metrics_put(struct many_metrics *m, const char *key);

@@ -129,14 +129,14 @@ int run_columns_parse(struct run_columns *c, const char *text, const char **bad,
 
 	for (const char *p = text;; p++) {
 		size_t n = strcspn(p, ",");
-		bool is_bad = run_column_find(p, n, &col) != 0;
+		int err = run_column_find(p, n, &col);
 
-		for (size_t i = 0; !is_bad && i < parsed.nr; i++)
-			is_bad = parsed.list[i] == col;
-		if (is_bad) { /* unknown or listed twice */
+		for (size_t i = 0; !err && i < parsed.nr; i++)
+			err = parsed.list[i] == col ? -EEXIST : 0;
+		if (err) {
 			*bad = p;
 			*length = n;
-			return -EINVAL;
+			return err;
 		}
 		parsed.list[parsed.nr++] = col;
 		p += n;

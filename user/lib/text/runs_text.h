@@ -47,8 +47,8 @@ const char *run_column_key(size_t i);
 /* Returns the short name of a column, or its key if it has none. */
 const char *run_column_word(enum run_column col);
 /*
- * Parses a list of keys or short names such as "id,name,wall". Returns -EINVAL with *@bad and
- * *@length set to the first name that is unknown or occurs twice.
+ * Parses a list of keys or short names such as "id,name,wall". Returns 0, or in *@bad and *@length
+ * the first wrong name and -ENOENT if it is unknown, or -EEXIST if it is repeated.
  */
 int run_columns_parse(struct run_columns *c, const char *text, const char **bad, size_t *length);
 /*
