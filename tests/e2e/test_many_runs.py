@@ -102,6 +102,13 @@ class Distributions(ManyCase):
         self.assertIn("no run matches 'wall'; to give it as a metric, use '=', as in --hist=wall", done.stderr)
         self.assertEqual(self.text("--hist", "none"), "no runs\n")
 
+    def test_help_lists_all_short_names(self):
+        said = self.bpfmon("list", "--help").stdout
+        (listed,) = re.findall(r"short name:\s([^.]*)\.", said)
+        self.assertEqual(listed.split(", "), ["wall", "cpu", "cores", "memory", "peak", "read", "written", "processes"])
+        for word in listed.split(", "):
+            self.text("--name", "none", f"--hist={word}")
+
     def test_what_is_no_metric_is_refused(self):
         self.assert_refused(self.bpfmon("list", "--hist=wal"), "--hist does not accept 'wal'", "wall")
         self.assert_refused(self.bpfmon("list", "--hist=wall,nosuch"), "as in wall,peak,cpu", "and 'nosuch' is neither")

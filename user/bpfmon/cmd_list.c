@@ -211,15 +211,19 @@ static int list_check(const struct list_options *o)
 
 static void list_help(void)
 {
+	const char *word, *key;
+
 	puts("Usage: bpfmon list [OPTIONS] [WORD...]\n"
 	     "\n"
 	     "Lists the recorded runs of the user on all hosts, the newest first. With WORDs, "
 	     "lists\n"
 	     "only runs that have each of them in their name, command or note, ignoring case. "
 	     "--hist,\n"
-	     "--scatter, --unusual and --trend analyse the runs instead. METRIC is wall, cpu, "
-	     "cores,\n"
-	     "memory, peak, read, written, processes, or a key of the summary, as in minflt.\n");
+	     "--scatter, --unusual and --trend analyse the runs instead. METRIC is a key of the\n"
+	     "summary, as in minflt, or a short name:");
+	for (size_t i = 0; (word = compare_key_word(i, &key)); i++)
+		printf("%s%s", i ? ", " : "", word);
+	puts(".\n");
 	options_print(&subcommand_list);
 	fputs("\nColumns, by their keys in JSON and CSV:", stdout);
 	for (size_t i = 0; run_column_key(i); i++)
