@@ -105,6 +105,11 @@ class MachineOutput(RunsCase):
         (first, other) = self.objects("compare", "--json", "a.jsonl", "b.jsonl")[0]["values"]["cpu_seconds"]
         self.assertEqual((first["median"], other["difference"]), (0.1, 0.2))
 
+    def test_a_removal_prints_an_object(self):
+        (found,) = self.objects("store", "remove", "1", "2", "--json")
+        self.assertEqual(found, {"schema": "bpfmon-store/1", "action": "remove", "path": str(self.store), "runs": 2})
+        self.assertEqual(self.objects("list", "--json"), [])
+
     def test_an_empty_store_has_a_size(self):
         other = {"HOME": str(self.dir / "home"), "XDG_STATE_HOME": str(self.dir / "state"), "BPFMON_STORE": ""}
         done = self.bpfmon("store", "--json", env=other)

@@ -114,13 +114,14 @@ static int run_check_changeable(const struct named_runs *n, const struct named_r
 
 int runs_change_each(const struct store_options *store, char *const *words, const char *verb,
 		     int (*act)(struct database *d, int64_t id, const void *context),
-		     const void *context, size_t *nr)
+		     const void *context, struct changed_runs *done)
 {
 	static const struct run_word_rules many = { .takes_many = true };
 	struct named_runs n;
 	int err = named_runs_find(&n, store, words, &many, NULL);
 
-	*nr = 0;
+	done->nr = 0;
+	snprintf(done->path, sizeof(done->path), "%s", n.stores.nr ? n.stores.path[0] : "");
 	for (size_t i = 0; !err && i < n.nr; i++)
 		err = run_check_changeable(&n, &n.list[i], verb);
 	for (size_t i = 0; !err && i < n.nr; i++) {
@@ -134,7 +135,7 @@ int runs_change_each(const struct store_options *store, char *const *words, cons
 			log_error("cannot %s run %s in the store '%s': %s", verb, n.list[i].label,
 				  path, d.why[0] ? d.why : strerror(-err));
 		database_close(&d);
-		*nr += !err;
+		done->nr += !err;
 	}
 	named_runs_done(&n);
 	return err;
@@ -144,13 +145,13 @@ static int cmd_edit(int argc, char **argv)
 {
 	static struct edit_options o;
 	int go_on = options_begin(&subcommand_edit, &o, argc, argv), err;
-	size_t nr;
+	struct changed_runs done;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	err = runs_change_each(&o.store, o.common.words, "change", run_edit, &o, &nr);
-	if (!err || nr)
-		printf("%zu run%s changed\n", nr, nr == 1 ? "" : "s");
+	err = runs_change_each(&o.store, o.common.words, "change", run_edit, &o, &done);
+	if (!err || done.nr)
+		printf("%zu run%s changed\n", done.nr, done.nr == 1 ? "" : "s");
 	return err ? EXIT_USAGE : 0;
 }
 

@@ -133,6 +133,19 @@ static void store_print_merged(enum print_format as, const char *path, const str
 	store_json_end(&j);
 }
 
+static void store_print_removed(enum print_format as, const struct changed_runs *done)
+{
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		printf("%zu run%s removed\n", done->nr, done->nr == 1 ? "" : "s");
+		return;
+	}
+	store_json_begin(&j, "remove", done->path);
+	jsonw_uint(&j, "runs", done->nr);
+	store_json_end(&j);
+}
+
 static bool file_is_database(FILE *f)
 {
 	static const char magic[16] = "SQLite format 3";
@@ -406,7 +419,7 @@ static int run_remove(struct database *d, int64_t id, const void *context)
 static int store_run_remove(const struct store_command_options *o)
 {
 	char *const *words = o->common.words + 1;
-	size_t nr;
+	struct changed_runs done;
 	int err;
 
 	if (!*words || !strcmp(*words, "~all")) {
@@ -414,9 +427,9 @@ static int store_run_remove(const struct store_command_options *o)
 			  "bpfmon store prune --keep 1");
 		return EXIT_USAGE;
 	}
-	err = runs_change_each(&o->store, words, "remove", run_remove, NULL, &nr);
-	if (!err || nr)
-		printf("%zu run%s removed\n", nr, nr == 1 ? "" : "s");
+	err = runs_change_each(&o->store, words, "remove", run_remove, NULL, &done);
+	if (!err || done.nr)
+		store_print_removed(o->as, &done);
 	return err ? EXIT_USAGE : 0;
 }
 
