@@ -105,7 +105,7 @@ class Several(ExportCase):
         self.assertEqual(len(json.loads(self.several("json", *store, "align~all"))), 1)
 
     def test_a_format_of_one_run_is_refused_with_a_command_that_works(self):
-        for form in ("psrecord", "psrecord-plain", "prmon"):
+        for form in ("psrecord", "psrecord-plain", "prmon", "nextflow"):
             with self.subTest(form=form):
                 argv = [BPFMON, "export", "-f", form, "-o", self.dir / "out", *RUNS]
                 done = subprocess.run(argv, capture_output=True, timeout=60, check=False)
@@ -117,6 +117,18 @@ class Several(ExportCase):
                 words[words.index("FILE")] = str(self.dir / form)
                 subprocess.run([BPFMON, *words[1:]], capture_output=True, timeout=60, check=True)
                 self.assertTrue(any(name.startswith(form) for name in os.listdir(self.dir)))
+
+    def test_help_names_the_formats_of_one_run(self):
+        said = subprocess.run([BPFMON, "export", "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+        refused = set()
+        for form in re.findall(r"^  ([\w-]+) ", said.split("\nFormats:\n")[1], re.M):
+            argv = [BPFMON, "export", *RUNS, "-f", form, "-o", self.dir / f"out.{form}"]
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+            refused |= {form} if "holds one run" in done.stderr else set()
+        (listed,) = re.findall(r"most formats, but\s([^.]*) hold only one run\.", said)
+        self.assertEqual(set(re.split(r", | and ", listed)), refused)
+        table = (TOP / "docs/RUNS.md").read_text()
+        self.assertEqual({name for row in re.findall(r"^\| (`.*`) \|.*\| refused \|$", table, re.M) for name in re.findall(r"`([\w-]+)`", row.split("|")[0])}, refused)
 
     def test_one_that_cannot_be_read_leaves_no_file(self):
         bad, out = self.dir / "bad.jsonl", self.dir / "out.csv"

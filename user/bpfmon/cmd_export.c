@@ -80,6 +80,25 @@ static const struct option_group export_groups[] = {
 	{ 0 },
 };
 
+/* Prints the names of the formats that hold one run only. */
+static void export_print_single(void)
+{
+	const struct export_format *f;
+	const char *last = NULL, *before = "";
+
+	for (size_t i = 0; (f = export_at(i)); i++) {
+		if (f->takes_several)
+			continue;
+		if (last) {
+			printf("%s%s", before, last);
+			before = ", ";
+		}
+		last = f->name;
+	}
+	if (last)
+		printf("%s%s hold only one run.\n", *before ? " and " : "", last);
+}
+
 static void export_help(void)
 {
 	const struct export_format *f;
@@ -91,7 +110,9 @@ static void export_help(void)
 	     "list`, a name (its last run; align~1: the one before, align~all: all of them), the\n"
 	     "beginning of a UUID, or a file of JSON Lines, which may be truncated (-: stdin). "
 	     "The\n"
-	     "default is the last run. All formats except prmon and psrecord hold several runs.\n");
+	     "default is the last run. A file holds several runs in most formats, but");
+	export_print_single();
+	putchar('\n');
 	options_print(&subcommand_export);
 	puts("\nFormats:");
 	for (size_t i = 0; (f = export_at(i)); i++)
