@@ -149,6 +149,22 @@ static void event_field_with_the_name_of_a_tag_is_renamed(void **state)
 		    "6000000000\n");
 }
 
+static void pushed_metric_with_the_name_of_a_measurement_is_renamed(void **state)
+{
+	char line[200], expected[200];
+
+	for (int i = 0; i < NR_INFLUX_MEASUREMENTS; i++) {
+		const char *name = influx_measurement_name((enum influx_measurement)i);
+
+		snprintf(line, sizeof(line),
+			 "{\"kind\":\"metric\",\"elapsed_seconds\":1,\"name\":\"%s\",\"tags\":{},"
+			 "\"fields\":{\"v\":1}}",
+			 name);
+		snprintf(expected, sizeof(expected), "pushed_%s,run=r v=1 6000000000\n", name);
+		assert_line(*state, META_TAGS(""), line, expected);
+	}
+}
+
 /* Of a file that another program has written: a database refuses a field without a name. */
 static void fields_without_a_name_are_left_out(void **state)
 {
@@ -189,6 +205,7 @@ int main(void)
 		PLACE_TEST(tag_with_the_name_of_a_builtin_field_is_renamed),
 		PLACE_TEST(fields_without_a_name_are_left_out),
 		PLACE_TEST(event_field_with_the_name_of_a_tag_is_renamed),
+		PLACE_TEST(pushed_metric_with_the_name_of_a_measurement_is_renamed),
 		PLACE_TEST(pushed_field_with_the_name_of_a_tag_is_renamed),
 		PLACE_TEST(renamed_field_takes_no_name_of_another),
 	};

@@ -49,11 +49,11 @@ static void influx_put_metrics(struct exporter *e, bool *is_first, const uint64_
 }
 
 /* Appends a measurement and all tags. */
-static void influx_begin_point(struct exporter *e, const char *measurement)
+static void influx_begin_point(struct exporter *e, enum influx_measurement m)
 {
 	const struct influx *x = e->state;
 
-	buffer_puts(&e->text, measurement);
+	buffer_puts(&e->text, influx_measurement_name(m));
 	buffer_put(&e->text, x->tags.text.text, x->tags.text.used);
 }
 
@@ -187,7 +187,7 @@ static void influx_span_begin(struct exporter *e, const struct span *s)
 	json_decref(tags);
 	json_decref(name);
 	e->text.failed |= x->tags.text.failed;
-	influx_begin_point(e, "bpfmon_span");
+	influx_begin_point(e, INFLUX_SPAN);
 }
 
 /* Appends the point of a span, at its end. Returns 0 or an error of influx_end_point_near(). */
@@ -217,7 +217,7 @@ static int influx_put_instance(struct exporter *e, const struct sample *s, const
 		return 0;
 	influx_tags_push_one(&x->tags, i->dimension, i->name);
 	e->text.failed |= x->tags.text.failed;
-	influx_begin_point(e, "bpfmon_by");
+	influx_begin_point(e, INFLUX_INSTANCE);
 	influx_tags_pop(&x->tags);
 	influx_put_metrics(e, &is_first, i->value, &i->have);
 	if (!is_first)
@@ -231,7 +231,7 @@ static int influx_put_sample(struct exporter *e, const struct sample *s)
 	bool is_first = true;
 	int err;
 
-	influx_begin_point(e, "bpfmon");
+	influx_begin_point(e, INFLUX_SAMPLE);
 	influx_put_decimal(e, &is_first, "elapsed_seconds", s->elapsed_ns, 9);
 	influx_put_metrics(e, &is_first, s->value, &s->have);
 	err = influx_end_point(e, e->start_epoch_ns + s->elapsed_ns);
@@ -245,7 +245,7 @@ static int influx_put_process(struct exporter *e, const struct process *p)
 	uint64_t at_ns = p->end_epoch_ns ? p->end_epoch_ns : p->left_epoch_ns;
 	bool is_first = true;
 
-	influx_begin_point(e, "bpfmon_process");
+	influx_begin_point(e, INFLUX_PROCESS);
 	influx_put_tag(&e->text, "comm", p->comm, strlen(p->comm));
 	if (p->exe)
 		influx_put_tag(&e->text, "exe", p->exe, strlen(p->exe));
@@ -346,7 +346,7 @@ static int influx_put_event(struct exporter *e, json_t *event)
 	const char *key;
 	json_t *v;
 
-	influx_begin_point(e, "bpfmon_event");
+	influx_begin_point(e, INFLUX_EVENT);
 	if (json_is_string(name))
 		influx_put_tag(&e->text, "event", json_string_value(name),
 			       json_string_length(name));

@@ -64,15 +64,25 @@ void influx_put_string(struct buffer *t, const char *s, size_t length)
 	buffer_puts(t, "\"");
 }
 
+static const char *const measurements[NR_INFLUX_MEASUREMENTS] = {
+	[INFLUX_SAMPLE] = "bpfmon",          [INFLUX_INSTANCE] = "bpfmon_by",
+	[INFLUX_PROCESS] = "bpfmon_process", [INFLUX_SPAN] = "bpfmon_span",
+	[INFLUX_EVENT] = "bpfmon_event",
+};
+
+const char *influx_measurement_name(enum influx_measurement m)
+{
+	return measurements[m];
+}
+
 void influx_put_pushed_name(struct buffer *t, const json_t *name)
 {
-	static const char *const ours[] = { "bpfmon", "bpfmon_process", "bpfmon_event" };
 	const char *text = json_string_value(name);
 	size_t length = influx_cut(text, json_string_length(name), INFLUX_VALUE_BYTES);
 	bool is_taken = !length || *text == '#' || *text == '_';
 
-	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
-		is_taken |= !strcmp(text, ours[i]);
+	for (size_t i = 0; i < NR_INFLUX_MEASUREMENTS; i++)
+		is_taken |= !strcmp(text, measurements[i]);
 	if (is_taken)
 		buffer_puts(t, "pushed_");
 	influx_put_name(t, text, length, ", ");

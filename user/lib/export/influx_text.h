@@ -22,7 +22,18 @@ void influx_put_key(struct buffer *t, const char *key);
 void influx_put_tag(struct buffer *t, const char *key, const char *value, size_t length);
 /* Appends the string of a field, in quotes. */
 void influx_put_string(struct buffer *t, const char *s, size_t length);
-/* Appends the measurement of a pushed point; @name is a string. */
+/* Measurements of bpfmon itself. */
+enum influx_measurement {
+	INFLUX_SAMPLE,
+	INFLUX_INSTANCE,
+	INFLUX_PROCESS,
+	INFLUX_SPAN,
+	INFLUX_EVENT,
+	NR_INFLUX_MEASUREMENTS
+};
+
+const char *influx_measurement_name(enum influx_measurement m);
+/* Appends the measurement of a pushed point; @name is a string. Those of bpfmon get a prefix. */
 void influx_put_pushed_name(struct buffer *t, const json_t *name);
 
 /* Tags of points. Each key is written once. */
