@@ -14,6 +14,7 @@ import xml.etree.ElementTree as ElementTree
 from lib.bpfmon import BPFMON, TOP
 from lib.spans import run_lines, write_lines
 
+SEVERE = "#b3261e"
 SVG = "{http://www.w3.org/2000/svg}"
 RUN = TOP / "tests" / "data" / "golden" / "run.jsonl"
 # stands for rsvg-convert: what it was called with, and what it read
@@ -68,6 +69,14 @@ class Pictures(unittest.TestCase):
         self.assertEqual((root.get("font-size"), len(root.findall(f"{SVG}g"))), ("11", 1))
         for text in root.iter(f"{SVG}text"):
             self.assertLess(float(text.get("x")), width)
+
+    def test_an_event_is_severe_if_it_is_an_oom_kill_or_a_limit(self):
+        for event, is_severe in (("oom_kill", True), ("limit", True), ("mark", False), ("lost", False)):
+            run = self.dir / f"{event}.jsonl"
+            run.write_text(RUN.read_text().replace('"time":1763690000.273456,"event":"lost"', f'"time":1763690000.173456,"event":"{event}"'))
+            done = self.bpfmon("report", run, "-f", "svg", "-o", "-")
+            strokes = {path.get("stroke") for path in ElementTree.fromstring(done.stdout).iter(f"{SVG}path") if path.get("stroke-dasharray") == "3 3"}
+            self.assertEqual([stroke == SEVERE for stroke in strokes], [is_severe], event)
 
     def test_a_narrow_legend_has_several_lines(self):
         rows = [{t.get("y") for t in self.drawn("--panel", "memory", *words).iter(f"{SVG}rect")} for words in ([], ["--width", "60mm"])]

@@ -162,7 +162,7 @@ static void figure_put_header(FILE *f, const struct grid *g, const struct figure
 
 static bool event_is_severe(const char *event)
 {
-	return !strcmp(event, "oom_kill") || !strcmp(event, "lost") || !strcmp(event, "limit");
+	return !strcmp(event, "oom_kill") || !strcmp(event, "limit");
 }
 
 /* Returns a mark for each event with a time. The caller frees it. NULL without memory. */

@@ -2,7 +2,7 @@
 // Marks over the curves: events, peaks and their holders, limits.
 "use strict";
 
-const grave = ["oom_kill", "lost", "limit"];
+const grave = ["oom_kill", "limit"];
 
 // The label of an event: the text of a mark, or the kind of event.
 const eventLabel = (e) =>
