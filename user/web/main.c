@@ -47,26 +47,36 @@ static void web_wait(int signals)
 		web_tick();
 }
 
-/* @port 0 selects any free port. */
-static int web_listen(const char *address, unsigned port, struct http_ports *ports)
+/* Parses the address. A port is valid from 1 on; 0 is any free port. */
+static int web_address_parse(const char *address, unsigned port, struct config_address *a)
 {
-	struct config_address a = { 0 };
 	char why[256], text[300];
 	int err;
 
 	snprintf(text, sizeof(text), "%s:%u", address, port ? port : 1);
-	err = config_address_parse(text, &a, why, sizeof(why));
-	if (!err && !port) /* http_ports_open() then uses the same port for both families */
-		((struct sockaddr_in *)&a.address)->sin_port = 0;
+	err = config_address_parse(text, a, why, sizeof(why));
+	if (err)
+		log_error("cannot listen on '%s': --listen takes a numeric address, as in "
+			  "127.0.0.1 or ::1",
+			  address);
+	else if (!port) /* http_ports_open() then uses the same port for both families */
+		((struct sockaddr_in *)&a->address)->sin_port = 0;
+	return err;
+}
 
-	if (err) {
-		log_error("cannot listen on '%s': %s", text, why);
+/* @port 0 selects any free port. */
+static int web_listen(const char *address, unsigned port, struct http_ports *ports)
+{
+	struct config_address a = { 0 };
+	char why[256];
+	int err = web_address_parse(address, port, &a);
+
+	if (err)
 		return err;
-	}
 	if (!a.is_loopback && !web.guard.nr_hosts) {
 		log_error("will not listen on %s, which other machines reach, without --host, the "
 			  "name that they know this machine by",
-			  text);
+			  address);
 		return -EPERM;
 	}
 	err = http_ports_open(ports, &a, why, sizeof(why));
@@ -75,9 +85,9 @@ static int web_listen(const char *address, unsigned port, struct http_ports *por
 		return err;
 	}
 	if (!a.is_loopback)
-		log_warn("%s is reached by other machines, and nothing is encrypted: who sees the "
-			 "token sees all runs",
-			 text);
+		log_warn("%s:%u is reached by other machines, and nothing is encrypted: who sees "
+			 "the token sees all runs",
+			 address, ports->port);
 	web.guard.port = ports->port;
 	web.guard.is_localhost = ports->is_localhost;
 	snprintf(web.guard.address, sizeof(web.guard.address), "%s",
