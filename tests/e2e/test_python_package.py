@@ -378,6 +378,29 @@ class Runs(PackageCase):
         self.assertEqual(done.stdout.strip(), str(read_lines(path)[-1]["cpu_seconds"]), done.stderr)
 
 
+    @needs("pandas")
+    def test_many_runs_are_one_frame(self):
+        for number in range(3):
+            self.package.run(["true"], name="align", tags={"threads": number, "a": "x=y"})
+        self.package.run(["true"], name="other")
+        done = self.outside(
+            "import warnings; warnings.simplefilter('ignore')\nimport bpfmon, json\n"
+            "f = bpfmon.runs(name='align')\nassert 'schema' not in f\n"
+            "print(json.dumps([json.loads(f.to_json(orient='records')), len(bpfmon.runs()), len(bpfmon.runs('al*')), len(bpfmon.runs(name='nosuch')),\n"
+            "list(bpfmon.runs(tag={'threads': 1, 'a': 'x=y'}).tags), len(bpfmon.runs(tag=['threads', 'a=none'])), len(bpfmon.runs(state='failed', command='true'))]))\n"
+            "try: bpfmon.runs(nosuch=1)\nexcept bpfmon.BpfmonError as error: print(error)\n"
+        )
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        said, refused = done.stdout.splitlines()
+        rows, *said = json.loads(said)
+        listed = [run for run in self.list() if run["name"] == "align"]
+        self.assertEqual([(row["id"], row["run"], row["tags"]) for row in rows], [(run["id"], run["run"], run["tags"]) for run in listed])
+        for row, run in zip(rows, listed):
+            self.assertAlmostEqual(row["wall_seconds"], run["wall_seconds"], places=6)
+        self.assertEqual(said, [4, 3, 0, [{"threads": "1", "a": "x=y"}], 0, 0])
+        self.assertIn("--nosuch", refused)
+
+
 @needs("IPython")
 class Magic(PackageCase):
     SCRIPT = """

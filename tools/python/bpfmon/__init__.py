@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import socket
 
 __version__ = "0.1.0"
-__all__ = ["BpfmonError", "BpfmonMissing", "MemoryNeeded", "Run", "RunNotFound", "in_run", "load", "mark", "metric", "run", "span", "track"]
+__all__ = ["BpfmonError", "BpfmonMissing", "MemoryNeeded", "Run", "RunNotFound", "in_run", "load", "mark", "metric", "run", "runs", "span", "track"]
 
 PROGRAM = os.environ.get("BPFMON_PROGRAM") or "bpfmon"  # what load() and run() execute
 NAME_BYTES, TAG_BYTES, MARK_BYTES, ANSWER_BYTES = 255, 255, 1024, 256
@@ -515,6 +515,38 @@ def load(run: Union[int, str, os.PathLike[str], None] = None, *, store: Union[st
         except BpfmonMissing:
             pass
     return found
+
+
+def _filters(filters: Mapping[str, object]) -> List[str]:
+    """Options of `bpfmon list`: a list repeats one, a dictionary is of KEY=VALUE, and None is left out."""
+    words = []
+    for key, value in filters.items():
+        if isinstance(value, Mapping):
+            value = [f"{name}={text}" for name, text in value.items()]
+        for one in [] if value is None else value if isinstance(value, (list, tuple)) else [value]:
+            words.append(f"--{key.replace('_', '-')}={one}")
+    return words
+
+
+def runs(
+    name: Optional[str] = None,
+    *,
+    tag: Union[Mapping[str, object], Sequence[str], str, None] = None,
+    store: Union[str, os.PathLike[str], None] = None,
+    **filters: object,
+) -> Any:
+    """The runs that `bpfmon list` finds, the newest first, as a pandas.DataFrame with the keys of its JSON.
+
+    `name` may have wildcards. Other filters are options of `bpfmon list`: command, host, job, since, state, user, ...
+    """
+    import importlib
+
+    pandas: Any = importlib.import_module("pandas")
+    chosen = {"name": name, "tag": tag, "store": None if store is None else os.fspath(store), **filters}
+    rows = [json.loads(line) for line in _execute("list", "--json", *_filters(chosen)).splitlines()]
+    for row in rows:
+        del row["schema"]
+    return pandas.DataFrame(rows)
 
 
 def run(
