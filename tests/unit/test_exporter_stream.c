@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "fixture.h"
 #include "http/connections.h"
+#include "http/tcp_acked.h"
 #include "exporter/exporter_stream.h"
 
 #include <errno.h>
@@ -297,6 +298,65 @@ static void connection_without_an_answer_is_ended(void **state)
 	connections_done(&c);
 }
 
+/* Sends @size bytes, until the client has received and its kernel acknowledged them. */
+static void answer_partly(int server, int client, size_t size)
+{
+	uint64_t acked = tcp_acked_bytes(server);
+	char *text = calloc(1, size);
+
+	assert_non_null(text);
+	assert_int_equal(send(server, text, size, 0), size);
+	assert_int_equal(recv(client, text, size, MSG_WAITALL), size);
+	while (tcp_acked_bytes(server) < acked + size)
+		sched_yield();
+	free(text);
+}
+
+static void long_answer_is_not_ended_while_the_client_receives_it(void **state)
+{
+	const struct peer peer = { PEER_USER, 1, 1 };
+	const size_t size = CONNECTION_LEAST_BYTES;
+	struct sockaddr_storage from;
+	struct connections c;
+	int client, server;
+
+	(void)state;
+	connections_init(&c, 2, CONNECTION_NO_OWNER);
+	loopback_connect(AF_INET, &client, &server, &from);
+	assert_true(connections_admit(&c, server, &peer, 1000 * NSEC_PER_SEC));
+	connections_begin(&c, server);
+	answer_partly(server, client, size);
+	assert_int_equal(connections_end_slow(&c, 1020 * NSEC_PER_SEC), 0);
+	answer_partly(server, client, size);
+	assert_int_equal(connections_end_slow(&c, 1039 * NSEC_PER_SEC), 0);
+	assert_int_equal(connections_end_slow(&c, 1040 * NSEC_PER_SEC), 0);
+	answer_partly(server, client, 100);
+	assert_false(is_ended(client));
+	assert_int_equal(connections_end_slow(&c, 1060 * NSEC_PER_SEC), 1);
+	assert_true(is_ended(client));
+	connections_close(&c, server);
+	close(server);
+	close(client);
+	connections_done(&c);
+}
+
+static void trusted_client_may_wait_for_its_first_answer(void **state)
+{
+	struct connections c;
+	int ends[2];
+
+	(void)state;
+	connections_init(&c, 2, CONNECTION_NO_OWNER);
+	connect_as(&c, ends, 1, 1000 * NSEC_PER_SEC);
+	connections_trust(&c, ends[0]);
+	assert_int_equal(connections_end_slow(&c, 1119 * NSEC_PER_SEC), 0);
+	assert_int_equal(connections_end_slow(&c, 1120 * NSEC_PER_SEC), 1);
+	connections_close(&c, ends[0]);
+	close(ends[0]);
+	close(ends[1]);
+	connections_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +364,8 @@ int main(void)
 		cmocka_unit_test(line_that_is_too_long_is_left_out_and_costs_no_memory),
 		PLACE_TEST(file_and_standard_input_are_streams),
 		cmocka_unit_test(connection_without_an_answer_is_ended),
+		cmocka_unit_test(long_answer_is_not_ended_while_the_client_receives_it),
+		cmocka_unit_test(trusted_client_may_wait_for_its_first_answer),
 		cmocka_unit_test(oldest_connection_of_whom_has_most_gives_way),
 		cmocka_unit_test(owner_and_who_has_shown_a_token_do_not_give_way),
 		cmocka_unit_test(slow_readers_of_one_user_do_not_take_all_answers),

@@ -2,6 +2,7 @@
 #include "http/connections.h"
 
 #include "base/clock.h"
+#include "http/tcp_acked.h"
 
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
@@ -367,6 +368,28 @@ bool connections_send(struct connections *c, int fd, size_t most, uint64_t now_n
 	return may;
 }
 
+/* A client that is trusted may wait for an answer that takes long to make. */
+static uint64_t connection_limit_ns(const struct connection *at)
+{
+	return (at->is_known || at->is_trusted ? CONNECTION_NEXT_SECONDS
+					       : CONNECTION_FIRST_SECONDS) *
+	       NSEC_PER_SEC;
+}
+
+/*
+ * Returns whether the client has received a part of a long answer since the last call, or since it
+ * connected. A client that still sends its request has received nothing.
+ */
+static bool connection_has_progressed(struct connection *at)
+{
+	uint64_t acked = at->is_begun && !at->is_ending ? tcp_acked_bytes(at->fd) : 0;
+
+	if (acked < at->acked + CONNECTION_LEAST_BYTES)
+		return false;
+	at->acked = acked;
+	return true;
+}
+
 size_t connections_end_slow(struct connections *c, uint64_t now_ns)
 {
 	size_t nr = 0;
@@ -374,14 +397,14 @@ size_t connections_end_slow(struct connections *c, uint64_t now_ns)
 	pthread_mutex_lock(&c->lock);
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct connection *at = &c->list[i];
-		uint64_t seconds =
-			at->is_known ? CONNECTION_NEXT_SECONDS : CONNECTION_FIRST_SECONDS;
 
-		if (!at->is_open || now_ns - at->since_ns < seconds * NSEC_PER_SEC)
+		if (!at->is_open || now_ns - at->since_ns < connection_limit_ns(at))
+			continue;
+		at->since_ns = now_ns;
+		if (connection_has_progressed(at))
 			continue;
 		connection_end(at);
 		at->is_open = at->is_begun; /* else the library did not accept it */
-		at->since_ns = now_ns;
 		nr++;
 	}
 	pthread_mutex_unlock(&c->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The open connections, each with the user at its other end and the time since its last finished
- * request. The limits of libmicrohttpd do not suffice: one user could take all connections, and a
+ * request or progress. The limits of libmicrohttpd do not suffice: one user could take all connections, and a
  * client that sends a byte now and then would never time out.
  */
 #ifndef HTTP_CONNECTIONS_H
@@ -43,8 +43,13 @@ void peer_find(int diagnosis, int fd, const struct sockaddr_storage *from, struc
 #define CONNECTIONS_ENDING 64 /* shut down, but not closed yet */
 /* Limit given to the library; never reached, although it still counts some closed connections. */
 #define CONNECTIONS_OF_LIBRARY (2 * (CONNECTIONS + CONNECTIONS_ENDING))
-#define CONNECTION_FIRST_SECONDS 20 /* until the first request is answered */
-#define CONNECTION_NEXT_SECONDS 120 /* for each later one, including the time before it */
+/*
+ * Limits of a request, including the time before it: of the first, and of each later one or of a
+ * trusted client. They begin again while the client receives at least so many bytes in that time.
+ */
+#define CONNECTION_FIRST_SECONDS 20
+#define CONNECTION_NEXT_SECONDS 120
+#define CONNECTION_LEAST_BYTES (16 << 10)
 #define CONNECTION_LEAST_SECONDS 1  /* before it may be ended for another of its user */
 #define CONNECTION_NO_OWNER ((uid_t)-1)
 
@@ -63,6 +68,7 @@ struct connections {
 		int fd;          /* of the library */
 		struct peer peer;
 		uint64_t opened_ns, since_ns;
+		uint64_t acked; /* bytes received by the client at its last progress */
 		uint64_t sent_ns; /* when a large answer began; 0: none in progress */
 	} list[CONNECTIONS + CONNECTIONS_ENDING];
 };
@@ -92,7 +98,7 @@ void connections_trust(struct connections *c, int fd);
  * connections_admit().
  */
 bool connections_send(struct connections *c, int fd, size_t most, uint64_t now_ns);
-/* Ends connections that have taken too long. Returns their number. */
+/* Ends connections that have taken too long without progress. Returns their number. */
 size_t connections_end_slow(struct connections *c, uint64_t now_ns);
 
 #endif
