@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pwd
+import re
 import sqlite3
 import stat
 import subprocess
@@ -189,6 +190,19 @@ class Found(StoreCase):
                 at = lines[0].index("command")  # all of them begin there
                 self.assertIn("  true \u65e5", lines[1])
                 self.assertEqual(columns_of(lines[1].partition("true")[0]), at)
+
+    def test_a_cell_that_is_cut_has_a_mark_and_a_file_has_it_whole(self):
+        name, note, command = "n" * 50, "a note " * 20, "c" * 200
+        tags = [f"{key}={'v' * 90}6" for key in ("one", "two", "three", "four")]
+        self.record("--name", name, "--note", note, *[word for tag in tags for word in ("--tag", tag)], command=("true", command))
+        for width in (60, 100, 120, 160):
+            cells = re.split(" {2,}", self.bpfmon("list", "--limit", "1", env={"COLUMNS": str(width)}).stdout.splitlines()[1].strip())
+            cut = [cell for cell in cells if any(whole.startswith(cell) or whole.endswith(cell) for whole in (name, note, " ".join(sorted(tags)), f"true {command}"))]
+            self.assertEqual(cut, [], cells)
+        for words in (("list",), ("list", "--columns", "tags,note,name,command"), ("show",)):
+            text = self.bpfmon(*words, env={"COLUMNS": ""}).stdout
+            for whole in (name, note.strip(), *tags, command):
+                self.assertIn(whole, text, words)
 
     def test_a_run_that_is_shown_fits_the_width(self):
         for width in (60, 80):

@@ -374,7 +374,7 @@ static void a_run_is_known_by_its_name_tags_and_date(void **state)
 	assert_legend(
 		META(",\"command\":[\"./align.sh\",\"a long argument, and then another "
 		     "one\"],\"start_time\":1") SUMMARY(),
-		"  run 41  ./align.sh a long argument, and then ano  1970-01-01 00:00:01 UTC");
+		"  run 41  ./align.sh a long argument, and then ...  1970-01-01 00:00:01 UTC");
 	assert_legend(META(",\"attached\":{\"cgroup\":\"/a.slice\"}") SUMMARY(),
 		      "  run 41  cgroup /a.slice");
 	assert_legend(META() SUMMARY(), "  run 41  bpfmon");

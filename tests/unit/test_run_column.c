@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "text/format.h"
 #include "text/runs_text.h"
 
 #include <errno.h>
@@ -157,8 +158,8 @@ static void last_text_is_cut_where_the_line_ends(void **state)
 {
 	(void)state;
 	assert_table("id,command", 15,
-		     "     id  comman\n"
-		     "     12  a \"b\",\n"
+		     "     id  com...\n"
+		     "     12  a \"...\n"
 		     "node2:7  -\n");
 }
 
@@ -176,9 +177,28 @@ static void csv_has_published_units_and_quotes(void **state)
 		   ",,,,u2\n");
 }
 
+static void assert_beginning(const char *text, size_t width, const char *wanted)
+{
+	char out[40] = "";
+	FILE *f = fmemopen(out, sizeof(out), "w");
+
+	assert_int_equal(format_beginning(f, text, width), strlen(wanted));
+	fclose(f);
+	assert_string_equal(out, wanted);
+}
+
+static void cell_that_is_cut_has_a_mark(void **state)
+{
+	(void)state;
+	assert_beginning("threads=16", 9, "thread...");
+	assert_beginning("threads=16", 10, "threads=16");
+	assert_beginning("threads=16", 3, "thr");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cell_that_is_cut_has_a_mark),
 		cmocka_unit_test(columns_are_named_by_key_or_in_short),
 		cmocka_unit_test(chosen_columns_are_shown_in_their_order),
 		cmocka_unit_test(memory_is_what_a_run_needed_and_says_whether_it_is_a_bound),

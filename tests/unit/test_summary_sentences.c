@@ -46,7 +46,7 @@ static void the_first_line_has_the_end_and_then_what_was_run(void **state)
 	assert_head(ended, NULL, 0, "bpfmon: the command ended with 3 after 1.500 s");
 	assert_head(ended, "", 0, "bpfmon: the command ended with 3 after 1.500 s");
 	assert_head(ended, "make -j8 and all that is behind it", 66,
-		    "bpfmon: the command ended with 3 after 1.500 s: make -j8 and all t");
+		    "bpfmon: the command ended with 3 after 1.500 s: make -j8 and al...");
 	assert_head(ended, "a\nb\033[2J", 80,
 		    "bpfmon: the command ended with 3 after 1.500 s: a?b?[2J");
 	assert_head(killed, "make", 0,

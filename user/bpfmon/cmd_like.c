@@ -372,7 +372,7 @@ static int like_print(const struct like_shown *s, const struct like_options *o)
 	if (o->as == PRINT_JSON)
 		err = like_json(stdout, s);
 	else
-		like_text(stdout, s, terminal_width(stdout));
+		like_text(stdout, s, table_width(stdout));
 	if (err)
 		log_error("out of memory");
 	return err;

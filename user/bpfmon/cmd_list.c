@@ -463,7 +463,7 @@ static int list_print(const struct list_options *o, const struct stores *s, stru
 		return EXIT_USAGE;
 	}
 	if (o->as == PRINT_TEXT)
-		runs_table(stdout, all, shown, prefixes, &o->columns, terminal_width(stdout));
+		runs_table(stdout, all, shown, prefixes, &o->columns, table_width(stdout));
 	return 0;
 }
 

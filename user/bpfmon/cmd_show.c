@@ -188,7 +188,7 @@ static int run_show_table(enum print_format as, const json_t *meta, const char *
 		fputs(table, stdout);
 		return 0;
 	}
-	meta_text(stdout, meta, terminal_width(stdout));
+	meta_text(stdout, meta, table_width(stdout));
 	printf("\n%s", table);
 	return 0;
 }
@@ -196,7 +196,7 @@ static int run_show_table(enum print_format as, const json_t *meta, const char *
 /* Returns 0 for Markdown, which has no width. */
 static size_t show_width(const struct show_options *o)
 {
-	return o->as == PRINT_MARKDOWN ? 0 : terminal_width(stdout);
+	return o->as == PRINT_MARKDOWN ? 0 : table_width(stdout);
 }
 
 static int run_show_phases(const struct show_options *o, const struct phases *p, const json_t *meta)
@@ -490,7 +490,7 @@ static int run_show_text(struct source *s, const json_t *meta, const struct summ
 
 	if (!text)
 		return -ENOMEM;
-	meta_text(stdout, meta, terminal_width(stdout));
+	meta_text(stdout, meta, table_width(stdout));
 	fputs(text, stdout);
 	err = view->is_running ? run_show_stall(s) : 0;
 	if (err)

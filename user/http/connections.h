@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The open connections, each with the user at its other end and the time since its last finished
- * request or progress. The limits of libmicrohttpd do not suffice: one user could take all connections, and a
- * client that sends a byte now and then would never time out.
+ * request or progress. The limits of libmicrohttpd do not suffice: one user could take all
+ * connections, and a client that sends a byte now and then would never time out.
  */
 #ifndef HTTP_CONNECTIONS_H
 #define HTTP_CONNECTIONS_H
@@ -50,7 +50,7 @@ void peer_find(int diagnosis, int fd, const struct sockaddr_storage *from, struc
 #define CONNECTION_FIRST_SECONDS 20
 #define CONNECTION_NEXT_SECONDS 120
 #define CONNECTION_LEAST_BYTES (16 << 10)
-#define CONNECTION_LEAST_SECONDS 1  /* before it may be ended for another of its user */
+#define CONNECTION_LEAST_SECONDS 1 /* before it may be ended for another of its user */
 #define CONNECTION_NO_OWNER ((uid_t)-1)
 
 struct connections {
@@ -68,7 +68,7 @@ struct connections {
 		int fd;          /* of the library */
 		struct peer peer;
 		uint64_t opened_ns, since_ns;
-		uint64_t acked; /* bytes received by the client at its last progress */
+		uint64_t acked;   /* bytes received by the client at its last progress */
 		uint64_t sent_ns; /* when a large answer began; 0: none in progress */
 	} list[CONNECTIONS + CONNECTIONS_ENDING];
 };

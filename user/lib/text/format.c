@@ -95,13 +95,15 @@ size_t format_columns(const char *text)
 	return sum;
 }
 
+#define DOTS 3 /* columns of the ellipsis */
+
 size_t format_name(FILE *f, const char *text, size_t width)
 {
 	size_t left = format_columns(text), used = 0, columns, n;
-	size_t room = width > 3 ? width - 3 : width;
+	size_t room = width > DOTS ? width - DOTS : width;
 	bool is_control, is_cut = left > width;
 
-	if (is_cut && width > 3)
+	if (is_cut && width > DOTS)
 		used = (size_t)fprintf(f, "...");
 	for (; *text; text += n) {
 		n = format_next_character(text, &columns, &is_control);
@@ -114,7 +116,8 @@ size_t format_name(FILE *f, const char *text, size_t width)
 	return used;
 }
 
-size_t format_beginning(FILE *f, const char *text, size_t width)
+/* Writes the characters of @text that fit into @width columns. */
+static size_t format_put_fitting(FILE *f, const char *text, size_t width)
 {
 	size_t used = 0, columns, n;
 	bool is_control;
@@ -128,14 +131,20 @@ size_t format_beginning(FILE *f, const char *text, size_t width)
 	return used;
 }
 
-#define DOTS 3 /* columns of the ellipsis of format_name() */
+size_t format_beginning(FILE *f, const char *text, size_t width)
+{
+	bool is_marked = format_columns(text) > width && width > DOTS;
+	size_t used = format_put_fitting(f, text, is_marked ? width - DOTS : width);
+
+	return is_marked ? used + (size_t)fprintf(f, "...") : used;
+}
 
 size_t format_middle(FILE *f, const char *text, size_t width)
 {
 	size_t used = 0;
 
 	if (format_columns(text) > width && width > DOTS)
-		used = format_beginning(f, text, (width - DOTS) / 2);
+		used = format_put_fitting(f, text, (width - DOTS) / 2);
 	return used + format_name(f, text, width - used);
 }
 

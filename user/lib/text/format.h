@@ -13,6 +13,7 @@
 
 #define FORMAT_BYTES 32
 #define MOMENT_BYTES 64
+#define TEXT_UNCUT ((size_t)1 << 24) /* as a width: wider than any cell */
 
 /*
  * Style marks within a text. They take no columns. The output of format_name() never contains one.
@@ -36,8 +37,8 @@ char *format_moment(char *out, uint64_t epoch_ns, bool has_seconds);
 /* Returns the terminal columns of @text. A control character takes one, as "?". */
 size_t format_columns(const char *text);
 /*
- * Writes @text with "?" for control characters. Text wider than @width columns loses its beginning.
- * Returns the columns used.
+ * Writes @text with "?" for control characters. Text wider than @width columns loses its beginning,
+ * which becomes "..." if @width is larger than that. Returns the columns used.
  */
 size_t format_name(FILE *f, const char *text, size_t width);
 /* Like format_name(), but cuts the middle: names and commands differ at their beginning or end. */
@@ -46,7 +47,7 @@ size_t format_middle(FILE *f, const char *text, size_t width);
 void format_padded(FILE *f, const char *text, size_t width);
 /* Like format_name(), with the padding before it. */
 void format_padded_left(FILE *f, const char *text, size_t width);
-/* Like format_name(), but cuts the end: the beginning of a command matters most. */
+/* Like format_name(), but cuts the end, with "...": the beginning of a command matters most. */
 size_t format_beginning(FILE *f, const char *text, size_t width);
 /*
  * Writes the lines of @text, which has no control characters except style marks. A line wider than

@@ -199,7 +199,7 @@ static void phase_columns_choose(struct phase_table *t, size_t width)
 		longest = n > longest ? n : longest;
 	}
 	room = width > used + 2 ? width - used - 2 : NAME_LEAST;
-	room = room > NAME_MOST ? NAME_MOST : room;
+	room = room > NAME_MOST && width < TEXT_UNCUT ? NAME_MOST : room;
 	t->names = longest < room ? longest : room;
 }
 

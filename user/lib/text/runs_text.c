@@ -147,15 +147,6 @@ int run_columns_parse(struct run_columns *c, const char *text, const char **bad,
 	return 0;
 }
 
-/* Formats tags as "key=value" separated by blanks, cut to @size. */
-static void run_format_tags(char *out, size_t size, const char *tags)
-{
-	size_t n = 0;
-
-	for (const char *t = tags; *t && n < size; t += strlen(t) + 1)
-		n += (size_t)snprintf(out + n, size - n, "%s%s", n ? " " : "", t);
-}
-
 /* Formats the memory needed. A running or old run has only its resident memory. */
 static void run_format_needed(char out[RUN_CELL_BYTES], const struct stored_run *r)
 {
@@ -192,8 +183,6 @@ static void run_format_cell(char out[RUN_CELL_BYTES], enum run_column col,
 		snprintf(out, RUN_CELL_BYTES, "%" PRId64, r->signal);
 	else if (col == RUN_COMPLETE && r->state == RUN_FINISHED)
 		snprintf(out, RUN_CELL_BYTES, run_is_complete(r) ? "yes" : "no");
-	else if (col == RUN_TAGS && *r->tags)
-		run_format_tags(out, RUN_CELL_BYTES, r->tags);
 }
 
 /* Text columns are left-aligned, and cut if needed. */
@@ -265,9 +254,23 @@ static const enum run_column elastic[] = { RUN_NAME, RUN_TAGS, RUN_NOTE };
 
 struct table {
 	const char *const *sources;
+	struct buffer tags; /* owned; of the current row */
 	struct run_columns columns;
 	size_t width[NR_RUN_COLUMNS]; /* 0 if not shown */
 };
+
+/* Returns the text of a cell; of tags "key=value" separated by blanks. */
+static const char *table_cell_text(struct table *t, char out[RUN_CELL_BYTES], enum run_column col,
+				   const struct stored_run *r)
+{
+	if (col != RUN_TAGS || !*r->tags)
+		return run_cell_text(out, col, r, t->sources);
+	t->tags.used = 0;
+	for (const char *tag = r->tags; *tag; tag += strlen(tag) + 1)
+		buffer_printf(&t->tags, "%s%s", tag == r->tags ? "" : " ", tag);
+	buffer_put(&t->tags, "", 1);
+	return t->tags.failed ? "-" : t->tags.text;
+}
 
 /* Returns the width of all columns but the last, which gets the remaining width. */
 static size_t runs_table_width(const struct table *t)
@@ -298,8 +301,7 @@ static void runs_table_measure(struct table *t, const struct stored_runs *all, s
 
 		t->width[col] = strlen(run_columns[col].title);
 		for (size_t i = 0; i < shown; i++) {
-			size_t n =
-				format_columns(run_cell_text(text, col, &all->runs[i], t->sources));
+			size_t n = format_columns(table_cell_text(t, text, col, &all->runs[i]));
 
 			if (n > t->width[col])
 				t->width[col] = n;
@@ -384,7 +386,7 @@ static void runs_table_put_cell(FILE *f, const struct table *t, size_t k, const 
 	}
 }
 
-static void runs_table_put_row(FILE *f, const struct table *t, const struct stored_run *r)
+static void runs_table_put_row(FILE *f, struct table *t, const struct stored_run *r)
 {
 	char text[RUN_CELL_BYTES];
 
@@ -397,7 +399,7 @@ static void runs_table_put_row(FILE *f, const struct table *t, const struct stor
 			terminal_begin_alarm(f);
 		else if (is_running)
 			terminal_begin_running(f);
-		runs_table_put_cell(f, t, k, run_cell_text(text, col, r, t->sources));
+		runs_table_put_cell(f, t, k, table_cell_text(t, text, col, r));
 		if (is_alarm || is_running)
 			terminal_end_alarm(f);
 	}
@@ -418,7 +420,7 @@ void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char
 	runs_table_measure(&t, all, shown);
 	if (columns->nr)
 		runs_table_fit_chosen(&t, width);
-	else
+	else if (width < TEXT_UNCUT)
 		runs_table_fit(&t, width);
 	for (size_t k = 0; k < t.columns.nr; k++)
 		runs_table_put_cell(f, &t, k, run_columns[t.columns.list[k]].title);
@@ -427,6 +429,7 @@ void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char
 		runs_table_put_row(f, &t, &all->runs[i]);
 	if (shown < all->nr)
 		fprintf(f, "%zu of %zu runs; --limit 0 shows all\n", shown, all->nr);
+	buffer_done(&t.tags);
 }
 
 /* Writes @text, quoted if needed (RFC 4180). */

@@ -296,7 +296,7 @@ static void spans_fit_columns(struct table *t)
 		t->shown |= 1U << col;
 	}
 	room = width > used + 2 + NAME_LEAST ? width - used - 2 : NAME_LEAST;
-	room = room > name_most ? name_most : room;
+	room = room > name_most && width < TEXT_UNCUT ? name_most : room;
 	t->names = longest < room ? longest : room;
 }
 

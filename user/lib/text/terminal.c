@@ -97,6 +97,13 @@ size_t terminal_limit(FILE *f)
 	return 0;
 }
 
+size_t table_width(FILE *f)
+{
+	size_t limit = terminal_limit(f);
+
+	return limit ? limit : TEXT_UNCUT;
+}
+
 size_t terminal_width(FILE *f)
 {
 	size_t limit = terminal_limit(f);

@@ -4,6 +4,7 @@
 #define TEXT_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 enum colour_choice { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
@@ -30,6 +31,8 @@ char *terminal_paint(char *text, FILE *f);
 size_t terminal_width(FILE *f);
 /* Like terminal_width(), but returns 0 (any length) for a file. */
 size_t terminal_limit(FILE *f);
+/* Like terminal_width(), but returns TEXT_UNCUT for a file, for tables that cut cells. */
+size_t table_width(FILE *f);
 /* Returns true if the locale uses UTF-8. */
 bool terminal_is_utf8(void);
 
