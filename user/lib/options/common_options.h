@@ -15,8 +15,8 @@ extern const struct option_row store_rows[]; /* for struct store_options */
 extern const struct option_row
 	node_rows[]; /* for struct store_options of subcommands that only read */
 extern const struct option_row node_agent_rows[]; /* with node_rows, but set by a variable, too */
-extern const struct option_row force_rows[];  /* for a bool */
-extern const struct option_row silent_rows[]; /* for a bool */
+extern const struct option_row force_rows[];      /* for a bool */
+extern const struct option_row silent_rows[];     /* for a bool */
 
 /* Options that select runs of the stores, for list and compare. */
 
