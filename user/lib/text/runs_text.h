@@ -58,8 +58,8 @@ int run_columns_parse(struct run_columns *c, const char *text, const char **bad,
 const char *run_ref_text(char out[RUN_CELL_BYTES], const struct stored_run *r,
 			 const char *const *sources);
 /*
- * Returns the text of a cell for people, in @out or in @r; "-" if the value is unknown or absent, and
- * for tags, which may be longer.
+ * Returns the text of a cell for people, in @out or in @r; "-" if the value is unknown or absent,
+ * and for tags, which may be longer.
  */
 const char *run_cell_text(char out[RUN_CELL_BYTES], enum run_column col, const struct stored_run *r,
 			  const char *const *sources);
