@@ -71,6 +71,8 @@ class Completion(unittest.TestCase):
             (("attach", "--interval", "0"), {"0.1"}),
             (("list", "--sort", "wa"), {"wall", "wall_seconds"}),
             (("list", "--state", "un"), {"unfinished"}),
+            (("list", "--columns", "no"), {"note"}),
+            (("list", "--columns", "id,wa"), {"id,wall"}),
             (("show", "--by", ""), {"phase", "span"}),
             (("export", "1", "-f", "inf"), {"influx"}),
             (("compare", "--fail-if", "wall"), {"wall", "wall_seconds"}),

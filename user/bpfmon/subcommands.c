@@ -17,7 +17,7 @@ const struct subcommand *const subcommands[] = {
 
 const struct value_kind value_kinds[] = {
 	{ metrics_parse, metric_guess, completion_offer_metrics },
-	{ list_columns_parse, columns_guess, NULL },
+	{ list_columns_parse, columns_guess, completion_offer_columns },
 	{ list_order_parse, many_metrics_guess, completion_offer_orders },
 	{ many_hist_parse, many_metrics_guess, completion_offer_many },
 	{ many_scatter_parse, many_metrics_guess, completion_offer_many },

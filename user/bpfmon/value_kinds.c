@@ -113,6 +113,16 @@ void completion_offer_many(const struct completion *c)
 	completion_offer_keys(&part);
 }
 
+/* Offers columns of lists, also after commas, by their short names. */
+void completion_offer_columns(const struct completion *c)
+{
+	struct completion part = completion_after(c, ',');
+
+	for (int i = 0; i < NR_RUN_COLUMNS; i++)
+		completion_offer(&part, run_column_word((enum run_column)i),
+				 run_column_key((size_t)i));
+}
+
 void completion_offer_steps(const struct completion *c)
 {
 	completion_offer(c, "phase", "use by the phases of each name");

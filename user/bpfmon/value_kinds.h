@@ -14,6 +14,7 @@ void completion_offer_metrics(const struct completion *c);
 void completion_offer_keys(const struct completion *c);
 void completion_offer_orders(const struct completion *c);
 void completion_offer_many(const struct completion *c);
+void completion_offer_columns(const struct completion *c);
 void completion_offer_steps(const struct completion *c);
 void completion_offer_formats(const struct completion *c);
 void completion_offer_outputs(const struct completion *c);
