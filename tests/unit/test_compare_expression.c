@@ -101,7 +101,7 @@ static void an_error_for_an_unknown_key_names_the_nearest_one(void **state)
 
 	(void)state;
 	refuse("rss_peek_bytes > +10%", "the nearest is 'rss_peak_bytes'");
-	refuse("wall > 1s", "the nearest is 'wall_seconds'");
+	refuse("wall_second > 1s", "the nearest is 'wall_seconds'");
 	refuse("cpu_second > 1s", "the nearest is 'cpu_seconds'");
 	refuse("rss_bytes > 1", "there is no key 'rss_bytes'"); /* a gauge */
 	memset(lengthy, 'x', 100000);

@@ -100,7 +100,7 @@ static int bench_runs_read(struct showing *s)
 	return err;
 }
 
-static int json_put(FILE *f, const struct bench_result *r)
+static int result_put_json(FILE *f, const struct bench_result *r)
 {
 	struct jsonw j = { 0 };
 	int err = bench_write_hyperfine(&j, r);
@@ -111,7 +111,7 @@ static int json_put(FILE *f, const struct bench_result *r)
 	return err;
 }
 
-static int csv_put(FILE *f, const struct bench_result *r)
+static int result_put_csv(FILE *f, const struct bench_result *r)
 {
 	struct buffer t = { 0 };
 	int err = bench_write_csv(&t, r);
@@ -128,8 +128,8 @@ static int result_export(const struct bench_result *r, const struct bench_option
 			 enum bench_export as)
 {
 	static int (*const put[NR_BENCH_EXPORTS])(FILE *, const struct bench_result *) = {
-		[BENCH_JSON] = json_put,
-		[BENCH_CSV] = csv_put,
+		[BENCH_JSON] = result_put_json,
+		[BENCH_CSV] = result_put_csv,
 		[BENCH_MARKDOWN] = bench_write_markdown,
 	};
 	char *text = NULL;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static void csv_put_number(struct buffer *t, double v)
+static void csv_put_seconds(struct buffer *t, double v)
 {
 	char out[DOUBLE_TEXT];
 
@@ -32,13 +32,13 @@ static int csv_put_case(struct buffer *t, const struct bench_result *r, size_t o
 	if (err)
 		return err;
 	buffer_put_quoted(t, c->command);
-	csv_put_number(t, wall.mean);
-	csv_put_number(t, wall.sd);
-	csv_put_number(t, wall.median);
-	csv_put_number(t, user.mean);
-	csv_put_number(t, system.mean);
-	csv_put_number(t, wall.least);
-	csv_put_number(t, wall.most);
+	csv_put_seconds(t, wall.mean);
+	csv_put_seconds(t, wall.sd);
+	csv_put_seconds(t, wall.median);
+	csv_put_seconds(t, user.mean);
+	csv_put_seconds(t, system.mean);
+	csv_put_seconds(t, wall.least);
+	csv_put_seconds(t, wall.most);
 	for (size_t i = 0; i < r->plan->parameters.nr; i++) {
 		buffer_puts(t, ",");
 		buffer_put_quoted(t, c->values[i]);

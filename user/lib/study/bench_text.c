@@ -333,8 +333,8 @@ static int bench_cell(char text[NUMBER_BYTES], const struct bench_result *r, siz
 	return 0;
 }
 
-static int against_format(char out[AGAINST_BYTES], const struct bench_result *r, size_t group,
-			  bool has_p)
+static int ratio_format(char out[AGAINST_BYTES], const struct bench_result *r, size_t group,
+			bool has_p)
 {
 	const struct against *x;
 	struct ratio ratio;
@@ -365,7 +365,7 @@ static int againsts_make(struct bench_table *t, bool has_p, size_t *longest)
 
 	*longest = 0;
 	for (size_t g = 0; !err && t->r->groups.nr > 1 && g < t->r->groups.nr; g++) {
-		err = against_format(t->against[g], t->r, g, has_p);
+		err = ratio_format(t->against[g], t->r, g, has_p);
 		if (strlen(t->against[g]) > *longest)
 			*longest = strlen(t->against[g]);
 	}
@@ -373,7 +373,7 @@ static int againsts_make(struct bench_table *t, bool has_p, size_t *longest)
 	return err;
 }
 
-static int column_measure(struct bench_table *t, enum bench_column c, size_t *width)
+static int bench_column_measure(struct bench_table *t, enum bench_column c, size_t *width)
 {
 	char text[NUMBER_BYTES];
 	int err = 0;
@@ -389,7 +389,7 @@ static int column_measure(struct bench_table *t, enum bench_column c, size_t *wi
 }
 
 /* Sets the columns that fit beside the labels and what stands at the end. */
-static int columns_choose(struct bench_table *t, size_t width, size_t end)
+static int bench_columns_choose(struct bench_table *t, size_t width, size_t end)
 {
 	size_t used = 2 + LEAST_LABEL + end, longest = label_longest(t->r), room;
 	int err = 0;
@@ -399,11 +399,11 @@ static int columns_choose(struct bench_table *t, size_t width, size_t end)
 		if (t->r->groups.list[g].nr != t->runs)
 			t->runs = 0;
 	if (!t->runs) {
-		err = column_measure(t, COL_RUNS, &t->width[COL_RUNS]);
+		err = bench_column_measure(t, COL_RUNS, &t->width[COL_RUNS]);
 		used += t->width[COL_RUNS];
 	}
 	for (size_t i = 0; !err && i < NR_BENCH_COLUMNS && wanted[i] != COL_RUNS; i++) {
-		err = column_measure(t, wanted[i], &room);
+		err = bench_column_measure(t, wanted[i], &room);
 		if (i && used + room > width)
 			break;
 		t->width[wanted[i]] = room;
@@ -416,7 +416,7 @@ static int columns_choose(struct bench_table *t, size_t width, size_t end)
 	return err;
 }
 
-static int table_put(FILE *f, const struct bench_table *t)
+static int bench_table_put(FILE *f, const struct bench_table *t)
 {
 	const struct bench_result *r = t->r;
 	char text[NUMBER_BYTES] = "";
@@ -455,9 +455,9 @@ int bench_text(FILE *f, const struct bench_result *r, size_t width)
 	int err = t.against ? againsts_make(&t, width >= WIDE, &end) : -ENOMEM;
 
 	if (!err)
-		err = columns_choose(&t, width, end);
+		err = bench_columns_choose(&t, width, end);
 	if (!err)
-		err = table_put(f, &t);
+		err = bench_table_put(f, &t);
 	free(t.against);
 	return err ? err : bench_span_table(f, r, width);
 }

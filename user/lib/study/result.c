@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t bench_values(const struct group *g, const char *name, double *out)
+/*
+ * Copies the values of the key @name to @out, in the order of the runs; @out has room for g->nr.
+ * Returns their number.
+ */
+static size_t bench_values(const struct group *g, const char *name, double *out)
 {
 	size_t key, nr = 0;
 

@@ -58,11 +58,6 @@ void bench_result_done(struct bench_result *r);
 
 /* Returns the group of a case; NULL if it has no run. */
 const struct group *bench_group(const struct bench_result *r, size_t of_case);
-/*
- * Copies the values of the key @name to @out, in the order of the runs; @out has room for g->nr.
- * Returns their number.
- */
-size_t bench_values(const struct group *g, const char *name, double *out);
 /* Computes statistics of these values. Returns 0 or -ENOMEM. */
 int bench_measure(const struct group *g, const char *name, struct measure *m);
 
