@@ -216,7 +216,7 @@ for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
 
     def test_any_free_port_is_printed(self):
         run = self.run_bpfmon(["true"], ["-v", "--metrics-udp", "0"])
-        self.assertRegex(run.stderr, r"metrics are taken on UDP port [1-9]\d* of 127\.0\.0\.1")
+        self.assertRegex(run.stderr, r"receiving metrics on UDP port [1-9]\d* of 127\.0\.0\.1")
 
     def test_what_the_kernel_had_no_room_for_is_counted(self):
         port = self.free_port()

@@ -126,7 +126,7 @@ class OwnCgroup(LiveCase, AccountCase):
         try:
             (warning,) = [line for line in run.stderr.splitlines() if "warning" in line]
             self.assertIn(f"'{inside}'", warning)
-            self.assertIn("processes are in it still", warning)
+            self.assertIn("still contains processes", warning)
             self.assertEqual(run.code, 5)
         finally:
             os.kill(daemon, signal.SIGKILL)

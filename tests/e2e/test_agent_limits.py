@@ -15,7 +15,7 @@ class Limits(AgentCase):
         options = ["--limit", "wall<0.3s", "--limit-grace", "60", "-i", "3600"]
         code, said, lines = self.run_through("sh", "-c", script, options=options)
         self.assertEqual(code, 124, said)
-        self.assertIn("beyond the limit wall<0.3s", said)
+        self.assertIn("limit exceeded: wall<0.3s", said)
         summary = lines[-1]
         self.assertTrue(summary["complete"], summary)
         self.assertEqual(summary["limit"]["limit"], "wall<0.3s")

@@ -243,7 +243,7 @@ class Ends(Tree):
         self.wait_until_attached(attached)
         self.next_sample(attached, lambda sample: sample["cpu_seconds"] > 0.1)
         run = self.stop(attached)
-        self.assertIn("measured from /proc instead", run.stderr)
+        self.assertIn("measuring from /proc instead", run.stderr)
         self.assertGreater(run.summary["rchar_bytes"], 1 << 20)
         self.assertGreater(run.summary["cpu_seconds"], 0.1)
 

@@ -169,9 +169,9 @@ class Files(ConfigCase):
         done = self.bpfmon("-q", "--limit", "rss<100TiB", "--", "sleep", "60")
         self.assertEqual(done.returncode, 124, done.stderr)
         self.assertIn("wall<0.2s: ", done.stderr)
-        self.assertIn(f"that limit is of {self.own}:2", done.stderr)
+        self.assertIn(f"the limit comes from {self.own}:2", done.stderr)
         self.own.unlink()
-        self.assertNotIn("that limit is of", self.bpfmon("-q", "--limit", "wall<0.2s", "--", "sleep", "60").stderr)
+        self.assertNotIn("the limit comes from", self.bpfmon("-q", "--limit", "wall<0.2s", "--", "sleep", "60").stderr)
 
     def test_sections_are_for_their_subcommand(self):
         self.own.write_text("[list]\nlimit = 1\n[run]\nname = x\n")

@@ -98,7 +98,7 @@ class Names(ContainersCase):
         before = [*there, "sh", "-c", script, str(self.dir), start]
         _, said, _ = self.call(FIND, *names, before=before, SUDO_UID=str(uid), SUDO_GID=str(uid))
         found, none = said.splitlines()
-        self.assertEqual(none, f"there is no container 'none' in podman or podman of {self.name}")
+        self.assertEqual(none, f"no container 'none' in podman or podman of {self.name}")
         engine, found_id, pid = found.split()
         self.assertEqual((engine, found_id), ("podman", (self.dir / "id").read_text().strip()))
         self.assert_is_ours(pid)
@@ -120,8 +120,8 @@ class Names(ContainersCase):
 
     def test_no_engine_knows_it(self):
         said = self.refusal("no-such-container-of-bpfmon")
-        self.assertRegex(said, "^there is no container 'no-such-container-of-bpfmon' in podman")
+        self.assertRegex(said, "^no container 'no-such-container-of-bpfmon' in podman")
         self.assertEqual(
             self.refusal("runc:no-such-container-of-bpfmon"),
-            "there is no container 'no-such-container-of-bpfmon' in runc",
+            "no container 'no-such-container-of-bpfmon' in runc",
         )

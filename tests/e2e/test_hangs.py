@@ -229,7 +229,7 @@ class AfterTheCommand(HangCase):
         live, pids = self.run_unread(["-o", str(self.fifo)])
         live.process.kill()
         self.assert_all_gone(pids)
-        self.assertIn("nobody reads", self.said.read_text())
+        self.assertIn("nothing reads", self.said.read_text())
 
     def test_a_killed_launcher_leaves_no_role_with_an_unread_stdout(self):
         live, pids = self.run_unread(["-o", "-"])

@@ -192,7 +192,7 @@ class AfterTheEnd(Case):
         (hit,) = [e for e in run.kind("event") if e["event"] == "limit"]
         self.assertEqual((hit["limit"], hit["ended"]), ("forks<30", False))
         self.assertEqual((hit["value"], run.summary["limit"]["value"], run.summary["forks"]), (40, 40, 40))
-        self.assertIn("beyond the limit forks<30: 40", run.stderr)
+        self.assertIn("limit exceeded: forks<30: 40", run.stderr)
 
 
 class Refused(Case):

@@ -101,11 +101,11 @@ class StatusLine(LiveCase):
         screen = self.start(line_of("sleep", "1.2", options=["-v"]), env={"TERM": "dumb"})
         screen.wait()
         self.assertNotIn(b"\x1b", screen.text)
-        self.assertIn(b"there is no status line", screen.text)
+        self.assertIn(b"showing no status line", screen.text)
 
     def test_a_bpfmon_within_another_leaves_the_line_to_that(self):
         screen = self.start(line_of(*line_of("sleep", "1.2", options=["-v"])))
-        screen.expect("the terminal shows that of another bpfmon")
+        screen.expect("another bpfmon shows one on this terminal")
         screen.wait()
         self.assert_no_status(screen)
 

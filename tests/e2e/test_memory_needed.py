@@ -117,11 +117,11 @@ class Needed(Case):
             with self.subTest(options=options):
                 code, said = self.limited("rss<200MiB", [truth("sharers"), "64", "7", "3000"], *options)
                 self.assertEqual(code, 0, said)
-                found = re.search(r"beyond the limit rss<200MiB: (\d+) MiB after .*, but only (\d+\.\d) MiB without", said)
+                found = re.search(r"limit exceeded: rss<200MiB: (\d+) MiB after .*, but only (\d+\.\d) MiB without", said)
                 self.assertTrue(found, said)
                 self.assertGreater(int(found[1]), 200)
                 self.assertAlmostEqual(float(found[2]), 64, delta=16)
-                self.assertEqual(said.count("warning: beyond the limit"), 1, said)
+                self.assertEqual(said.count("warning: limit exceeded"), 1, said)
 
     def test_a_limit_of_memory_is_of_what_is_needed(self):
         self.beside()
@@ -131,7 +131,7 @@ class Needed(Case):
                 self.assertEqual(self.limited("memory<200MiB", command, *options)[0], 0)
                 code, said = self.limited("memory<40MiB", command, *options)
                 self.assertEqual(code, 124, said)
-                self.assertIn("beyond the limit memory<40MiB", said)
+                self.assertIn("limit exceeded: memory<40MiB", said)
 
     def test_a_limit_of_memory_sees_files_in_memory(self):
         script = 'dd if=/dev/zero of="$0" bs=1M count=100 status=none; sleep 2; rm -f "$0"'

@@ -200,8 +200,8 @@ class Meaning(Case):
         run = self.run_bpfmon(["sh", "-c", "echo $$"], ["-v", "-q", "-o", "/dev/null", "--max-tasks", "4321"])
         pid = run.stdout.decode().strip()
         self.assertIn("room for 4321 tasks\n", run.stderr)
-        self.assertIn("bpfmon: the run goes to '/dev/null' as jsonl\n", run.stderr)
-        self.assertRegex(run.stderr, rf"bpfmon: the command is process {pid}\n")
+        self.assertIn("bpfmon: writing the run to '/dev/null' as jsonl\n", run.stderr)
+        self.assertRegex(run.stderr, rf"bpfmon: started the command as process {pid}\n")
         for key, said in run.meta["capabilities"].items():
             told = f"bpfmon: {key} is not available: {said.get('reason')}\n" in run.stderr
             self.assertEqual(told, not said["available"], key)

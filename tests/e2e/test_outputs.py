@@ -137,7 +137,7 @@ class Nested(OutputCase):
                 done = self.nested("-q", BPFMON_OUTPUT="run.jsonl", **env)
                 said = done.stderr.decode()
                 self.assertEqual((done.returncode, said.count("\n")), (5, 1), said)
-                self.assertIn("warning: BPFMON_OUTPUT: 'run.jsonl'", said)
+                self.assertIn("warning: BPFMON_OUTPUT: another bpfmon is writing 'run.jsonl'", said)
                 lines = self.assert_jsonl((self.dir / "run.jsonl").read_text(), 5)
                 self.assertEqual(lines[0]["command"][0], BPFMON)
                 self.assertEqual(self.names(), ["run.jsonl"])
@@ -152,7 +152,7 @@ class Nested(OutputCase):
     def test_the_output_of_the_outer_is_refused_when_it_is_asked_for(self):
         done = self.nested("--force", "-o", "run.jsonl", BPFMON_OUTPUT="run.jsonl")
         self.assertEqual(done.returncode, 125)
-        self.assertIn(b"'run.jsonl' is being written already", done.stderr)
+        self.assertIn(b"'run.jsonl' is already being written", done.stderr)
         self.assert_jsonl((self.dir / "run.jsonl").read_text(), 125)
 
     def test_a_variable_does_not_overwrite_what_an_earlier_run_has_left(self):

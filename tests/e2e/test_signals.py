@@ -125,7 +125,7 @@ class Signals(SignalCase):
         self.assertFalse(is_alive(collector) or is_alive(recorder))
         send(command, signal.SIGKILL)
         run = live.finish()
-        self.assertIn(f"the recorder (process {recorder}) did not end and was killed: what it had not written", run.stderr)
+        self.assertIn(f"the recorder (process {recorder}) did not end and was killed: data that it had not written", run.stderr)
         self.assertEqual(run.kind("summary"), [])
         self.assert_whole_lines(live.out)
 

@@ -191,7 +191,7 @@ class FromProc(OrdinaryUser):
         run = self.run_bpfmon([truth("seqchildren"), "20", "5"], ["--inject-no-program", "tp_btf"])
         self.assertEqual(run.code, 0, run.stderr)
         self.assertIn("the kernel refuses programs of type tp_btf", run.stderr)
-        self.assertIn("measured from /proc instead", run.stderr)
+        self.assertIn("measuring from /proc instead", run.stderr)
         self.assert_cpu(run, run.witness["cpu_seconds"])
 
     @needs(ROOT, BPF)
@@ -214,7 +214,7 @@ class Choice(OrdinaryUser):
     def test_bare_runs_the_command_unmeasured(self):
         code, out, err = self.as_nobody("--if-unavailable", "bare", "--", "sh", "-c", "echo was run; exit 3")
         self.assertEqual((code, out), (3, "was run\n"))
-        self.assertIn("warning: the command runs unmeasured: following processes needs root", err)
+        self.assertIn("warning: running the command without measuring it: following processes needs root", err)
         self.assertEqual(self.as_nobody("--if-unavailable", "bare", "--", "/nonexistent")[0], 127)
 
     def test_an_unknown_choice_is_an_error(self):
@@ -230,4 +230,4 @@ class Choice(OrdinaryUser):
         done = subprocess.run([BPFMON, "-q", "--", "echo", "was run"], **AS_USER, cwd="/", env=env, capture_output=True,
                               check=True)
         self.assertEqual(done.stdout, b"was run\n")
-        self.assertIn(b"the command runs unmeasured", done.stderr)
+        self.assertIn(b"running the command without measuring it", done.stderr)

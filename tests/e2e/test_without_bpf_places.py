@@ -51,7 +51,7 @@ class Filter(Place):
         for error in ("EPERM", "ENOSYS"):
             run = self.below_filter(error)
             self.assert_measured(run)
-            self.assertIn("measured from /proc instead", run.stderr)
+            self.assertIn("measuring from /proc instead", run.stderr)
             self.assertIn("a seccomp filter may be why", run.stderr)
 
     def test_the_exit_status_below_a_filter(self):
@@ -150,7 +150,7 @@ class Container(InsideCase, Place):
     def test_a_container_whose_filter_refuses_bpf_in_spite_of_capabilities(self):
         run = self.inside(["/bin/seqchildren", "40", "5"], "--cap-add=BPF,PERFMON")
         self.assert_measured(run)
-        self.assertIn("measured from /proc instead", run.stderr)
+        self.assertIn("measuring from /proc instead", run.stderr)
 
     def test_the_exit_status_in_a_container(self):
         run = self.inside(["/bin/exitwith", "43"], "--user=65534:65534", "--cap-drop=all")

@@ -7,7 +7,7 @@ from lib.bpfmon import AS_USER, NOT_PERMITTED, Case, give_to_user
 from lib.connector import why_no_births
 
 # what --verbose has where bpfmon itself says that the number of processes is a bound
-NOT_ALL = ("births are no longer taken from the kernel", "events of births and ends were lost")
+NOT_ALL = ("births are no longer reported by the kernel", "events of births and ends were lost")
 
 # opens the task clock of itself, and of what it would start, without the kernel's share
 OPEN_TASK_CLOCK = """

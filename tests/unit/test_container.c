@@ -118,15 +118,14 @@ static void beginning_of_several_ids_is_refused(void **state)
 {
 	client_install(*state, "crun",
 		       LIST(LISTED("abc", 6, "running") "," LISTED("abd", 5, "running")));
-	assert_refused("ab", -ENOTUNIQ,
-		       "several containers of crun are called 'ab', or have an id that begins so");
+	assert_refused("ab", -ENOTUNIQ, "several containers of crun match the name or ID 'ab'");
 }
 
 static void empty_lists_have_no_container(void **state)
 {
 	client_install(*state, "runc", "echo null");
 	client_install(*state, "crun", "echo '[]'");
-	assert_refused("x", -ENOENT, "there is no container 'x' in runc or crun");
+	assert_refused("x", -ENOENT, "no container 'x' in runc or crun");
 }
 
 static void every_namespace_of_containerd_is_searched(void **state)
@@ -152,7 +151,7 @@ static void name_in_two_engines_needs_the_engine(void **state)
 	client_install(*state, "podman", INSPECTED(LONG_ID, 4, "running"));
 	client_install(*state, "crun", LIST(LISTED("web", 5, "running")));
 	assert_refused("web", -ENOTUNIQ,
-		       "'web' is a container of podman and of crun: write podman:web or crun:web");
+		       "'web' is a container of podman and of crun: use podman:web or crun:web");
 	assert_found("crun:web", "crun", "web", 5);
 	assert_found("podman:web", "podman", LONG_ID, 4);
 }
@@ -163,8 +162,8 @@ static void unknown_name_is_reported_with_the_engines_asked(void **state)
 	client_install(*state, "docker", "echo []; " NONE);
 	client_install(*state, "nerdctl",
 		       "echo 'level=fatal msg=\"no such object: x\"' >&2; exit 1");
-	assert_refused("x", -ENOENT, "there is no container 'x' in podman, docker or nerdctl");
-	assert_refused("docker:x", -ENOENT, "there is no container 'x' in docker");
+	assert_refused("x", -ENOENT, "no container 'x' in podman, docker or nerdctl");
+	assert_refused("docker:x", -ENOENT, "no container 'x' in docker");
 }
 
 static void stopped_container_is_reported(void **state)
@@ -176,10 +175,10 @@ static void stopped_container_is_reported(void **state)
 static void failing_client_is_quoted(void **state)
 {
 	client_install(*state, "docker", "echo; echo hint >&2; echo 'Cannot connect' >&2; exit 1");
-	assert_refused("x", -EIO, "cannot ask docker: Cannot connect");
+	assert_refused("x", -EIO, "cannot query docker: Cannot connect");
 	client_install(*state, "runc", "echo null");
 	assert_refused("x", -ENOENT,
-		       "there is no container 'x' in runc; cannot ask docker: Cannot connect");
+		       "no container 'x' in runc; cannot query docker: Cannot connect");
 }
 
 static void failing_client_is_ignored_if_another_has_it(void **state)
@@ -192,7 +191,7 @@ static void failing_client_is_ignored_if_another_has_it(void **state)
 static void client_that_fails_silently_is_reported_with_its_status(void **state)
 {
 	client_install(*state, "ctr", "exit 3");
-	assert_refused("x", -EIO, "cannot ask containerd: ctr ended with 3");
+	assert_refused("x", -EIO, "cannot query containerd: ctr ended with 3");
 }
 
 static void invalid_answers_are_reported(void **state)
@@ -208,11 +207,11 @@ static void invalid_answers_are_reported(void **state)
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
 		client_install(*state, "podman", answers[i]);
-		assert_refused("x", -EIO, "cannot ask podman: its answer is not understood");
+		assert_refused("x", -EIO, "cannot query podman: invalid answer");
 	}
 	client_install(*state, "podman", NONE);
 	client_install(*state, "runc", "echo '[{}]'");
-	assert_refused("runc:x", -EIO, "cannot ask runc: its answer is not understood");
+	assert_refused("runc:x", -EIO, "cannot query runc: invalid answer");
 }
 
 static void no_engine_at_all_is_reported(void **state)
@@ -225,10 +224,10 @@ static void no_engine_at_all_is_reported(void **state)
 static void an_option_is_no_name(void **state)
 {
 	client_install(*state, "podman", INSPECTED(LONG_ID, 5, "running"));
-	assert_refused("-l", -EINVAL, "'-l' is not the name of a container");
-	assert_refused("podman:--latest", -EINVAL, "'--latest' is not the name of a container");
-	assert_refused("", -EINVAL, "'' is not the name of a container");
-	assert_refused("lxc:web", -EINVAL, "'lxc:web' is not the name of a container");
+	assert_refused("-l", -EINVAL, "'-l' is not a valid container name");
+	assert_refused("podman:--latest", -EINVAL, "'--latest' is not a valid container name");
+	assert_refused("", -EINVAL, "'' is not a valid container name");
+	assert_refused("lxc:web", -EINVAL, "'lxc:web' is not a valid container name");
 }
 
 static void sentence_that_is_too_long_is_cut(void **state)

@@ -97,9 +97,8 @@ static void run_cut_off_is_closed_as_incomplete(void **state)
 	struct world *w = *state;
 
 	record(w, META SAMPLE PROCESS, &jsonl_observer, false);
-	assert_text_has(w->place->path, "{\"kind\":\"summary\",\"complete\":false,"
-					"\"reason\":\"the collector was killed: the account ends "
-					"there\"");
+	assert_text_has(w->place->path, "{\"kind\":\"summary\",\"complete\":false,\"reason\":\"the "
+					"collector was killed: the recorded data ends there\"");
 	assert_text_has(w->place->path, "\"cpu_seconds\":0.5,");
 	assert_text_has(w->place->path, "\"programs\":[{\"exe\":\"/bin/cc\",\"processes\":1,"
 					"\"cpu_seconds\":0.25}]");

@@ -187,11 +187,11 @@ static int unavailable_handle(struct launch_options *l, const struct recording_o
 	l->is_bare = o->if_unavailable == RUN_BARE;
 	l->collector.source = FROM_PROC;
 	if (l->is_bare)
-		log_warn("the command runs unmeasured: %s", why);
+		log_warn("running the command without measuring it: %s", why);
 	else if (err == -ETIMEDOUT)
-		log_warn("measured from /proc instead: %s", why);
+		log_warn("measuring from /proc instead: %s", why);
 	else
-		log_info("measured from /proc: %s", why);
+		log_info("measuring from /proc: %s", why);
 	return 0;
 }
 

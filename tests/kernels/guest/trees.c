@@ -244,7 +244,7 @@ static void chain_ended(struct run *r, const char *options)
 	run_begin(r, options, "hardtoend chain 2 300");
 	run_end(r);
 	expect(r->code == 124, "it ended with %d", r->code);
-	expect(strstr(r->messages, "the run was ended in") && !strstr(r->messages, "left running"),
+	expect(strstr(r->messages, "ended the run in") && !strstr(r->messages, "left running"),
 	       "%s", r->messages);
 	born = tasks_born();
 	usleep(300000);

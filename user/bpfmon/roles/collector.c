@@ -85,13 +85,12 @@ static void collector_log_sources(const struct collector *c, uint64_t took_ns)
 	const struct run *run = c->spec->run;
 
 	if (run->is_from_proc)
-		log_info("measured from /proc: without BPF; births of processes: %s",
+		log_info("measuring from /proc, without BPF; births of processes: %s",
 			 tracker_births_missing(&c->books.tracker)
 				 ? tracker_births_missing(&c->books.tracker)
 				 : "reported by the kernel");
 	else
-		log_info("the programs in the kernel are loaded and attached after %.1f ms; room "
-			 "for %u tasks",
+		log_info("loaded and attached the BPF programs in %.1f ms; room for %u tasks",
 			 (double)took_ns / NSEC_PER_MSEC, tracker_max_tasks(&c->books.tracker));
 	for (int i = 0; i < NR_METRICS; i++)
 		if (run->unusable[i])
@@ -123,7 +122,7 @@ static void collector_close_job(struct collector *c)
 	tenant_close_job(&c->tenant);
 	lost = tracker_births_lost(&c->books.tracker);
 	if (lost)
-		log_info("the number of processes is a bound: at least %" PRIu64
+		log_info("the number of processes is a lower bound: at least %" PRIu64
 			 " events of births and ends were lost",
 			 lost);
 	collector_finish_pss(c);
@@ -154,7 +153,7 @@ static void description_take(struct collector *c)
 	char why[256];
 
 	if (assignment_take_description(&c->tenant.assignment, &c->message, why, sizeof(why)))
-		log_warn("the collector cannot take the description of the run: %s", why);
+		log_warn("the collector cannot accept the description of the run: %s", why);
 }
 
 bool collector_wait_for_start(struct collector *c, uint64_t *when_ns)
@@ -167,8 +166,9 @@ bool collector_wait_for_start(struct collector *c, uint64_t *when_ns)
 		description_take(c);
 	message_done(&c->message);
 	if (got < 0)
-		log_warn("the collector cannot read from the launcher: %s; nothing is recorded",
-			 strerror(-got));
+		log_warn(
+			"the collector cannot read from the launcher: %s; nothing will be recorded",
+			strerror(-got));
 	if (got != 1 || packet.type != CONTROL_START)
 		return false;
 	*when_ns = packet.when_ns;
@@ -268,7 +268,7 @@ static void handle_looks(void *context, uint32_t events)
 	if (tracker_births_fd(t) >= 0)
 		loop_change(&c->loop, &c->sources[BIRTHS], EPOLLIN | EPOLLONESHOT);
 	else if (has_births)
-		log_info("births are no longer taken from the kernel: %s",
+		log_info("births are no longer reported by the kernel: %s",
 			 tracker_births_missing(t));
 }
 
@@ -316,7 +316,7 @@ static void collector_watch(struct collector *c)
 		handle_looks(c, 0);
 	}
 	if (tenant_open_desk(t))
-		log_warn("the command can begin no spans: out of memory");
+		log_warn("the command cannot begin spans: out of memory");
 	while (t->progress != OVER) {
 		int wait_ms = collector_wait_ms(c, end_ns);
 
@@ -368,11 +368,11 @@ static int books_open_any(struct collector *c, enum collector_source source, cha
 	c->tenant.assignment.run.is_from_proc = true;
 	err = books_open(&c->books, o, &reports, c, why, size);
 	if (!err && source == FROM_BPF_OR_PROC)
-		log_warn("%s; measured from /proc instead, which knows less", refused);
+		log_warn("%s; measuring from /proc instead, which is less complete", refused);
 	return err;
 }
 
-static const char gone[] = "the launcher is gone";
+static const char gone[] = "the launcher has exited";
 
 /* Copies the options that do not come from the request. */
 static void options_take(struct assignment *a, const struct collector_options *o)
@@ -406,10 +406,10 @@ int collector_receive(struct collector *c, const struct collector_options *o, ch
 		got = assignment_take_request(&c->tenant.assignment, &c->message, wrong,
 					      sizeof(wrong));
 		if (got)
-			snprintf(why, size, "the collector cannot take the request: %s", wrong);
+			snprintf(why, size, "the collector cannot accept the request: %s", wrong);
 		return got;
 	}
-	snprintf(why, size, "the collector has received no request: %s",
+	snprintf(why, size, "the collector received no request: %s",
 		 got < 0 ? strerror(-got) : gone);
 	return got < 0 ? got : -EPROTO;
 }
@@ -494,7 +494,8 @@ int collector_run(const struct collector_options *o)
 
 	if (memory_has_failed() || (err && !why[0])) {
 		err = err ? err : -ENOMEM;
-		snprintf(why, sizeof(why), "the collector cannot start: %s; nothing was run",
+		snprintf(why, sizeof(why),
+			 "the collector cannot start: %s; the command was not run",
 			 memory_has_failed() ? "out of memory" : strerror(-err));
 	}
 	if (err) {

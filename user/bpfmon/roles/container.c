@@ -70,7 +70,7 @@ static int client_call(const char *const *argv, struct engine_query *q, struct c
 
 static int answer_reject(struct engine_query *q)
 {
-	snprintf(q->answer->why, sizeof(q->answer->why), "its answer is not understood");
+	snprintf(q->answer->why, sizeof(q->answer->why), "invalid answer");
 	return -EBADMSG;
 }
 
@@ -330,7 +330,7 @@ static void search_put_failures(const struct container_search *s, const char *be
 	for (size_t i = 0; i < s->nr; i++) {
 		if (!query_has_failed(&s->queries[i]))
 			continue;
-		fprintf(s->why, "%scannot ask ", before);
+		fprintf(s->why, "%scannot query ", before);
 		query_put_name(s, &s->queries[i]);
 		fprintf(s->why, ": %s", s->queries[i].answer.why);
 		before = "; ";
@@ -342,14 +342,14 @@ static int search_report_missing(const struct container_search *s)
 	if (search_count(s, -ENOTUNIQ)) {
 		fprintf(s->why, "several containers of ");
 		search_put_queries(s, -ENOTUNIQ, " and ");
-		fprintf(s->why, " are called '%s', or have an id that begins so", s->name);
+		fprintf(s->why, " match the name or ID '%s'", s->name);
 		return -ENOTUNIQ;
 	}
 	if (!search_count(s, -ENOENT)) {
 		search_put_failures(s, "");
 		return -EIO;
 	}
-	fprintf(s->why, "there is no container '%s' in ", s->name);
+	fprintf(s->why, "no container '%s' in ", s->name);
 	search_put_queries(s, -ENOENT, " or ");
 	search_put_failures(s, "; ");
 	return -ENOENT;
@@ -367,9 +367,9 @@ static int search_report_several(const struct container_search *s)
 	fprintf(s->why, "'%s' is a container of ", s->name);
 	search_put_queries(s, 0, " and of ");
 	if (s->queries[first].engine == s->queries[other].engine)
-		fprintf(s->why, ": write its id instead");
+		fprintf(s->why, ": use its ID instead");
 	else
-		fprintf(s->why, ": write %s:%s or %s:%s", engine_name(s->queries[first].engine),
+		fprintf(s->why, ": use %s:%s or %s:%s", engine_name(s->queries[first].engine),
 			s->name, engine_name(s->queries[other].engine), s->name);
 	return -ENOTUNIQ;
 }
@@ -424,7 +424,7 @@ static int search_run(struct container_search *s, const struct user *caller, str
 	const bool has_own = !geteuid() && caller->uid;
 
 	if (!*s->name || *s->name == '-' || strchr(s->name, ':')) {
-		fprintf(s->why, "'%s' is not the name of a container", s->name);
+		fprintf(s->why, "'%s' is not a valid container name", s->name);
 		return -EINVAL;
 	}
 	for (size_t i = 0; i < NR_ENGINES; i++) {

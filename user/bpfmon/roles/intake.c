@@ -118,9 +118,9 @@ static int intake_open_udp(struct intake_sockets *in, unsigned port)
 	if (err)
 		log_error("--metrics-udp: cannot listen on UDP port %u of %s: %s%s", port, where,
 			  strerror(-err),
-			  err == -EADDRINUSE ? "; another program (a Telegraf?) has it" : "");
+			  err == -EADDRINUSE ? "; another program, such as Telegraf, uses it" : "");
 	else
-		log_info("metrics are taken on UDP port %u of 127.0.0.1%s", udp_port(fds[0]),
+		log_info("receiving metrics on UDP port %u of 127.0.0.1%s", udp_port(fds[0]),
 			 fds[1] >= 0 ? " and ::1" : "");
 	return err;
 }
@@ -385,7 +385,8 @@ static int mark_socket_make(struct mark_socket *m, const struct user *as, char *
 		return 0;
 	}
 	snprintf(why, size,
-		 "no private folder for the socket can be made in XDG_RUNTIME_DIR or /tmp%s%s: %s",
+		 "cannot create a private directory for the socket in XDG_RUNTIME_DIR or /tmp%s%s: "
+		 "%s",
 		 as ? " as user " : "", as ? as->name : "", strerror(-err));
 	mark_socket_remove(m);
 	return err;
@@ -402,7 +403,7 @@ static int intake_open_marks(struct intake_sockets *in, const struct user *as)
 	if (err)
 		log_error("--marks: %s", why);
 	else
-		log_info("marks are taken on '%s'", in->marks.path);
+		log_info("receiving marks on '%s'", in->marks.path);
 	return err;
 }
 
@@ -536,6 +537,6 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 		return err;
 	}
 	if (err < 0)
-		log_warn("the command can begin no spans: %s", strerror(-err));
+		log_warn("the command cannot begin spans: %s", strerror(-err));
 	return 0;
 }

@@ -46,8 +46,7 @@ static int request_open_targets(struct request *r, const struct launch_options *
 		if (err == -ESRCH && (r->nr_pids || i + 1 < o->nr_targets))
 			err = 0;
 		else if (err == -ESRCH)
-			log_error("process %d has just ended; there is nothing to attach to",
-				  o->targets[i]);
+			log_error("process %d has just ended", o->targets[i]);
 		else if (err)
 			log_error("cannot open process %d: %s", o->targets[i], strerror(-err));
 	}
@@ -101,7 +100,7 @@ static int request_send(const struct role *collector, const struct request *r)
 				REQUEST_PATIENCE_MS);
 	/* the end of a collector is seen where it is awaited */
 	if (err && err != -EPIPE && err != -ECONNRESET)
-		log_error("cannot send the collector its request: %s", strerror(-err));
+		log_error("cannot send the request to the collector: %s", strerror(-err));
 	return err == -EPIPE || err == -ECONNRESET ? 0 : err;
 }
 
@@ -256,7 +255,7 @@ static void revision_take(struct description *d)
 	if (n == sizeof(g) && git_is_valid(&g))
 		d->meta->git = g;
 	else if (n == NO_MEMORY)
-		log_warn("the revision of the working directory is not recorded: out of memory");
+		log_warn("cannot record the git revision of the working directory: out of memory");
 	close(d->reader_fd);
 	d->reader = 0;
 }
@@ -272,7 +271,7 @@ void description_send(struct description *d, const struct roles *roles, struct r
 				PATIENCE_MS);
 	/* the end of a collector is seen where it is awaited */
 	if (err && err != -EPIPE && err != -ECONNRESET)
-		log_warn("the description of the run is not recorded: %s",
+		log_warn("cannot record the description of the run: %s",
 			 err == -ENOMEM ? "out of memory" : strerror(-err));
 	run->meta = NULL;
 	free(d->meta);

@@ -46,7 +46,7 @@ static void last_summary_take(struct last_summary *l)
 		l->length = l->text ? strlen(l->text) : 0;
 		l->until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_WITH_READER_NS;
 		if (!l->text)
-			log_warn("the summary cannot be shown: %s", strerror(ENOMEM));
+			log_warn("cannot show the summary: %s", strerror(ENOMEM));
 	}
 	message_done(&l->message);
 }

@@ -279,7 +279,7 @@ static int launcher_finish(const struct attendance *a)
 	if (limit_end_has_begun(&a->limits))
 		return EXIT_LIMIT;
 	if (!a->command_ended) {
-		log_warn("asked twice to end: the command (process %d) is left running",
+		log_warn("second signal received; leaving the command (process %d) running",
 			 a->command);
 		return launcher_end_by(a->requests.signal);
 	}
@@ -294,13 +294,13 @@ static int launcher_start(struct launcher *l)
 	int err;
 
 	if (memory_has_failed()) {
-		log_error("out of memory before the command was run");
+		log_error("out of memory; the command was not run");
 		return EXIT_BPFMON;
 	}
 	if (roles_wait_until_ready(&l->roles, l->command.pid, l->signal_fd, &l->cancelled_by))
 		return EXIT_BPFMON;
-	log_info("the command is process %d%s%s", l->command.pid,
-		 l->options->run_as ? ", of user " : "",
+	log_info("started the command as process %d%s%s", l->command.pid,
+		 l->options->run_as ? ", as user " : "",
 		 l->options->run_as ? l->options->run_as->name : "");
 	now = clock_ns(CLOCK_MONOTONIC);
 	spawn_go(&l->command);
@@ -364,7 +364,7 @@ static int launcher_prepare(struct launcher *l)
 	}
 	err = roles_fork(&l->roles, l->options, &l->command, l->signal_fd, &mask);
 	if (err)
-		log_error("cannot start collector and recorder: %s", strerror(-err));
+		log_error("cannot start the collector and the recorder: %s", strerror(-err));
 	if (!err && l->options->agent_fd >= 0)
 		spawn_wait_until_prepared(&l->command);
 	if (!err) {

@@ -43,7 +43,7 @@ static void limit_format_origin(const struct limit_end *e, const struct limit_hi
 	for (size_t i = 0; e->origins && i < MAX_LIMITS; i++)
 		if (e->origins[i].path && e->limits[i].is_soft == is_soft &&
 		    !strcmp(e->limits[i].text, hit->text))
-			snprintf(out, size, "; that limit is of %s:%u", e->origins[i].path,
+			snprintf(out, size, "; the limit comes from %s:%u", e->origins[i].path,
 				 e->origins[i].line);
 }
 
@@ -61,10 +61,10 @@ static void limit_report(const struct limit_end *e, const struct control *c)
 	beyond = text ? text : hit.text;
 	limit_format_origin(e, &hit, !c->value, origin, sizeof(origin));
 	if (c->value)
-		log_warn("beyond the limit %s: ending the run (SIGKILL after %s)%s", beyond,
+		log_warn("limit exceeded: %s: ending the run (SIGKILL after %s)%s", beyond,
 			 format_seconds(grace, e->grace_ns), origin);
 	else
-		log_warn("beyond the limit %s%s", beyond, origin);
+		log_warn("limit exceeded: %s%s", beyond, origin);
 	free(text);
 }
 
@@ -108,8 +108,7 @@ static void target_signal(struct limit_end *e, struct limit_target *t, int sig)
 		return;
 	t->is_refused = true;
 	if (!e->was_refused)
-		log_warn("process %d is of another user, and cannot be ended: %s", t->pid,
-			 strerror(errno));
+		log_warn("cannot end process %d of another user: %s", t->pid, strerror(errno));
 	e->was_refused = true;
 }
 
@@ -197,7 +196,7 @@ static void limit_end_report_left(const struct limit_end *e)
 					      nr > 1 ? ", " : "", e->targets[i].pid, s.comm);
 	}
 	if (nr)
-		log_warn("not all processes of the run have ended; left running: %s%s", text,
+		log_warn("some processes of the run have not ended; left running: %s%s", text,
 			 nr > NAMED ? " and more" : "");
 }
 
@@ -319,7 +318,7 @@ void limit_end_finish(struct limit_end *e)
 	       clock_ns(CLOCK_MONOTONIC) - now_ns < KILLS_TAKE_NS)
 		poll(NULL, 0, STEP_MS);
 	format_seconds(took, clock_ns(CLOCK_MONOTONIC) - e->since_ns);
-	log_warn("the run was ended in %s: %" PRIu64 " process%s%s", took, e->nr_ended,
+	log_warn("ended the run in %s: %" PRIu64 " process%s%s", took, e->nr_ended,
 		 e->nr_ended == 1 ? "" : "es", e->killed_ns ? ", the last of them by SIGKILL" : "");
 	if (e->has_given_up) /* else what still exists has passed its last event */
 		limit_end_report_left(e);
@@ -387,7 +386,7 @@ bool limit_end_skip_grace(struct limit_end *e)
 	if (!e->since_ns || e->is_over || e->has_given_up)
 		return false;
 	if (!e->is_urgent && !e->killed_ns)
-		log_warn("asked again to end: SIGKILL now");
+		log_warn("second signal received; sending SIGKILL now");
 	e->is_urgent = true;
 	return true;
 }

@@ -137,12 +137,13 @@ static int terminal_open(struct observer *o, const struct recorder_options *opti
 static void terminal_warn(const struct summary *total)
 {
 	if (!total->complete)
-		log_warn("the account of the run is INCOMPLETE: %s%s", total->reason,
-			 total->reason[0]   ? ""
-			 : total->nr_losses ? "-o run.jsonl has what was lost, as \"losses\""
-					    : "not known why");
+		log_warn("the recorded data is INCOMPLETE: %s%s", total->reason,
+			 total->reason[0] ? ""
+			 : total->nr_losses
+				 ? "\"losses\" in the output of -o run.jsonl has the details"
+				 : "reason unknown");
 	if (total->not_kept[0])
-		log_warn("the run is not kept in the store: %s", total->not_kept);
+		log_warn("the run is not saved in the store: %s", total->not_kept);
 }
 
 static int terminal_end(struct observer *o, struct summary *total)

@@ -127,10 +127,10 @@ static void observer_drop(struct observer *o, int err)
 {
 	o->has_failed = true;
 	if (err == -ETIMEDOUT)
-		log_warn("the launcher has ended and nobody reads '%s': its end is missing",
+		log_warn("the launcher has ended, and nothing reads '%s': its end is missing",
 			 o->target);
 	else
-		log_warn("writing '%s' failed: %s; it holds what came before, %s", o->target,
+		log_warn("writing '%s' failed: %s; it contains the data up to then, %s", o->target,
 			 strerror(-err), "and the command goes on");
 }
 
@@ -143,7 +143,7 @@ void observers_begin(struct observers *s)
 		if (!err)
 			continue;
 		o->has_failed = true;
-		log_warn("cannot put the new '%s' in place: %s", o->target, strerror(-err));
+		log_warn("cannot replace '%s': %s", o->target, strerror(-err));
 	}
 }
 
@@ -206,17 +206,16 @@ static void output_refuse(const struct recorder_options *options, const struct o
 		snprintf(why, sizeof(why), "cannot write to stdout (-o -): it is closed");
 	else if (err == -EALREADY)
 		snprintf(why, sizeof(why),
-			 "'%s' is being written already, by another bpfmon or another output of "
+			 "'%s' is already being written, by another bpfmon or another output of "
 			 "this one",
 			 path);
 	else if (err == -EEXIST)
-		snprintf(why, sizeof(why),
-			 "'%s' exists and is not overwritten; --force replaces it", path);
+		snprintf(why, sizeof(why), "'%s' exists; use --force to overwrite it", path);
 	else if (!out->why && options->as_user &&
 		 (err == -EACCES || err == -EPERM || err == -EROFS))
 		snprintf(why, sizeof(why),
-			 "cannot write '%s' as user %s: %s; --record-as root writes as root", path,
-			 options->as_user, strerror(-err));
+			 "cannot write '%s' as user %s: %s; use --record-as root to write as root",
+			 path, options->as_user, strerror(-err));
 	else
 		snprintf(why, sizeof(why), "cannot write '%s': %s", path, output_error(out, err));
 	control_send(options->control_fd, CONTROL_FAILED, err, 0, why);
@@ -234,8 +233,7 @@ static int output_open_waiting(struct output *out, const char *path,
 	for (int ms = 0; (err = output_open(out, path, options->force)) == -EAGAIN;
 	     ms += NO_READER_MS) {
 		if (ms == SILENCE_MS)
-			log_warn("waiting for a reader of '%s'; until there is one nothing is run",
-				 path);
+			log_warn("waiting for a reader of '%s' before running the command", path);
 		if (poll(&launcher, 1, NO_READER_MS) > 0)
 			return -ECANCELED;
 	}
@@ -248,8 +246,8 @@ int file_observer_open(struct observer *o, const struct recorder_options *option
 	int err = output_open_waiting(out, o->target, options);
 
 	if (err == -EALREADY && options->outputs_are_defaults) {
-		log_warn("BPFMON_OUTPUT: '%s' is being written by another bpfmon; "
-			 "this run is not kept there, and -o would name another",
+		log_warn("BPFMON_OUTPUT: another bpfmon is writing '%s', so this run is not; use "
+			 "-o to name another file",
 			 o->target);
 		return OBSERVER_SKIPPED;
 	}
@@ -258,9 +256,8 @@ int file_observer_open(struct observer *o, const struct recorder_options *option
 		return err;
 	}
 	out->patience = o->patience;
-	log_info("the run goes to '%s' as %s%s%s", o->target, o->ops->name,
-		 options->as_user ? ", written by user " : "",
-		 options->as_user ? options->as_user : "");
+	log_info("writing the run to '%s' as %s%s%s", o->target, o->ops->name,
+		 options->as_user ? ", as user " : "", options->as_user ? options->as_user : "");
 	return 0;
 }
 
@@ -396,10 +393,10 @@ static int store_observer_open(struct observer *o, const struct recorder_options
 	(void)options;
 	own->store = store_start(o->target);
 	if (!own->store) {
-		log_warn("the run is not kept in the store '%s': %s", o->target, strerror(ENOMEM));
+		log_warn("the run is not saved in the store '%s': %s", o->target, strerror(ENOMEM));
 		return OBSERVER_SKIPPED;
 	}
-	log_info("the run is kept in the store '%s'", o->target);
+	log_info("saving the run in the store '%s'", o->target);
 	return 0;
 }
 

@@ -148,8 +148,8 @@ int output_close(struct output *o)
 #define NR_LETTERS 6
 #define MOST_TRIES 100
 #define FOREIGN                                                                                    \
-	"it belongs to another user and lies in a folder that everybody may write to; remove "     \
-	"it, or name another file"
+	"it belongs to another user, in a world-writable directory; remove it, or name another "   \
+	"file"
 
 /* Marks the file as being written until @fd is closed, if the file system has locks. */
 static void output_lock_file(int fd, short lock)
@@ -211,10 +211,10 @@ static int output_copy_rights(struct output *o)
 	int err = rights_copy(&o->at, o->fd);
 
 	if (err && o->at.st.st_uid != geteuid())
-		o->why = "it belongs to another user, and the new file would not; remove it first, "
-			 "or name another file";
+		o->why = "it belongs to another user, and replacing it would change the owner; "
+			 "remove it first, or name another file";
 	else if (err)
-		o->why = "the new file cannot have its group, mode and ACL; remove it first, or "
+		o->why = "replacing it would change its group, mode or ACL; remove it first, or "
 			 "name another file";
 	return err;
 }

@@ -26,8 +26,8 @@
 static void cgroup_report_left(const struct cgroup *cg, int err, const char *when)
 {
 	if (err == -EBUSY)
-		log_warn("%sthe cgroup '%s' is left: processes are in it still; rmdir removes it "
-			 "when they have ended",
+		log_warn("%sthe cgroup '%s' still contains processes; remove it with rmdir when "
+			 "they have ended",
 			 when, cg->path);
 	else if (err)
 		log_warn("%scannot remove the cgroup '%s': %s", when, cg->path, strerror(-err));
@@ -69,7 +69,7 @@ static void cgroup_keeper_run(const struct cgroup *cg, int fd)
 	err = cgroup_remove(cg);
 	if (n == 1) /* requested: answer with the result */
 		_exit(send(fd, &err, sizeof(err), MSG_NOSIGNAL) != sizeof(err));
-	cgroup_report_left(cg, err, "the launcher is gone, and ");
+	cgroup_report_left(cg, err, "the launcher has exited, and ");
 	_exit(0);
 }
 
@@ -100,7 +100,7 @@ int own_cgroup_make(struct own_cgroup *own)
 	if (!err) {
 		err = cgroup_keeper_start(own);
 		if (!err) {
-			log_info("the command has the cgroup '%s'", own->cg.path);
+			log_info("created cgroup '%s' for the command", own->cg.path);
 			return 0;
 		}
 		cgroup_remove(&own->cg);

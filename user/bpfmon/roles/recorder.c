@@ -139,7 +139,7 @@ static bool stall_reason_write(struct jsonw *j, const struct line *l, const char
 
 #define READ_BYTES (64UL << 10)
 
-static const char out_of_memory[] = "the recorder ran out of memory: lines are missing";
+static const char out_of_memory[] = "the recorder ran out of memory; lines are missing";
 
 struct recorder {
 	struct observers observers;
@@ -319,7 +319,7 @@ static void recorder_make_summary(struct recorder *r)
 	if (memory_failures_of_thread())
 		snprintf(s->reason, sizeof(s->reason), "%s", out_of_memory);
 	else
-		snprintf(s->reason, sizeof(s->reason), "the %s%s: the account ends there",
+		snprintf(s->reason, sizeof(s->reason), "the %s%s: the recorded data ends there",
 			 r->is_of_agent ? "agent ended or hangs" : "collector was killed",
 			 r->is_of_agent ? "" : oom_count_text());
 	summary_finish(s);
@@ -387,7 +387,7 @@ int recorder_run(const struct recorder_options *o)
 
 	if (err == -ENOMEM)
 		control_send(o->control_fd, CONTROL_FAILED, err, 0,
-			     "the recorder is out of memory; nothing was run");
+			     "the recorder is out of memory; the command was not run");
 	if (!err) /* a launcher that does not receive it would wait for ever */
 		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (!err)
@@ -487,5 +487,6 @@ void event_command_start(struct event_command *c)
 
 	c->fd = fd < 0 ? -1 : fd;
 	if (c->command && fd < 0)
-		log_warn("--%s: nothing will be executed: %s", c->option, strerror(-fd));
+		log_warn("--%s: cannot start the process that runs the command: %s", c->option,
+			 strerror(-fd));
 }

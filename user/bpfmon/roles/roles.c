@@ -69,7 +69,7 @@ static void recorder_role_run(struct launch_options *options, int control_fd, in
 		err = privilege_keep(options->record_as ? 0 : files);
 	if (err) {
 		control_send(control_fd, CONTROL_FAILED, err, 0,
-			     "the recorder could not give up its privileges");
+			     "the recorder could not drop its privileges");
 		_exit(1);
 	}
 	oom_score_unprotect(score_fd); /* the commands of events are the user's */
@@ -170,7 +170,7 @@ void role_send_text(const struct role *role, enum control_type type, int value, 
 
 	if (!err || err == -EPIPE || err == -ECONNRESET) /* the role has ended */
 		return;
-	log_warn("cannot reach the %s: %s; the account is incomplete, the command goes on",
+	log_warn("cannot reach the %s: %s; the data is incomplete, the command continues",
 		 role->name, strerror(-err));
 	shutdown(role->control_fd, SHUT_RDWR); /* which ends the role */
 }
@@ -179,10 +179,9 @@ static void role_note_end(struct role *role, int status)
 {
 	role->pid = 0;
 	if (WIFSIGNALED(status))
-		log_warn("the %s was killed by signal %d%s; the account is incomplete, %s",
-			 role->name, WTERMSIG(status),
-			 WTERMSIG(status) == SIGKILL ? oom_count_text() : "",
-			 "the command goes on");
+		log_warn("the %s was killed by signal %d%s; the data is incomplete, %s", role->name,
+			 WTERMSIG(status), WTERMSIG(status) == SIGKILL ? oom_count_text() : "",
+			 "the command continues");
 }
 
 void roles_note_end(struct roles *roles, pid_t pid, int status)
@@ -217,7 +216,7 @@ void roles_watch_agent(struct roles *roles)
 	}
 	if (roles->agent.quiet_ns < AGENT_PATIENCE_SECONDS * NSEC_PER_SEC)
 		return;
-	log_error("%s; the run ends without what it has not sent", AGENT_HANGS);
+	log_error("%s; data that it has not sent is missing in the run", AGENT_HANGS);
 	roles->agent.hangs = true;
 }
 
@@ -387,7 +386,7 @@ static int role_is_ready(const struct role *role, int *value)
 	struct control m;
 
 	if (control_receive(role->control_fd, &m) != 1) {
-		log_error("the %s ended before it was ready; nothing was run", role->name);
+		log_error("the %s ended before it was ready; the command was not run", role->name);
 		return -ECHILD;
 	}
 	*value = m.value;
@@ -409,7 +408,7 @@ static int role_poll(struct pollfd p[3], bool has_agent)
 		p[i].revents = 0;
 	if (n)
 		return 0;
-	log_error("%s; nothing was run", AGENT_HANGS);
+	log_error("%s; the command was not run", AGENT_HANGS);
 	return -ETIMEDOUT;
 }
 
@@ -485,7 +484,7 @@ static bool role_is_there(const struct role *r)
 
 void roles_report_awaited(const struct roles *roles)
 {
-	const char *rest = "; a third signal ends bpfmon without it";
+	const char *rest = "; a third signal ends bpfmon without waiting";
 
 	if (role_is_there(&roles->recorder))
 		log_warn("still waiting for the recorder (process %d) to write its outputs%s",
@@ -545,10 +544,10 @@ static void roles_end_both(struct roles *roles, int grace_ms)
 {
 	if (roles_wait_for_both(roles, grace_ms))
 		return;
-	role_kill(&roles->recorder, "what it had not written yet is lost");
+	role_kill(&roles->recorder, "data that it had not written is lost");
 	if (roles_wait_for_both(roles, SUMMARY_MS))
 		return;
-	role_kill(&roles->collector, "the account is incomplete");
+	role_kill(&roles->collector, "the data is incomplete");
 	roles_wait_for_both(roles, DEATH_MS);
 }
 

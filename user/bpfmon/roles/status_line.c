@@ -63,12 +63,12 @@ static const char *status_line_refusal(void)
 	int flags = fcntl(STDERR_FILENO, F_GETFL);
 
 	if (!isatty(STDERR_FILENO))
-		return "stderr is no terminal";
+		return "stderr is not a terminal";
 	if (!kind || !*kind || !strcmp(kind, "dumb"))
-		return "the terminal (TERM) cannot clear a line";
+		return "the terminal (TERM) cannot clear lines";
 	if (flags < 0 || !(flags & O_NONBLOCK))
-		return "stderr cannot be opened again";
-	return flock(STDERR_FILENO, LOCK_EX | LOCK_NB) ? "the terminal shows that of another bpfmon"
+		return "stderr cannot be reopened";
+	return flock(STDERR_FILENO, LOCK_EX | LOCK_NB) ? "another bpfmon shows one on this terminal"
 						       : NULL;
 }
 
@@ -80,7 +80,7 @@ bool status_line_open(struct status_line *s)
 	s->is_drawn = false;
 	s->is_inverse = !why && terminal_has_colour(stderr);
 	if (why)
-		log_info("there is no status line: %s", why);
+		log_info("showing no status line: %s", why);
 	return !why;
 }
 

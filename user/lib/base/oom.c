@@ -72,9 +72,9 @@ const char *oom_count_text(void)
 	if (!oom_count_read(&now))
 		return "";
 	if (now <= before)
-		return " (not by the kernel for lack of memory)";
+		return " (not OOM-killed)";
 	snprintf(text, sizeof(text),
-		 " (out of memory: the kernel has killed %" PRIu64 " %s %s since the run began)",
+		 " (out of memory: the kernel killed %" PRIu64 " %s %s since the run began)",
 		 now - before, now - before == 1 ? "process" : "processes", place);
 	return text;
 }

@@ -318,7 +318,7 @@ static void stored_select_run(struct source *s, int64_t id, enum run_state state
 	s->is_running = state == RUN_RUNNING;
 	s->without_summary = state == RUN_RUNNING
 				     ? "the run goes on, this is how far it has come"
-				     : "the recorder was killed: the account ends there";
+				     : "the recorder was killed: the recorded data ends there";
 }
 
 bool source_switch_stored(struct source *s, const char *path, int64_t id, enum run_state state)
