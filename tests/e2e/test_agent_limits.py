@@ -27,7 +27,7 @@ class Limits(AgentCase):
         """The launcher would signal whatever has the same number there."""
         done = self.bpfmon_in_namespace("--limit", "wall<0.3s", "--", "sleep", "60")
         self.assertEqual(done.returncode, 125, done.stderr)
-        self.assertIn("its pid namespace is another one than the agent's", done.stderr)
+        self.assertIn("its pid namespace differs from the agent's", done.stderr)
         done = self.bpfmon_in_namespace("--soft-limit", "wall<0.1s", "--", "sleep", "0.3")
         self.assertEqual(done.returncode, 0, done.stderr)
 

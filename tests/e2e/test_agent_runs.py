@@ -149,7 +149,7 @@ class Nested(AgentCase):
         self.assertTrue(self.summary(out)["complete"])
         of_outer = self.stop(outer)
         self.assertFalse(of_outer["complete"])
-        self.assertIn("runs of their own", of_outer["reason"])
+        self.assertIn("belong to other runs", of_outer["reason"])
 
     def test_64_processes(self):
         many = [self.start("sleep", "60") for _ in range(64)]

@@ -310,9 +310,9 @@ class Guarded(EndpointCase):
         self.assertIn("not an address", self.refused("--listen", "localhost", status=2))
         self.assertIn("not an address", self.refused("--listen", "127.0.0.1:http", status=2))
         self.assertIn("both --certificate and --key", self.refused("--key", "/dev/null", status=2))
-        self.assertIn("not a whole number", self.refused("--series", "0", status=2))
-        self.assertIn("not a whole number", self.refused("--keep", "5m", status=2))
-        self.assertIn("no argument", self.refused("x", status=2))
+        self.assertIn("expects a whole number", self.refused("--series", "0", status=2))
+        self.assertIn("expects a whole number", self.refused("--keep", "5m", status=2))
+        self.assertIn("unexpected argument 'x'", self.refused("x", status=2))
         self.assertIn("/nowhere", self.refused("--password-file", "/nowhere"))
         bad = self.dir / "bad"
         bad.touch(0o600)

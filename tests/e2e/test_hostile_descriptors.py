@@ -194,7 +194,7 @@ class Agent(AgentCase):
         (porter,) = children_of(agent.pid)
         os.kill(porter, signal.SIGKILL)
         self.assertIsNotNone(agent.process.wait(60))
-        self.assertIn("the porter, which receives for the agent, has ended", agent.said())
+        self.assertIn("the porter process, which receives messages for the agent, has ended", agent.said())
 
     def test_the_agent_ends_at_once_with_those_that_it_has_not_accepted(self):
         agent = self.new_agent()

@@ -120,13 +120,13 @@ class TopOfNode(AgentCase):
         self.assertIn("sleep", own[NOBODY]["exe"])
         self.assertIsNone(own[0].get("exe"))
         with Client(self, OTHER) as c:
-            self.assertIn("there is no job 'slurm/815'", c.request("job", job="slurm/815", processes=True).is_refused())
+            self.assertIn("no job 'slurm/815'", c.request("job", job="slurm/815", processes=True).is_refused())
         with Client(self) as c:
             self.assertIn("'processes' is for a job", c.request("node", processes=True).is_refused())
 
     def test_job_that_is_not_there_is_refused(self):
         self.start_agent()
-        self.top("--job", "slurm/816").expect("there is no job 'slurm/816' on this node", "status 2")
+        self.top("--job", "slurm/816").expect("no job 'slurm/816' of yours on this node", "status 2")
         self.terminal.run(f"clear; BPFMON_AGENT= {BPFMON} top --job slurm/816")
         self.terminal.expect("no current run of job 'slurm/816', and no agent")
 
@@ -221,7 +221,7 @@ class TopOfNode(AgentCase):
         self.end_agent(agent)
         t.expect("the agent at", "has ended", without=("of this node",))
         self.refuse_calls(2)
-        self.assertIn("has ended", t.expect("the agent at", without=("closed the connection", "no agent answers")))
+        self.assertIn("has ended", t.expect("the agent at", without=("closed the connection", "cannot connect to the agent")))
         self.start_agent()
         t.expect("slurm/8162", without=("the agent at",))
         t.press("q")

@@ -73,14 +73,14 @@ class Agent:
         path.chmod(0o644)
 
     def start(self):
-        served = self.said().count("the agent serves")
+        served = self.said().count("the agent listens")
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [*self.before, BPFMON, "agent", "-v", "--config", str(self.folder / "agent.conf"), *self.options], stderr=log
             )
         self.pid = self.process.pid
         wait_for(
-            lambda: self.said().count("the agent serves") > served or self.process.poll() is not None, "the agent"
+            lambda: self.said().count("the agent listens") > served or self.process.poll() is not None, "the agent"
         )
         if self.process.poll() is not None:
             raise AssertionError(self.said())

@@ -124,40 +124,39 @@ static void assert_refused(const char *pattern, const char *reason)
 	snprintf(own.pattern, sizeof(own.pattern), "%s", pattern);
 	assert_int_equal(rules_open(&c, &rules, why, sizeof(why)), -EINVAL);
 	assert_null(rules);
-	snprintf(expected, sizeof(expected), "a.conf:7: pattern = %s of [rule r] is wrong: %s",
-		 pattern, reason);
+	snprintf(expected, sizeof(expected), "a.conf:7: pattern = %s of [rule r]: %s", pattern,
+		 reason);
 	assert_string_equal(why, expected);
 }
 
 static void a_wrong_pattern_is_refused_with_its_line(void **state)
 {
 	(void)state;
-	assert_refused("builds", "it begins with /");
-	assert_refused("/", "there is nothing between two / or at its end");
-	assert_refused("/a/", "there is nothing between two / or at its end");
-	assert_refused("/a//b", "there is nothing between two / or at its end");
-	assert_refused("/{}", "a name of letters, digits and _ follows {");
-	assert_refused("/{a", "a part in {} is {NAME} or {NAME:CLASS}");
-	assert_refused("/a}", "there is a } without {");
-	assert_refused("/{a:float}",
-		       "the class of a part is text, number, hex, hash, uuid, service, "
-		       "scope, slice or unit");
-	assert_refused("/{a}{b}", "there is no text between two parts in {} or *");
-	assert_refused("/{a}*", "there is no text between two parts in {} or *");
-	assert_refused("/{a}/{a}", "two parts have the same name");
+	assert_refused("builds", "expected / at the beginning");
+	assert_refused("/", "empty component between two / or at the end");
+	assert_refused("/a/", "empty component between two / or at the end");
+	assert_refused("/a//b", "empty component between two / or at the end");
+	assert_refused("/{}", "expected a name of letters, digits and _ after {");
+	assert_refused("/{a", "expected {NAME} or {NAME:CLASS}");
+	assert_refused("/a}", "} without {");
+	assert_refused("/{a:float}", "unknown class; classes are text, number, hex, hash, uuid, "
+				     "service, scope, slice and unit");
+	assert_refused("/{a}{b}", "no text between two of {} or *");
+	assert_refused("/{a}*", "no text between two of {} or *");
+	assert_refused("/{a}/{a}", "duplicate name of a part");
 	assert_refused("/x{a:service}",
-		       "a service, scope, slice or unit stands alone between two /");
-	assert_refused("/*-*-*", "there are more than two * or {NAME} between two /");
-	assert_refused("/**.slice",
-		       "** is followed by the end of a name, as in **.slice, and then by / "
-		       "and more");
-	assert_refused("/**.slice/**.slice/a", "there is more than one **");
-	assert_refused("/**/a",
-		       "** is followed by the end of a name, as in **.slice, and then by / "
-		       "and more");
-	assert_refused("/{a}/{b}/{c}/{d}/{e}/{f}/{g}", "it has more than 6 parts in {}");
-	assert_refused("/a{uid}", "the part uid is a number: {uid:number}");
-	assert_refused("/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q", "it has too many parts");
+		       "a service, scope, slice or unit must be a whole component");
+	assert_refused("/*-*-*", "more than two * or {NAME} in one component");
+	assert_refused(
+		"/**.slice",
+		"** must be followed by the end of a name and another component, as in **.slice/");
+	assert_refused("/**.slice/**.slice/a", "more than one **");
+	assert_refused(
+		"/**/a",
+		"** must be followed by the end of a name and another component, as in **.slice/");
+	assert_refused("/{a}/{b}/{c}/{d}/{e}/{f}/{g}", "more than 6 parts in {}");
+	assert_refused("/a{uid}", "the part uid must be a number: {uid:number}");
+	assert_refused("/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q", "too many parts");
 }
 
 /* docs/NODE.md ends with the table; GOLDEN=1 in the environment rewrites it. */

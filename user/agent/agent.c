@@ -133,9 +133,9 @@ static void agent_reload(struct agent *a)
 	a->reloads = false;
 	notify_reloading();
 	if (agent_reload_config(a, why, sizeof(why)))
-		log_warn("the configuration stays as it was: %s", why);
+		log_warn("keeping the previous configuration: %s", why);
 	else
-		log_info("the configuration has been read again");
+		log_info("reloaded the configuration");
 	notify_send("READY=1");
 }
 
@@ -170,7 +170,7 @@ int agent_run(const struct agent_options *o)
 	if (err) {
 		log_error("the agent cannot start: %s", *why ? why : strerror(-err));
 	} else {
-		log_info("the agent serves at %s", a.is_private ? "its owner" : a.config.socket);
+		log_info("the agent listens on %s", a.is_private ? "its owner" : a.config.socket);
 		notices_log_start(&a);
 		notify_send("READY=1");
 		if (a.is_private)

@@ -61,7 +61,7 @@ size_t agent_spare_bytes(const struct agent *a, const struct peer *of)
 
 void agent_count_blocked_thread(struct agent *a, uid_t uid)
 {
-	log_info("a thread hangs that receives what user %u pushes", uid);
+	log_info("the thread that receives data from user %u hangs", uid);
 	rate_find(a, uid)->blocked_threads++;
 }
 

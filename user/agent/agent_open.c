@@ -52,18 +52,18 @@ static int folder_check(const char *path, char *why, size_t size)
 	snprintf(copy, sizeof(copy), "%s", path);
 	folder = dirname(copy);
 	if (folder_make(folder)) {
-		snprintf(why, size, "cannot make the folder %s for the socket: %s", folder,
+		snprintf(why, size, "cannot create directory %s for the socket: %s", folder,
 			 strerror(errno));
 		return -errno;
 	}
 	if (lstat(folder, &st)) {
-		snprintf(why, size, "cannot look at the folder %s: %s", folder, strerror(errno));
+		snprintf(why, size, "cannot access directory %s: %s", folder, strerror(errno));
 		return -errno;
 	}
 	if (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return 0;
 	snprintf(why, size,
-		 "the folder %s of the socket is not root's alone to change; see 'socket' "
+		 "users other than root can write to %s, the directory of the socket; see 'socket' "
 		 "in the configuration",
 		 folder);
 	return -EPERM;
@@ -104,7 +104,7 @@ static void socket_compare(int fd, const char *path)
 	socklen_t size = sizeof(at) - 1;
 
 	if (!getsockname(fd, (struct sockaddr *)&at, &size) && strcmp(at.sun_path, path) != 0)
-		log_warn("'socket' in the configuration, %s, is not used: the service manager has "
+		log_warn("ignoring 'socket = %s' of the configuration, because the service manager "
 			 "passed %s",
 			 path, at.sun_path);
 }
@@ -125,8 +125,7 @@ static int agent_listen(const char *path, char *why, size_t size)
 	}
 	if (fd == -EPROTOTYPE) {
 		snprintf(why, size,
-			 "none of the sockets that the service manager passes is one of "
-			 "ListenSequentialPacket=");
+			 "the service manager passed no socket of ListenSequentialPacket=");
 		return fd;
 	}
 	if (snprintf(at.sun_path, sizeof(at.sun_path), "%s", path) >= (int)sizeof(at.sun_path)) {
@@ -137,14 +136,14 @@ static int agent_listen(const char *path, char *why, size_t size)
 	if (err)
 		return err;
 	if (socket_answers(&at)) {
-		snprintf(why, size, "an agent serves at %s already", path);
+		snprintf(why, size, "another agent is already listening on %s", path);
 		return -EADDRINUSE;
 	}
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	err = fd < 0 ? -errno : socket_make(&at, fd);
 	if (!err)
 		return fd;
-	snprintf(why, size, "cannot make the socket %s: %s", path, strerror(-err));
+	snprintf(why, size, "cannot create the socket %s: %s", path, strerror(-err));
 	if (fd >= 0)
 		close(fd);
 	return err;
@@ -293,8 +292,8 @@ static bool agent_counts_blocks(const struct agent *a)
 	bool fits = a->config.block_io && block_hierarchy_fits(&a->root);
 
 	if (a->config.block_io && !fits)
-		log_warn("block I/O is not counted: jobs are the cgroups of '%s', which has no io "
-			 "controller; see hierarchy in the configuration",
+		log_warn("not counting block I/O: the cgroup hierarchy '%s' of the jobs has no io "
+			 "controller; see 'hierarchy' in the configuration",
 			 a->root.cg.path);
 	return fits;
 }

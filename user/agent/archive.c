@@ -20,8 +20,8 @@ static void archive_abandon(struct archive *r)
 		return;
 	r->listener.feed.is_broken = true;
 	snprintf(r->trouble, sizeof(r->trouble), "the historian has ended");
-	log_warn("the historian has ended: jobs are no longer kept until the agent is started "
-		 "again");
+	log_warn(
+		"the historian process has ended: jobs are not saved until the agent is restarted");
 	loop_remove(&r->agent->loop, &r->stream);
 	loop_remove(&r->agent->loop, &r->control);
 }
@@ -129,15 +129,14 @@ int archive_pass_query(struct peer *p, struct request *r, char *why, size_t size
 	if (archive->stream.fd < 0 || archive->listener.feed.is_broken) {
 		snprintf(why, size,
 			 archive->stream.fd < 0
-				 ? "this agent keeps no history; see [history] in its "
-				   "configuration"
-				 : "the historian of this agent has ended");
+				 ? "this agent has no history; see [history] in its configuration"
+				 : "the historian process of this agent has ended");
 		return -ENOENT;
 	}
 	err = message_send(archive->control.fd, CONTROL_READER, text, (size_t)n, &r->stream_fd, 1,
 			   0);
 	if (err)
-		snprintf(why, size, "the historian does not answer just now; try again");
+		snprintf(why, size, "the historian process does not answer; try again later");
 	if (!err) { /* closed without shutdown: the historian uses it now */
 		descriptor_discard(&p->agent->loop.discard, r->stream_fd);
 		r->stream_fd = -1;

@@ -66,8 +66,7 @@ int cgroups_find_root(const char *hierarchy, struct cgroup_target *root, char *w
 	if (hierarchy_choose(hierarchy, point))
 		return cgroup_target_find("/proc/self", point, root, why, size);
 	snprintf(why, size,
-		 "no hierarchy of cgroups '%s' is mounted; 'hierarchy' in the "
-		 "configuration names one",
+		 "no cgroup hierarchy '%s' is mounted; set 'hierarchy' in the configuration",
 		 hierarchy);
 	return -ENOENT;
 }

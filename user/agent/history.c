@@ -94,14 +94,15 @@ static int folder_explain(const char *folder, int err, char *why, size_t size)
 {
 	if (err == -ENOTEMPTY)
 		snprintf(why, size,
-			 "the folder %s of the store is root's and has files: give it to the user "
-			 "who is to keep the history (chown), or name one of its own",
+			 "root owns %s, the directory of the store, and it has files: chown it to "
+			 "the user of the history, or use another directory",
 			 folder);
 	else if (err == -EPERM)
-		snprintf(why, size, "the folder %s of the store is not its owner's alone to change",
+		snprintf(why, size,
+			 "users other than the owner can write to %s, the directory of the store",
 			 folder);
 	else if (err)
-		snprintf(why, size, "cannot use the folder %s of the store: %s", folder,
+		snprintf(why, size, "cannot use %s, the directory of the store: %s", folder,
 			 strerror(-err));
 	return err;
 }
@@ -135,7 +136,7 @@ static int place_prepare(const struct history_options *o, struct place *p, char 
 	int fd, err;
 
 	if (*store != '/' || strlen(store) >= sizeof(copy)) {
-		snprintf(why, size, "the path of the store is not absolute, or too long: %s",
+		snprintf(why, size, "the path of the store is not absolute or is too long: %s",
 			 store);
 		return -EINVAL;
 	}
@@ -230,7 +231,7 @@ static void recorder_note_end(struct historian *h, int status)
 	}
 	if (now_ns - h->began_ns > LONGEST_PAUSE_NS)
 		h->pause_ns = FIRST_PAUSE_NS;
-	log_warn("the historian has ended (%s %d); it is started again",
+	log_warn("the historian process has ended (%s %d); restarting it",
 		 WIFSIGNALED(status) ? "signal" : "status",
 		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	h->due_ns = now_ns + h->pause_ns;
@@ -280,7 +281,7 @@ static void reader_start(struct historian *h, const struct reader *reader, const
 		_exit(0);
 	}
 	if (pid < 0)
-		reading_refuse(fd, "too many ask for the history just now; try again");
+		reading_refuse(fd, "too many requests for the history; try again later");
 	else
 		*place = (struct reader_process){ pid, reader->uid };
 }
@@ -395,9 +396,9 @@ static int answer_wait(int control_fd, char *why, size_t size)
 	if (got == 1 && c.type == CONTROL_READY)
 		return 0;
 	if (got == 1)
-		snprintf(why, size, "the historian cannot give up its rights: %s", c.text);
+		snprintf(why, size, "the historian process cannot drop its privileges: %s", c.text);
 	else
-		snprintf(why, size, "the historian did not start");
+		snprintf(why, size, "the historian process did not start");
 	return got == 1 && c.value < 0 ? c.value : -ECHILD;
 }
 
@@ -414,7 +415,7 @@ int history_start(const struct history_options *o, struct history *h, char *why,
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) || (pid = fork()) < 0) {
 		err = -errno;
-		snprintf(why, size, "cannot start the historian: %s", strerror(-err));
+		snprintf(why, size, "cannot start the historian process: %s", strerror(-err));
 	}
 	if (!err && !pid)
 		historian_begin(o, &place, stream[1], control[1]);

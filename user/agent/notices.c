@@ -24,9 +24,8 @@
 #define TICK_NS (10 * NSEC_PER_MSEC) /* resolution of start times in /proc */
 
 static const char in_namespace[] =
-	"the agent is in a PID namespace of its own: the node and its jobs are what is in that "
-	"namespace, not the machine; start it in the machine's (docker run --pid=host, hostPID: "
-	"true)";
+	"the agent runs in its own PID namespace and sees only the processes in it; start it in "
+	"the PID namespace of the host (docker run --pid=host, hostPID: true)";
 
 static int compare_pids(const void *a, const void *b)
 {
@@ -105,8 +104,8 @@ static void unseen_text(const struct unseen *u, char *out, size_t size)
 	memcpy(comm, u->comm, sizeof(comm));
 	text_disarm(comm);
 	snprintf(out, size,
-		 "the kernel hides %zu%s of the processes of /proc from BPF programs, as "
-		 "%d %s: what they use is in no job, nor in the node",
+		 "the kernel hides %zu%s of the processes in /proc from BPF programs, such as %d "
+		 "%s; they are missing in the jobs and in the node",
 		 u->nr, u->nr == UNSEEN_KEPT ? " or more" : "", u->pids[0], comm);
 }
 
@@ -133,9 +132,8 @@ static bool gaps_text(const struct node *n, char *out, size_t size)
 	for (unsigned i = 0; i < first->gap; i++)
 		length += 1 + strcspn(path + length + 1, "/");
 	snprintf(out, size,
-		 "no rule knows %zu cgroup%s where jobs are expected, as '%s' below '%.*s': the "
-		 "processes there are in no job of their own; a [rule] in the configuration makes "
-		 "them one",
+		 "no rule matches %zu cgroup%s where jobs are expected, such as '%s' below '%.*s'; "
+		 "add a [rule] to the configuration to make them jobs",
 		 nr, nr == 1 ? "" : "s", path, (int)length, path);
 	return true;
 }

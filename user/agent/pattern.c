@@ -38,7 +38,7 @@ int pattern_part(const struct pattern *p, const char *name, size_t length)
 static const char *token_add(struct pattern *p, struct token token)
 {
 	if (p->nr_tokens == PATTERN_TOKENS)
-		return "it has too many parts";
+		return "too many parts";
 	p->tokens[p->nr_tokens++] = token;
 	return NULL;
 }
@@ -62,23 +62,22 @@ static const char *part_compile(struct pattern *p, const char **at)
 	struct token t = { .type = TOKEN_TEXT };
 
 	if (!length)
-		return "a name of letters, digits and _ follows {";
+		return "expected a name of letters, digits and _ after {";
 	if (pattern_part(p, name, length) >= 0)
-		return "two parts have the same name";
+		return "duplicate name of a part";
 	if (p->nr_parts == PATTERN_PARTS)
-		return "it has more than 6 parts in {}";
+		return "more than 6 parts in {}";
 	*at = name + length;
 	if (**at == ':') {
 		class = *at + 1;
 		class_length = strspn(class, NAME_LETTERS);
 		if (!class_find(class, class_length, &t.type))
-			return "the class of a part is text, number, hex, hash, uuid, service, "
-			       "scope, "
-			       "slice or unit";
+			return "unknown class; classes are text, number, hex, hash, uuid, service, "
+			       "scope, slice and unit";
 		*at = class + class_length;
 	}
 	if (**at != '}')
-		return "a part in {} is {NAME} or {NAME:CLASS}";
+		return "expected {NAME} or {NAME:CLASS}";
 	++*at;
 	t.part = (int)p->nr_parts;
 	p->names[p->nr_parts] = (struct piece){ name, length };
@@ -94,11 +93,11 @@ static const char *any_number_compile(struct pattern *p, const char **at)
 
 	for (size_t i = 0; i < p->nr_tokens; i++)
 		if (p->tokens[i].type == TOKEN_ANY_NUMBER)
-			return "there is more than one **";
+			return "more than one **";
 	*at += 2 + length;
 	if (!length || **at != '/')
-		return "** is followed by the end of a name, as in **.slice, and then by / and "
-		       "more";
+		return "** must be followed by the end of a name and another component, as in "
+		       "**.slice/";
 	return token_add(p, t);
 }
 
@@ -108,17 +107,17 @@ static const char *component_check(const struct pattern *p, size_t first)
 	unsigned texts = 0;
 
 	if (first == p->nr_tokens)
-		return "there is nothing between two / or at its end";
+		return "empty component between two / or at the end";
 	for (size_t i = first; i < p->nr_tokens; i++) {
 		enum token_type type = p->tokens[i].type;
 
 		texts += type == TOKEN_TEXT;
 		if (is_whole_component(type) && p->nr_tokens - first > 1)
-			return "a service, scope, slice or unit stands alone between two /";
+			return "a service, scope, slice or unit must be a whole component";
 		if (i > first && type != TOKEN_LITERAL && p->tokens[i - 1].type != TOKEN_LITERAL)
-			return "there is no text between two parts in {} or *";
+			return "no text between two of {} or *";
 	}
-	return texts > MAX_TEXTS ? "there are more than two * or {NAME} between two /" : NULL;
+	return texts > MAX_TEXTS ? "more than two * or {NAME} in one component" : NULL;
 }
 
 /* Compiles the component at *@at, after a /. Returns NULL, or the error. */
@@ -136,7 +135,7 @@ static const char *component_compile(struct pattern *p, const char **at)
 			++*at;
 			wrong = token_add(p, (struct token){ TOKEN_TEXT, -1, { 0 } });
 		} else if (**at == '}') {
-			wrong = "there is a } without {";
+			wrong = "} without {";
 		} else {
 			length = strcspn(*at, "/*{}");
 			wrong = token_add(p, (struct token){ TOKEN_LITERAL, -1, { *at, length } });
@@ -156,9 +155,9 @@ int pattern_compile(struct pattern *p, const char *text, char *why, size_t size)
 	snprintf(p->text, sizeof(p->text), "%s", text);
 	at = p->text;
 	if (*at != '/')
-		wrong = "it begins with /";
+		wrong = "expected / at the beginning";
 	else if (strlen(text) >= sizeof(p->text))
-		wrong = "it is too long";
+		wrong = "too long";
 	while (!wrong && *at == '/') {
 		at++;
 		wrong = component_compile(p, &at);

@@ -48,20 +48,20 @@ static const char *peer_find_access(struct peer *p)
 	socklen_t size = sizeof(peer);
 
 	if (getsockopt(p->source.fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		return "the kernel does not say who connects";
+		return "cannot get the credentials of the client";
 	p->uid = peer.uid;
 	p->gid = peer.gid;
 	user_name_find(p->uid, p->user, sizeof(p->user));
 	p->is_admin = !p->uid || peer_is_in(p->source.fd, p->gid, a->config.admin_group.gid);
 	if (!p->is_admin && a->config.user_group.gid != CONFIG_NO_GROUP &&
 	    !peer_is_in(p->source.fd, p->gid, a->config.user_group.gid))
-		return "the agent serves members of a group only: see user_group in its "
-		       "configuration";
+		return "only members of a group may connect; see user_group in the configuration "
+		       "of the agent";
 	if (!p->is_admin && !agent_take_request_credit(a, p->uid))
-		return "this user asks too often: see requests_per_second in the agent's "
-		       "configuration";
+		return "too many requests from this user; see requests_per_second in the "
+		       "configuration of the agent";
 	if (a->nr_peers > a->config.clients && !places_free_one(a))
-		return "the agent has as many clients as it may: see clients in its configuration";
+		return "too many clients; see clients in the configuration of the agent";
 	return NULL;
 }
 
@@ -129,7 +129,7 @@ static void peer_start(struct peer *p, uint64_t when_ns)
 	t->job.view.observer_context = &p->subject;
 	stream_put_meta(&p->agent->stream, &p->subject, NULL);
 	if (tenant_open_desk(t))
-		log_info("a run has no spans: out of memory");
+		log_info("no spans for a run: out of memory");
 }
 
 #define PACKETS_AT_ONCE 256              /* then other clients get their turn */
@@ -178,7 +178,7 @@ static void peer_handle_message(struct peer *p, const struct control *c)
 
 		if (assignment_take_description(&p->tenant->assignment, &p->message, why,
 						sizeof(why)))
-			log_info("a description by user %u was not taken: %s", p->uid, why);
+			log_info("rejected a run description from user %u: %s", p->uid, why);
 		else
 			p->described_bytes = bytes;
 	} else if (c->type == CONTROL_START && p->state == PEER_WAITS) {
@@ -194,7 +194,7 @@ static void peer_handle_message(struct peer *p, const struct control *c)
 		   (c->type == CONTROL_DESCRIPTION || c->type == CONTROL_START)) {
 		message_done(&p->message); /* of a job that already runs */
 	} else if (p->state <= PEER_RUNS || p->state == PEER_LISTENS) {
-		peer_drop(p, "it sent what the agent does not understand");
+		peer_drop(p, "invalid request");
 	}
 }
 
@@ -237,7 +237,7 @@ static void peer_handle_no_message(struct peer *p, int got)
 	if (got == -EPERM && p->state == PEER_NEW && !p->message.type)
 		door_order_packet(p);
 	else if (got < 0)
-		peer_drop(p, "it sent what is no message");
+		peer_drop(p, "invalid message");
 	else
 		peer_handle_disconnect(p);
 }
@@ -271,10 +271,9 @@ static void peer_handle_packet(struct peer *p, int err, const struct control *c)
 	if (err == -ENOMEM)
 		peer_drop(p, "out of memory");
 	else if (err == -EDQUOT)
-		peer_drop(p,
-			  "what this user has sent before is not closed: its close does not end");
+		peer_drop(p, "a descriptor that this user sent earlier cannot be closed");
 	else if (got < 0)
-		peer_drop(p, "it sent what is no message");
+		peer_drop(p, "invalid message");
 	else if (got == 1)
 		peer_handle_message(p, c);
 }
@@ -410,7 +409,7 @@ void peer_attend(struct peer *p)
 	if (p->state == PEER_FINISHES && peer_has_sent_all(p))
 		p->state = PEER_GONE;
 	if (p->until_ns && p->state != PEER_GONE && clock_ns(CLOCK_MONOTONIC) >= p->until_ns)
-		peer_drop(p, "it did not go on in time");
+		peer_drop(p, "timeout");
 }
 
 int peer_wait(struct peer *p, int wait_ms)
@@ -517,6 +516,6 @@ bool places_free_one(struct agent *a)
 	}
 	if (!found)
 		return false;
-	peer_drop(found, "it was silent, and others wait for a place");
+	peer_drop(found, "idle, and other clients are waiting");
 	return true;
 }

@@ -43,7 +43,7 @@ static int sockets_check(const struct request *r, char *why, size_t size)
 			     socket_is(r->udp_fds[i], AF_INET6, SOCK_DGRAM);
 	if (are_right && r->span_fd < 0)
 		return 0;
-	snprintf(why, size, "a socket that came with the request is of the wrong kind");
+	snprintf(why, size, "a socket in the request has the wrong type");
 	return -ENOTSOCK;
 }
 
@@ -53,25 +53,20 @@ static int request_check_offered(const struct agent_config *c, const struct requ
 {
 	if (!c->net && metric_set_has_source(&r->wanted, SOURCE_NET))
 		snprintf(why, size,
-			 "the agent does not count what sockets move: it needs net = yes in its "
-			 "configuration when it starts; or use sudo");
+			 "the agent does not count socket traffic; set net = yes in its "
+			 "configuration and restart it, or use sudo");
 	else if (!c->io_kinds && metric_set_has_source(&r->wanted, SOURCE_KINDS))
 		snprintf(why, size,
-			 "the agent does not tell kinds of files apart: it needs io_kinds = yes in "
-			 "its configuration when it starts; or use sudo");
+			 "the agent does not split I/O by kind of file; set io_kinds = yes in its "
+			 "configuration and restart it, or use sudo");
 	else if (r->exact_peak)
-		snprintf(why, size,
-			 "--exact-peak follows one tree of processes, and the agent follows the "
-			 "node; use it with sudo");
+		snprintf(why, size, "--exact-peak is not available through the agent; use sudo");
 	else if (r->net_peers)
-		snprintf(why, size,
-			 "--net-peers is of one tree of processes, and the agent follows the node; "
-			 "use it with sudo");
+		snprintf(why, size, "--net-peers is not available through the agent; use sudo");
 	else if (r->follow == FOLLOW_CGROUP || r->cgroup_fd >= 0)
-		snprintf(
-			why, size,
-			"the agent opens no cgroup for a client; attach to a process (--pid), to a "
-			"job of the node (--job), or use sudo");
+		snprintf(why, size,
+			 "attaching to a cgroup is not available through the agent; use --pid, "
+			 "--job for a job of the node, or sudo");
 	else
 		return 0;
 	return -EPERM;
@@ -80,7 +75,8 @@ static int request_check_offered(const struct agent_config *c, const struct requ
 /* The client's launcher sends the signals, to processes that the agent names by pid. */
 static int limits_check_numbers(const struct request *r, char *why, size_t size)
 {
-	static const char about[] = "the agent cannot name the processes that a limit is to end: ";
+	static const char about[] =
+		"the agent cannot provide the processes that a limit would end: ";
 	bool is_hard = false;
 
 	for (unsigned i = 0; i < r->nr_limits; i++)
@@ -91,7 +87,7 @@ static int limits_check_numbers(const struct request *r, char *why, size_t size)
 
 		if (!err)
 			continue;
-		snprintf(why, size, "%s%s; use --soft-limit, or a limit outside of the container",
+		snprintf(why, size, "%s%s; use --soft-limit, or a limit outside the container",
 			 about, reason);
 		return err;
 	}
@@ -109,16 +105,16 @@ static int request_check_allowed(const struct peer *p, const struct request *r, 
 		err = limits_check_numbers(r, why, size);
 	if (!err && r->marks_fd >= 0 && !agent_may_push(p->agent, p->uid)) {
 		snprintf(why, size,
-			 "this user's marks came with descriptors that the agent waits for");
+			 "the agent is waiting for descriptors that came with marks of this user");
 		err = -EDQUOT;
 	}
 	if (err || p->is_admin)
 		return err;
 	if (r->interval_ns < c->min_interval_ns)
-		snprintf(why, size, "the agent allows no interval below %.3g s; see --interval",
+		snprintf(why, size, "the shortest interval of the agent is %.3g s; see --interval",
 			 (double)c->min_interval_ns / NSEC_PER_SEC);
 	else if (r->pss_ppm && !c->pss)
-		snprintf(why, size, "the agent's configuration does not allow --pss");
+		snprintf(why, size, "the configuration of the agent does not allow --pss");
 	else
 		return 0;
 	return -EPERM;
@@ -129,8 +125,8 @@ static int limits_check(struct peer *p, char *why, size_t size)
 	if (p->is_admin || agent_count_jobs(p->agent, p->uid) < p->agent->config.jobs_per_user)
 		return 0;
 	snprintf(why, size,
-		 "this user has as many runs at once as the agent allows: see "
-		 "jobs_per_user in its configuration");
+		 "too many concurrent runs of this user; see jobs_per_user in the configuration of "
+		 "the agent");
 	return -EDQUOT;
 }
 
@@ -281,10 +277,7 @@ static int job_listen(struct peer *p, const struct request *r, char *why, size_t
 	}
 	snprintf(shown, sizeof(shown), "%s", r->job);
 	text_disarm(shown);
-	snprintf(why, size,
-		 "there is no job '%.200s' on this node, or it is not yours; bpfmon jobs "
-		 "lists yours",
-		 shown);
+	snprintf(why, size, "no job '%.200s' of yours on this node; see 'bpfmon jobs'", shown);
 	return -ENOENT;
 }
 
@@ -354,6 +347,6 @@ int peer_execute_request(struct peer *p, char *why, size_t size)
 	for (size_t i = 0; i < REQUEST_UDP; i++)
 		socket_close(p, &r.udp_fds[i]);
 	if (err && !*why)
-		snprintf(why, size, "the agent cannot follow it: %s", strerror(-err));
+		snprintf(why, size, "the agent cannot measure it: %s", strerror(-err));
 	return err;
 }

@@ -389,7 +389,8 @@ static bool door_receive_answer(struct agent *a)
 	}
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	log_error("the porter, which receives for the agent, has ended: the agent ends, too");
+	log_error("the porter process, which receives messages for the agent, has ended; stopping "
+		  "the agent");
 	a->stops = true;
 	return false;
 }

@@ -59,7 +59,7 @@ int private_agent_start(struct private_agent *p, const struct private_options *o
 	*p = (struct private_agent){ .fd = -1 };
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
 		err = -errno;
-		log_error("cannot start what follows the runs: %s", strerror(-err));
+		log_error("cannot start the process that measures the runs: %s", strerror(-err));
 		return err;
 	}
 	p->pid = fork();
@@ -71,7 +71,7 @@ int private_agent_start(struct private_agent *p, const struct private_options *o
 	p->fd = ends[0];
 	err = p->pid < 0 ? -EAGAIN : private_agent_wait(p);
 	if (p->pid < 0)
-		log_error("cannot start what follows the runs: %s", strerror(-err));
+		log_error("cannot start the process that measures the runs: %s", strerror(-err));
 	if (err)
 		private_agent_end(p);
 	return err;

@@ -114,7 +114,7 @@ static void answer_make(struct answer *a, const char *text)
 	char why[500] = "";
 
 	if (history_query_read(&a->query, text, strlen(text), why, sizeof(why))) {
-		snprintf(a->why, sizeof(a->why), "the query is not understood: %s", why);
+		snprintf(a->why, sizeof(a->why), "invalid query: %s", why);
 		return;
 	}
 	if (!answer_query(a, &all)) {
@@ -124,7 +124,7 @@ static void answer_make(struct answer *a, const char *text)
 			answer_lines(a, all.runs);
 		else /* the answer must not reveal whether others have it */
 			snprintf(a->why, sizeof(a->why),
-				 "there is no run %" PRIu64 " in the history, or it is not yours",
+				 "no run %" PRIu64 " in the history, or it is not yours",
 				 a->query.id);
 	}
 	stored_runs_done(&all);

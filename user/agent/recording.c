@@ -228,11 +228,10 @@ static void transaction_report(struct recording *r, int err)
 	if (err == -EAGAIN)
 		return;
 	if (err && !r->is_failing)
-		log_warn("the history is not written to the store '%s': %s; it goes on when that "
-			 "has changed",
-			 r->o->store, why);
+		log_warn("cannot write the history to the store '%s': %s; retrying", r->o->store,
+			 why);
 	else if (!err && r->is_failing)
-		log_warn("the history is written again; %llu jobs are missing in it",
+		log_warn("writing the history again; %llu jobs are missing in it",
 			 (unsigned long long)r->lost);
 	if (r->is_failing != (err != 0) || r->kept != r->reported_kept ||
 	    r->lost != r->reported_lost)
@@ -299,7 +298,7 @@ static void history_record(struct recording *r)
 			history_write(r);
 	}
 	if (got < 0)
-		log_warn("the historian cannot read the lines of the agent: %s", strerror(-got));
+		log_warn("the historian process cannot read from the agent: %s", strerror(-got));
 	for (int i = 0; i < ATTEMPTS_AT_END && history_write(r) == -EAGAIN; i++)
 		nanosleep(&pause, NULL);
 }

@@ -175,7 +175,7 @@ static int rule_compile(struct rule *r, const char *kind, const char *pattern, c
 	r->uid_part = pattern_part(&r->pattern, "uid", 3);
 	if (r->uid_part < 0 || r->pattern.types[r->uid_part] == TOKEN_NUMBER)
 		return 0;
-	snprintf(why, size, "the part uid is a number: {uid:number}");
+	snprintf(why, size, "the part uid must be a number: {uid:number}");
 	return -EINVAL;
 }
 
@@ -198,8 +198,8 @@ int rules_open(const struct agent_config *c, struct rules **rules, char *why, si
 
 		if (rule_compile(r, own ? own->kind : row->kind, own ? own->pattern : row->pattern,
 				 wrong, sizeof(wrong))) {
-			snprintf(why, size, "%s:%u: pattern = %s of [rule %s] is wrong: %s",
-				 c->path, own ? own->line : 0, own ? own->pattern : row->pattern,
+			snprintf(why, size, "%s:%u: pattern = %s of [rule %s]: %s", c->path,
+				 own ? own->line : 0, own ? own->pattern : row->pattern,
 				 own ? own->name : row->kind, wrong);
 			text_disarm(why);
 			rules_close(all);

@@ -85,18 +85,29 @@ static struct MHD_Response *http_make_metrics(struct http *h, struct MHD_Connect
 
 /* The page at /, for a browser. */
 static const char links[] =
-	"<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+	"<!DOCTYPE html>\n"
+	"<html lang=\"en\">\n"
+	"<head>\n"
+	"<meta charset=\"utf-8\">\n"
 	"<meta name=\"viewport\" content=\"width=device-width\">\n"
 	"<title>bpfmon-exporter</title>\n"
-	"<style>:root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;margin:1rem}"
-	"</style>\n</head>\n<body>\n<main>\n<h1>bpfmon-exporter</h1>\n<ul>\n"
-	"<li><a href=\"/metrics\">/metrics</a>: the metrics of all jobs, for Prometheus</li>\n"
+	"<style>:root{color-scheme:light dark}body{font:16px/1.5 "
+	"system-ui,sans-serif;margin:1rem}</style>\n"
+	"</head>\n"
+	"<body>\n"
+	"<main>\n"
+	"<h1>bpfmon-exporter</h1>\n"
+	"<ul>\n"
+	"<li><a href=\"/metrics\">/metrics</a>: metrics of all jobs, for Prometheus</li>\n"
 	"<li><a href=\"/-/healthy\">/-/healthy</a>: whether the exporter runs</li>\n"
 	"<li><code>bpfmon serve</code>: jobs and runs in a browser; <code>bpfmon top</code>: in a "
 	"terminal</li>\n"
 	"<li><code>man bpfmon-exporter</code>: its options; <code>bpfmon metrics</code>: what the "
 	"metrics mean</li>\n"
-	"</ul>\n</main>\n</body>\n</html>\n";
+	"</ul>\n"
+	"</main>\n"
+	"</body>\n"
+	"</html>\n";
 
 static struct MHD_Response *http_make_links(void)
 {
@@ -169,13 +180,13 @@ static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, con
 	struct MHD_Response *r;
 
 	if (request_has_two_hosts(c))
-		return http_refuse(c, MHD_HTTP_BAD_REQUEST, "There is more than one Host.\n", NULL,
-				   NULL);
+		return http_refuse(c, MHD_HTTP_BAD_REQUEST, "Duplicate Host header.\n", NULL, NULL);
 	if (!http_accepts_host(h, request_header(c, MHD_HTTP_HEADER_HOST)))
 		return http_refuse(c, MHD_HTTP_MISDIRECTED_REQUEST,
-				   "This is no name of bpfmon-exporter; see --host.\n", NULL, NULL);
+				   "Unknown host name; see --host of bpfmon-exporter.\n", NULL,
+				   NULL);
 	if (!http_is_authorized(h, c))
-		return http_refuse(c, MHD_HTTP_UNAUTHORIZED, "A user and a password are needed.\n",
+		return http_refuse(c, MHD_HTTP_UNAUTHORIZED, "Authentication required.\n",
 				   MHD_HTTP_HEADER_WWW_AUTHENTICATE,
 				   "Basic realm=\"bpfmon\", charset=\"UTF-8\"");
 	if (!strcmp(url, "/-/healthy"))
@@ -184,14 +195,14 @@ static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, con
 	if (!strcmp(url, "/"))
 		return http_send(c, MHD_HTTP_OK, http_make_links());
 	if (strcmp(url, "/metrics") != 0)
-		return http_refuse(c, MHD_HTTP_NOT_FOUND, "There are / and /metrics.\n", NULL,
-				   NULL);
+		return http_refuse(c, MHD_HTTP_NOT_FOUND,
+				   "Not found; available are / and /metrics.\n", NULL, NULL);
 	r = connections_send(&h->connections, request_socket(c), TEXTS, clock_ns(CLOCK_MONOTONIC))
 		    ? http_make_metrics(h, c, is_get)
 		    : NULL;
 	if (!r)
 		return http_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE,
-				   "Too many answers are being sent, or memory is short.\n",
+				   "Too many responses in progress, or out of memory.\n",
 				   MHD_HTTP_HEADER_RETRY_AFTER, "1");
 	return http_send(c, MHD_HTTP_OK, r);
 }
@@ -207,8 +218,9 @@ static enum MHD_Result http_handle(void *context, struct MHD_Connection *c, cons
 	(void)version;
 	(void)data;
 	if (!is_get && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return http_refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED, "There are GET and HEAD.\n",
-				   MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+		return http_refuse(c, MHD_HTTP_METHOD_NOT_ALLOWED,
+				   "Method not allowed; use GET or HEAD.\n", MHD_HTTP_HEADER_ALLOW,
+				   "GET, HEAD");
 	if (!*state) {
 		*state = &headers_seen;
 		return MHD_YES;
@@ -293,7 +305,7 @@ void http_tick(struct http *h)
 	size_t nr = connections_end_slow(&h->connections, clock_ns(CLOCK_MONOTONIC));
 
 	if (nr)
-		log_info("%zu slow connections were ended", nr);
+		log_info("closed %zu slow connections", nr);
 }
 
 void http_done(struct http *h)
@@ -341,8 +353,9 @@ static int http_open_port(struct http *h, const struct exporter_options *o, char
 
 	if (!o->listen.is_loopback && (!*o->certificate || !*o->password_file)) {
 		snprintf(why, size,
-			 "will not listen on %s, which other machines reach, without a "
-			 "certificate, its key and a password file: jobs have names and users",
+			 "refusing to listen on %s, which other machines can reach, without "
+			 "--certificate, --key and --password-file, because job names and users "
+			 "are private",
 			 o->listen.text);
 		return -EPERM;
 	}

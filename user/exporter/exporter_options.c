@@ -30,24 +30,26 @@ static const struct option names[] = {
 
 void exporter_options_help(void)
 {
-	puts("usage: bpfmon-exporter --config FILE|--stream FROM [OPTION]...\n"
-	     "Serves what the agent says about its jobs to Prometheus, and as a page.\n\n"
-	     "  --config FILE              The configuration of the agent: its socket, and "
-	     "[exporter]\n"
-	     "  --stream FROM              Where the lines come from: agent:SOCKET, "
-	     "unix:PATH, FILE or -\n"
-	     "  --listen ADDRESS:PORT      Where to listen (" EXPORTER_LISTEN ")\n"
-	     "  --host NAME                Answer to this name, too; may be repeated\n"
-	     "  --series N                 Jobs with series of their own; others are summed "
-	     "(1000)\n"
-	     "  --keep SECONDS             How long an ended job stays (300)\n"
-	     "  --certificate FILE         Certificate for TLS, PEM; needs --key\n"
-	     "  --key FILE                 Its private key, PEM\n"
-	     "  --password-file FILE       Lines user:hash; asks each client for one of them\n"
-	     "  --verbose                  Say what happens\n"
+	puts("Usage: bpfmon-exporter --config FILE|--stream FROM [OPTIONS]\n"
+	     "\n"
+	     "Serves the job metrics of the agent to Prometheus, with an overview page.\n"
+	     "\n"
+	     "  --config FILE              Configuration of the agent: its socket, and [exporter]\n"
+	     "  --stream FROM              Read from agent:SOCKET, unix:PATH, FILE, or - for "
+	     "stdin\n"
+	     "  --listen ADDRESS:PORT      Listen on this address (default " EXPORTER_LISTEN ")\n"
+	     "  --host NAME                Accept this host name, too; may be repeated\n"
+	     "  --series N                 Maximum number of jobs with series of their own "
+	     "(default 1000)\n"
+	     "  --keep SECONDS             Keep the series of an ended job this long (default "
+	     "300)\n"
+	     "  --certificate FILE         PEM certificate for TLS; needs --key\n"
+	     "  --key FILE                 PEM private key of the certificate\n"
+	     "  --password-file FILE       Require a password; the file has lines of user:hash\n"
+	     "  --verbose                  Report when the stream opens and ends\n"
 	     "  --metrics                  Print a table of all metrics\n"
-	     "  --version                  Print the version\n"
-	     "  --help                     Print this");
+	     "  --version                  Show the version\n"
+	     "  --help                     Show this help");
 }
 
 static int option_take_number(const char *name, const char *text, uint64_t least, uint64_t most,
@@ -58,8 +60,8 @@ static int option_take_number(const char *name, const char *text, uint64_t least
 	errno = 0;
 	*n = strtoull(text, &end, 10);
 	if (errno || end == text || *end || *text == '-' || *n < least || *n > most) {
-		log_error("--%s %s: not a whole number from %llu to %llu", name, text,
-			  (unsigned long long)least, (unsigned long long)most);
+		log_error("--%s does not accept '%s': it expects a whole number from %llu to %llu",
+			  name, text, (unsigned long long)least, (unsigned long long)most);
 		return -EINVAL;
 	}
 	return 0;
@@ -69,7 +71,7 @@ static int option_take_text(const char *name, char *to, size_t size)
 {
 	if ((size_t)snprintf(to, size, "%s", optarg) < size)
 		return 0;
-	log_error("--%s: longer than %zu bytes", name, size - 1);
+	log_error("--%s does not accept values of more than %zu bytes", name, size - 1);
 	return -EINVAL;
 }
 
@@ -79,7 +81,7 @@ static int option_take_address(struct config_address *to)
 	int err = config_address_parse(optarg, to, why, sizeof(why));
 
 	if (err)
-		log_error("--listen %s: not an address; it is %s", optarg, why);
+		log_error("--listen does not accept '%s': it expects %s", optarg, why);
 	return err;
 }
 
@@ -91,7 +93,7 @@ static int option_take_host(struct exporter_options *o)
 	    (size_t)snprintf(o->hosts + used, sizeof(o->hosts) - used, "%s%s", used ? " " : "",
 			     optarg) < sizeof(o->hosts) - used)
 		return 0;
-	log_error("--host %s: not the name of a host without a port, or too many of them", optarg);
+	log_error("--host does not accept '%s': invalid host name, or too many of them", optarg);
 	return -EINVAL;
 }
 
@@ -190,12 +192,11 @@ static int options_read_config(struct exporter_options *o, int argc, char **argv
 static int options_check(const struct exporter_options *o, const char *further)
 {
 	if (further) {
-		log_error("bpfmon-exporter takes no argument such as \"%s\"; see --help", further);
+		log_error("unexpected argument '%s'; see --help", further);
 		return -EINVAL;
 	}
 	if (!*o->stream) {
-		log_error("no --config and no --stream: bpfmon-exporter needs the socket of the "
-			  "agent");
+		log_error("no source given; use --config or --stream");
 		return -EINVAL;
 	}
 	if (!*o->certificate != !*o->key) {

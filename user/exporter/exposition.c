@@ -60,7 +60,7 @@ static void exposition_put_scope(struct buffer *t, const struct scope *scope,
 }
 
 static const struct family stalled_family = {
-	"bpfmon_job_", "stalled",  "Whether it has done nothing for a while: see stalled_after",
+	"bpfmon_job_", "stalled",  "Whether the job is stalled; see stalled_after",
 	NULL,          KIND_GAUGE, UNIT_COUNT
 };
 
@@ -86,11 +86,11 @@ static struct family agent_family(size_t i)
 }
 
 static const struct family up_family = {
-	"bpfmon_agent_", "up",      "Whether the stream of the agent is open", NULL,
+	"bpfmon_agent_", "up",      "Whether the stream from the agent is open", NULL,
 	KIND_GAUGE,      UNIT_COUNT
 };
 static const struct family losses_family = {
-	"bpfmon_agent_", "losses", "What was lost, by what it was", NULL, KIND_COUNTER, UNIT_COUNT
+	"bpfmon_agent_", "losses", "Lost events and data, by kind", NULL, KIND_COUNTER, UNIT_COUNT
 };
 
 static void exposition_put_losses(struct buffer *t, const struct agent_state *a, enum exposition as)

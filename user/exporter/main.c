@@ -95,11 +95,11 @@ static int follower_open(struct follower *f)
 			return err;
 		}
 		if (!f->wait_ns)
-			log_warn("%s; trying again", why);
+			log_warn("%s; retrying", why);
 		follower_delay_retry(f);
 		return 0;
 	}
-	log_info("the stream %s is open", f->options->stream);
+	log_info("opened the stream %s", f->options->stream);
 	line_stream_reset(&f->lines);
 	follower_set_up(f, true);
 	return 0;
@@ -196,7 +196,7 @@ static int rights_drop(void)
 	}
 	err = seccomp_install(SECCOMP_EXPORTER);
 	if (err && err != -ENOSYS)
-		log_warn("no filter of system calls: %s", strerror(-err));
+		log_warn("cannot install the system call filter: %s", strerror(-err));
 	return 0;
 }
 
@@ -223,7 +223,9 @@ static int exporter_run(struct follower *f, struct http *h, const struct exporte
 	err = http_start(h);
 	if (err) {
 		log_error("cannot start the HTTP server%s",
-			  h->key ? ": are certificate and key a pair, in PEM?" : "");
+			  h->key ? "; check that the certificate and the key match and are in PEM "
+				   "format"
+				 : "");
 		return err;
 	}
 	err = follower_run(f);
@@ -274,6 +276,6 @@ int main(int argc, char **argv)
 	else if (o.listen.bytes)
 		return exporter_serve(&o);
 	else
-		log_warn("there is no address to listen at: nothing to do");
+		log_warn("no address to listen on; nothing to do");
 	return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

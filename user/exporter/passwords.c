@@ -60,8 +60,8 @@ int passwords_read(struct passwords *p, const char *path, char *why, size_t size
 		err = passwords_take_line(p, line);
 		if (err == -EBADMSG) {
 			snprintf(why, size,
-				 "%s:%u: not user:hash with a hash that is sound today, as of "
-				 "mkpasswd -m yescrypt, or one of more than %d",
+				 "%s:%u: expected user:hash with a strong hash, as from 'mkpasswd "
+				 "-m yescrypt', in at most %d lines",
 				 path, nr, MAX_PASSWORDS);
 			return err;
 		}
@@ -71,7 +71,7 @@ int passwords_read(struct passwords *p, const char *path, char *why, size_t size
 	if (err)
 		snprintf(why, size, "%s: %s", path, strerror(-err));
 	if (!err && !p->nr) {
-		snprintf(why, size, "%s has no line user:hash", path);
+		snprintf(why, size, "%s has no line with user:hash", path);
 		err = -EBADMSG;
 	}
 	return err;

@@ -35,7 +35,7 @@ static FILE *node_call(const char *socket, bool once, int *err)
 
 	*err = agent_call_node(&call, socket, once, why, sizeof(why));
 	if (*err) {
-		log_info("the jobs of the node are not shown: %s", why);
+		log_info("not showing the jobs of the node: %s", why);
 		return NULL;
 	}
 	setsockopt(call.stream_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -68,7 +68,7 @@ int node_read_jobs(const char *socket, const char *uuid, struct node_job_rows *r
 	if (!err && !is_last)
 		err = -ECONNRESET;
 	if (err && f)
-		log_info("the list of the agent is not whole: %s", strerror(-err));
+		log_info("the list from the agent is incomplete: %s", strerror(-err));
 	return err;
 }
 
