@@ -173,7 +173,7 @@ class Refusals(AttachCase):
         argv = ["unshare", "--pid", BPFMON, "attach", "-o", out, "-p", str(process.pid), "--duration", "0.1"]
         done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
-        self.assertIn(f"process {process.pid} exists, but not among the tasks", done.stderr)
+        self.assertIn(f"process {process.pid} exists, but is not visible to BPF programs", done.stderr)
         self.assertFalse(out.exists())
 
     def test_one_that_ends_meanwhile_is_followed_to_its_end_or_an_error(self):

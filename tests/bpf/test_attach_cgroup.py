@@ -215,10 +215,10 @@ class Refusals(CgroupCase):
         empty = self.group("cpuacct")
         named = self.group("systemd")
         for options, word in (
-            (["--cgroup", "/sys/fs/cgroup/no-such"], "there is no cgroup '/sys/fs/cgroup/no-such'; version 1 is at"),
-            (["--cgroup", "no/such.service"], "there is no cgroup 'no/such.service'"),
-            (["--cgroup", "/etc"], "'/etc' is no folder of a cgroup"),
-            (["--cgroup", "/etc/passwd"], "'/etc/passwd' is no folder of a cgroup"),
+            (["--cgroup", "/sys/fs/cgroup/no-such"], "no cgroup '/sys/fs/cgroup/no-such'; cgroup v1 is at"),
+            (["--cgroup", "no/such.service"], "no cgroup 'no/such.service'"),
+            (["--cgroup", "/etc"], "'/etc' is not a cgroup directory"),
+            (["--cgroup", "/etc/passwd"], "'/etc/passwd' is not a cgroup directory"),
             (["--cgroup", ""], "--cgroup"),
             (["--cgroup", str(empty)], "--wait-start"),
             (["--cgroup", str(named)], "without a controller"),

@@ -68,7 +68,7 @@ class Default(MarksCase):
             b"nonsense": "neither a mark nor valid Influx line protocol",
             b"a b=1\n# c\n\na b=2": "0",
             b"a b=1\nbad": "invalid Influx line protocol in 1 of 2 lines",
-            b"x" * 8193: "it has more than 8192 bytes",
+            b"x" * 8193: "more than 8192 bytes",
             b"{}": "the message has neither begin nor end",
             b"{": "the message is no JSON object",
         }

@@ -180,7 +180,7 @@ class RefusedTypes(CgroupCase):
             run = self.run_bpfmon(["touch", str(flag)], ["--require", "exact", "--inject-no-program", kind])
             self.assertEqual(run.code, 125)
             self.assertIn(f"bpfmon: {self.REFUSED.format(kind)}(hardened kernel, container, or CAP_BPF missing); "
-                          f"the program {program} needs it", run.stderr)
+                          f"program {program} needs it", run.stderr)
             self.assertFalse(flag.exists())
             _, rows = reported("--inject-no-program", kind)
             self.assertIn(self.REFUSED.format(kind), rows["following processes"])

@@ -133,7 +133,7 @@ class Pss(AccountCase):
         self.assert_complete(run)
         event = self.only(e for e in run.kind("event") if e["event"] == "pss_skipped")
         self.assertEqual(event["pid"], self.only(run.processes)["pid"])
-        self.assertIn("--pss allows 0.030 s at once", event["reason"])
+        self.assertIn("--pss allows 0.030 s at a time", event["reason"])
         self.assertEqual(run.summary["self"]["pss"]["skipped"], 1)
         largest = max(run.samples, key=lambda s: s["rss_bytes"])
         self.assertEqual(largest["pss_unread"], 1)

@@ -210,7 +210,7 @@ class Messages(AgentCase):
         for value, when in ((-1, 0), (0, 0), (1024, 0), (1, 1 << 63), (1023, (1 << 64) - 1), (1, 65536), (1, 2 << 20)):
             c = self.client(NOBODY)
             c.packet(REQUEST, value, when, b"x")
-            self.assert_refused(c, "no message")
+            self.assert_refused(c, "invalid message")
         self.assertEqual(self.drops(), 7)
 
     def run_with(self, description):
@@ -239,7 +239,7 @@ class Messages(AgentCase):
         c.request("command", [("process", self.pidfd(self.start("sleep", "60").pid))])
         self.assertEqual(c.answer()[0], READY)
         c.packet(DESCRIPTION, 1, 2 << 20, b"x")
-        self.assert_refused(c, "no message")
+        self.assert_refused(c, "invalid message")
 
     def test_clients_that_leave_at_each_step(self):
         for step in range(6):

@@ -48,7 +48,7 @@ class Folders(Sudo):
         (self.secret / "file").touch()
         (self.secret / "folder").mkdir()
         said = self.refusal("missing")
-        self.assertIn("there is no cgroup", said)
+        self.assertIn("no cgroup", said)
         self.assertEqual(self.refusal("file"), said)
         self.assertEqual(self.refusal("folder"), said)
         self.assertNotEqual(self.refusal("file", env={}), said)  # root may know

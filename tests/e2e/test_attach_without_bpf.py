@@ -258,7 +258,7 @@ class Refusals(Tree):
     def test_a_process_of_another_user_with_what_would_permit_it(self):
         theirs = self.start("sleep", "600")
         said = self.refused("--pid", theirs.pid)
-        self.assertIn(f"only to your own processes, and process {theirs.pid} is another user's", said)
+        self.assertIn(f"only to your own processes, and process {theirs.pid} belongs to another user", said)
         self.assertIn("; use sudo", said)
 
     def test_one_that_there_is_not(self):
@@ -272,4 +272,4 @@ class Refusals(Tree):
     def test_nothing_less_than_bpf_where_that_is_chosen(self):
         own = self.start("sleep", "600", **AS_NOBODY)
         for choice in (["--require", "exact"], ["--if-unavailable", "fail"], ["--if-unavailable", "bare"]):
-            self.assertIn("following processes needs root", self.refused("--pid", own.pid, *choice))
+            self.assertIn("tracking processes needs root", self.refused("--pid", own.pid, *choice))

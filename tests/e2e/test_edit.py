@@ -76,7 +76,7 @@ class Edit(EditCase):
             (("nobody", "--name", "x"), ("no run 'nobody'",)),
             (("9", "--name", "x"), ("no run '9'",)),
             (("1", *many), ("more than 64 tags",)),
-            (("1", "--note", b"caf\xe9"), ("not UTF-8",)),
+            (("1", "--note", b"caf\xe9"), ("not valid UTF-8",)),
             (("1", "--node", "--name", "x"), ("--node",)),
         ):
             with self.subTest(words=words):
@@ -98,7 +98,7 @@ class Edit(EditCase):
             self.assert_refused(self.bpfmon(*words), f"belongs to user {NOBODY}", "as that user")
         os.chown(self.store, 0, -1)
         done = self.bpfmon("edit", "1", "--name", "x", user=NOBODY, group=NOBODY, extra_groups=[])
-        self.assert_refused(done, "run 1", "may only be read")
+        self.assert_refused(done, "run 1", "read-only")
         self.assertEqual(self.row(1)["name"], "align")
 
     def test_under_sudo_it_is_the_callers_store(self):
@@ -121,7 +121,7 @@ class Edit(EditCase):
             db.execute("PRAGMA user_version = 9")
         before = self.store.read_bytes()
         for words in (("list",), ("edit", "1", "--note", "an old one"), ("store", "check")):
-            self.assert_refused(self.bpfmon(*words), "another version of bpfmon", "schema is 9", "--store", "export")
+            self.assert_refused(self.bpfmon(*words), "another version of bpfmon", "schema 9 instead", "--store", "export")
         self.assertEqual(self.store.read_bytes(), before)
 
 

@@ -305,10 +305,10 @@ class Guarded(EndpointCase):
         return done.stderr
 
     def test_what_cannot_be_is_refused_with_a_reason(self):
-        self.assertIn("which other machines reach", self.refused("--listen", "0.0.0.0:9"))
-        self.assertIn("which other machines reach", self.refused("--listen", "[::]:9", *self.passwords()))
-        self.assertIn("not an address", self.refused("--listen", "localhost", status=2))
-        self.assertIn("not an address", self.refused("--listen", "127.0.0.1:http", status=2))
+        self.assertIn("which other machines can reach", self.refused("--listen", "0.0.0.0:9"))
+        self.assertIn("which other machines can reach", self.refused("--listen", "[::]:9", *self.passwords()))
+        self.assertIn("numeric address", self.refused("--listen", "localhost", status=2))
+        self.assertIn("numeric address", self.refused("--listen", "127.0.0.1:http", status=2))
         self.assertIn("both --certificate and --key", self.refused("--key", "/dev/null", status=2))
         self.assertIn("expects a whole number", self.refused("--series", "0", status=2))
         self.assertIn("expects a whole number", self.refused("--keep", "5m", status=2))
@@ -318,7 +318,7 @@ class Guarded(EndpointCase):
         bad.touch(0o600)
         for text in ("ada\n", "ada:secret\n", ":x\n", "ada:$1$abc$0123456789012345678901\n", ""):
             bad.write_text(text)
-            self.assertRegex(self.refused("--password-file", str(bad)), f"{bad}(:1: not| has no line)", text)
+            self.assertRegex(self.refused("--password-file", str(bad)), f"{bad}(:1: expected| has no line)", text)
         bad.write_text("no certificate")
         listen = ["--listen", f"127.0.0.1:{free_port()}"]
         self.assertIn("HTTP server", self.refused(*listen, "--certificate", bad, "--key", bad))
@@ -366,7 +366,7 @@ class Configured(EndpointCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("agent.conf:4: series = many", done.stderr)
         done = self.run_with("listen =")
-        self.assertEqual((done.returncode, "no address to listen at" in done.stderr), (0, True))
+        self.assertEqual((done.returncode, "no address to listen on" in done.stderr), (0, True))
 
 
 @needs(ROOT)

@@ -175,11 +175,11 @@ class Attach(CapabilitiesCase):
 
     def test_refuses_processes_of_another_user(self):
         others = self.start("sleep", "60")
-        words = (f"process {others.pid} is another user's", "your own processes only", "use sudo")
+        words = (f"process {others.pid} belongs to another user", "only to your own processes", "use sudo")
         self.assert_refused(self.bpfmon("attach", "--pid", others.pid), *words)
         own = self.start("sleep", "60", **NOBODYS)
         self.assert_refused(self.bpfmon("attach", "--pid", own.pid, "--pid", others.pid), *words)
-        self.assert_refused(self.bpfmon("attach", "--pid", 1), "process 1 is another user's")
+        self.assert_refused(self.bpfmon("attach", "--pid", 1), "process 1 belongs to another user")
 
     def test_refuses_one_that_has_only_one_of_the_callers_ids(self):
         half = self.start("setpriv", "--ruid", str(NOBODY), "--euid", "0", "sleep", "60")
@@ -205,7 +205,7 @@ class Attach(CapabilitiesCase):
         self.assert_refused(self.bpfmon("attach", "--pid", able.pid), "capabilities")
 
     def test_refuses_threads_and_numbers_of_no_process(self):
-        self.assert_refused(self.bpfmon("attach", "--pid", 4194304), "there is no process 4194304")
+        self.assert_refused(self.bpfmon("attach", "--pid", 4194304), "no process 4194304")
 
     def test_refuses_cgroups_and_containers_and_tells_both_ways_on(self):
         own = self.dir / "cgroup"

@@ -68,7 +68,7 @@ class ForeignCase(Case):
     def assert_refused(self, done, status):
         self.assertEqual(done.returncode, status, done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
-        self.assertIn("everybody may write to", done.stderr)
+        self.assertIn("world-writable", done.stderr)
         self.assert_unharmed()
 
 

@@ -125,7 +125,7 @@ class InstallCapabilities(Case):
         self.assertEqual([line["pid"] for line in read_lines(out) if line["kind"] == "process"], [own.pid])
         roots = self.start("sleep", "60")
         for words, said in (
-            (["--pid", roots.pid], f"process {roots.pid} is another user's"),
+            (["--pid", roots.pid], f"process {roots.pid} belongs to another user"),
             (["--cgroup", "/"], "--cgroup needs root"),
         ):
             done = self.bpfmon("attach", *words)

@@ -197,14 +197,14 @@ class InPlace(SpanCase):
             "print(ask({'span': 'end', 'name': 'a'}))\nprint(ask({'span': 'end', 'name': 'a'}))"
         )
         said = run.stdout.decode().splitlines()
-        self.assertEqual(said[0], "'b' began within 'a' and has not ended")
+        self.assertEqual(said[0], "'b', begun within 'a', has not ended")
         self.assertEqual(said[1:3], ["2", "1"])
-        self.assertIn("in no span 'a'", said[3])
+        self.assertIn("has not begun span 'a'", said[3])
         self.assertEqual(len(run.kind("span")), 2)
 
     def test_an_answer_is_one_line_of_text_whatever_the_name(self):
         run = self.run_python("print(ask({'span': 'end', 'name': 'x\\n\\x1b[31m'}))")
-        self.assertEqual(run.stdout, b"this process is in no span 'x??[31m' that it has begun in place\n")
+        self.assertEqual(run.stdout, b"this process has not begun span 'x??[31m'\n")
 
     def test_one_that_is_not_ended_ends_with_its_process(self):
         span = self.only_span(self.run_python("ask({'span': 'begin', 'name': 'x', 'in_place': True})"))
@@ -213,7 +213,7 @@ class InPlace(SpanCase):
     def test_a_command_as_a_span_cannot_be_ended_from_within(self):
         run = self.run_shell('"$B" span x -- sh -c "\\"$B\\" span end x"')
         self.assertEqual(run.code, 2)
-        self.assertIn("that it has begun in place", run.stderr)
+        self.assertIn("this process has not begun span", run.stderr)
 
     def test_memory_of_it_is_bounded_though_it_ends_between_samples(self):
         run = self.run_python(
@@ -257,7 +257,7 @@ class Refused(SpanCase):
 
     def test_a_process_that_asks_for_one_that_did_not_start_it(self):
         run = self.run_python(f"print(ask({{'span': 'begin', 'name': 'x', 'pid': {os.getpid()}}}))")
-        self.assertIn("did not start the one that asks", run.stdout.decode())
+        self.assertIn("is not the parent of the caller", run.stdout.decode())
 
     def test_messages_that_are_none(self):
         live, address = self.live()
@@ -303,7 +303,7 @@ class Refused(SpanCase):
         run = self.run_python("for i in range(40): said = ask({'span': 'begin', 'name': str(i)}); print(said)")
         said = run.stdout.decode().splitlines()
         self.assertEqual(said[:32], [str(i) for i in range(1, 33)])
-        self.assertEqual(set(said[32:]), {"spans are nested 32 deep already"})
+        self.assertEqual(set(said[32:]), {"spans are already nested 32 levels deep"})
         self.assertEqual(len(run.kind("span")), 32)
         self.assertTrue(run.summary["complete"])
 

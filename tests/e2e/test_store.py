@@ -237,7 +237,7 @@ class Found(StoreCase):
             (("list", "--sort", "colour"), ("colour",)),
             (("list", "--limit", "-1"), ("-1",)),
             (("list", "--nam", "x"), ("--nam",)),
-            (("list", "--store", foreign), ("other.jsonl", "not a store")),
+            (("list", "--store", foreign), ("other.jsonl", "not a bpfmon store")),
             (("list", "--store", self.dir / "none.sqlite"), ("none.sqlite", "No such file")),
         ):
             with self.subTest(words=words):

@@ -75,7 +75,7 @@ class Merge(CommandCase):
         out.write_bytes(json.dumps({**json.loads(meta), "command": ["x" * (70 << 20)]}).encode() + b"\n" + rest)
         done = self.bpfmon("store", "merge", out)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("its line meta has 70 MiB, and a store takes 64; keep it as a file", done.stderr)
+        self.assertIn("its line meta has 70 MiB, but the limit of a store is 64; write it to a file", done.stderr)
         self.assertIn("0 runs added", done.stdout)
 
     def test_a_long_run_is_drawn_with_its_spike(self):

@@ -209,12 +209,12 @@ class Choice(OrdinaryUser):
         for options in (["--if-unavailable", "fail"], ["--require", "exact"]):
             code, out, err = self.as_nobody(*options, "--", "echo", "was run")
             self.assertEqual((code, out), (125, ""))
-            self.assertIn("following processes needs root", err)
+            self.assertIn("tracking processes needs root", err)
 
     def test_bare_runs_the_command_unmeasured(self):
         code, out, err = self.as_nobody("--if-unavailable", "bare", "--", "sh", "-c", "echo was run; exit 3")
         self.assertEqual((code, out), (3, "was run\n"))
-        self.assertIn("warning: running the command without measuring it: following processes needs root", err)
+        self.assertIn("warning: running the command without measuring it: tracking processes needs root", err)
         self.assertEqual(self.as_nobody("--if-unavailable", "bare", "--", "/nonexistent")[0], 127)
 
     def test_an_unknown_choice_is_an_error(self):

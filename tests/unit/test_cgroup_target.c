@@ -146,11 +146,10 @@ static void the_error_for_an_unknown_cgroup_names_the_hierarchies(void **state)
 {
 	mounts(*state, ALL, "/");
 	assert_not_found(*state, "/mem/none", -ENOENT, "/mem, ");
-	assert_not_found(*state, "none", -ENOENT, "there is no cgroup 'none'; version 1 is at ");
-	assert_not_found(*state, "", -ENOENT, "there is no cgroup ''");
+	assert_not_found(*state, "none", -ENOENT, "no cgroup 'none'; cgroup v1 is at ");
+	assert_not_found(*state, "", -ENOENT, "no cgroup ''");
 	mounts(*state, UNIFIED, "/");
-	assert_not_found(*state, "/mem/job", -ENOENT,
-			 "is no folder of a cgroup; cgroups are of version 2");
+	assert_not_found(*state, "/mem/job", -ENOENT, "is not a cgroup directory; cgroups are v2");
 	place_put(*state, "mountinfo", "");
 	assert_not_found(*state, "job", -ENOENT, "not mounted here");
 }

@@ -73,7 +73,7 @@ static void one_that_would_stall_too_long_is_skipped_and_reported_once(void **st
 	assert_int_equal(f->nr_skips, 1);
 	assert_int_equal(f->skips[0], 2);
 	assert_string_equal(f->reason,
-			    "reading it would take 0.819 s, and --pss allows 0.600 s at once");
+			    "reading it would take 0.819 s, but --pss allows 0.600 s at a time");
 	assert_int_equal(f->pss.cost.skipped, 1);
 	assert_int_equal(f->smp.value[M_pss_unread], 1);
 	assert_int_equal(f->smp.value[M_pss], 1000 * 2048);

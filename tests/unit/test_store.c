@@ -250,7 +250,7 @@ static void the_thread_reports_why_it_stores_nothing(void **state)
 	store_put(s, RUN, strlen(RUN));
 	store_finish(s);
 	assert_non_null(store_describe_failure(s, why, sizeof(why)));
-	assert_non_null(strstr(why, "not a store"));
+	assert_non_null(strstr(why, "not a bpfmon store"));
 	assert_int_equal(store_run(s), 0);
 	store_free(s);
 }

@@ -138,7 +138,7 @@ static void file_that_is_no_database_is_refused(void **state)
 	file_write(p->path, "once upon a time there was a text, longer than the header that a "
 			    "database would have, which is one hundred bytes");
 	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EUCLEAN);
-	assert_non_null(strstr(d.why, "not a store"));
+	assert_non_null(strstr(d.why, "not a bpfmon store"));
 }
 
 static void bytes_that_were_flipped_are_an_error_and_no_crash(void **state)

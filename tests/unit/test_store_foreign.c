@@ -17,9 +17,9 @@ static void assert_not_written(const char *path, int err)
 	struct database d;
 
 	assert_int_equal(database_open(&d, path, DATABASE_WRITE), err);
-	assert_non_null(strstr(d.why, "everybody may write"));
+	assert_non_null(strstr(d.why, "world-writable directory"));
 	assert_int_equal(database_open(&d, path, DATABASE_CHANGE), err);
-	assert_non_null(strstr(d.why, "everybody may write"));
+	assert_non_null(strstr(d.why, "world-writable directory"));
 }
 
 static void empty_the_victim(const struct foreign *f)

@@ -174,7 +174,7 @@ static void check_optional(const struct optionals *o, struct found *x)
 				  row->needs);
 		else if (i == OPTIONAL_EXACT_PEAK && user_borrows_rights()) /* nor is this */
 			found_put(x, row->title, false,
-				  "needs root, as it slows down all processes of the machine");
+				  "needs root, because it slows down all processes of the machine");
 		else if (row->instead_of == NR_OPTIONALS || o->there & OPTIONAL_BIT(i) ||
 			 o->missing[i][0]) /* else it is not needed */
 			found_put(x, row->title, !o->missing[i][0], o->missing[i]);
@@ -243,10 +243,9 @@ static void check_births(struct found *x)
 /* Some kernels hide process 1 from the programs, and no other. */
 static void check_first_process(struct tracker *t, const struct found *x)
 {
-	found_put_row(
-		x, "following process 1", !tracker_follow(t, 1),
-		"the kernel hides it from BPF programs; what it uses is in no run, nor in the "
-		"node of an agent");
+	found_put_row(x, "following process 1", !tracker_follow(t, 1),
+		      "the kernel hides it from BPF programs; its use is missing in runs and in "
+		      "the node of an agent");
 }
 
 /* Loading and attaching the programs is the only reliable check. */
@@ -282,7 +281,7 @@ static void check_loading(struct found *x, const struct refusals *refusals)
 static void verdict_print_cannot(const char *why)
 {
 	terminal_begin_alarm(stdout);
-	printf("bpfmon cannot run here:");
+	printf("bpfmon cannot measure here:");
 	terminal_end_alarm(stdout);
 	printf(" %s\n", why);
 }
@@ -290,7 +289,7 @@ static void verdict_print_cannot(const char *why)
 static void verdict_print_of_agent(const struct found *x)
 {
 	if (x->source)
-		printf("a run here is measured by BPF, through the agent at %s\n", x->agent);
+		printf("BPF is available through the agent at %s\n", x->agent);
 	else
 		verdict_print_cannot(x->why_no_agent);
 }
@@ -300,14 +299,15 @@ static void verdict_print_without_bpf(const struct found *x)
 	char why[700];
 
 	if (!x->source) {
-		snprintf(why, sizeof(why),
-			 "/proc does not list children of processes, and without BPF: %s", x->why);
+		snprintf(
+			why, sizeof(why),
+			"/proc does not list the children of processes, and BPF is unavailable: %s",
+			x->why);
 		verdict_print_cannot(why);
 	} else if (!strcmp(x->source, "agent")) {
-		printf("a run here is measured by BPF, through the agent at %s: %s\n", AGENT_SOCKET,
-		       x->why);
+		printf("BPF is available through the agent at %s: %s\n", AGENT_SOCKET, x->why);
 	} else {
-		printf("a run here is measured from /proc, which knows less than BPF: %s\n",
+		printf("BPF is unavailable; runs are measured from /proc, with less detail: %s\n",
 		       x->why);
 	}
 }
@@ -319,12 +319,12 @@ static void found_print_verdict(const struct found *x)
 	else if (*x->why)
 		verdict_print_without_bpf(x);
 	else if (x->without_length)
-		printf("a run here is measured by BPF, without: %s\n", x->without_text);
+		printf("BPF is available, except for: %s\n", x->without_text);
 	else
-		puts("a run here is measured by BPF: everything is available");
+		puts("BPF is available, with all features and metrics");
 	if (x->nr_off)
-		printf("switched off: %u metrics of what threads wait for (disk, swap, memory); "
-		       "sysctl -w kernel.task_delayacct=1 switches them on for what begins then, "
+		printf("%u delay metrics (disk, swap, memory) are disabled; 'sysctl -w "
+		       "kernel.task_delayacct=1' enables them for new processes, and "
 		       "kernel.task_delayacct=1 in a file of /etc/sysctl.d at each boot\n",
 		       x->nr_off);
 }
@@ -383,7 +383,7 @@ static int check_run(const struct check_options *o)
 			settings_print(files);
 		status = x.source ? 0 : EXIT_CANNOT;
 	} else {
-		log_error("out of memory for what this machine offers");
+		log_error("out of memory");
 	}
 	free(x.rows_text);
 	free(x.without_text);

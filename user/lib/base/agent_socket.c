@@ -37,7 +37,7 @@ int agent_socket_connect(const char *path, char *why, size_t size)
 	int fd, err = 0;
 
 	if (snprintf(at.sun_path, sizeof(at.sun_path), "%s", path) >= (int)sizeof(at.sun_path)) {
-		snprintf(why, size, "the path of the agent's socket is too long: %s", path);
+		snprintf(why, size, "path of the agent's socket is too long: %s", path);
 		return -ENAMETOOLONG;
 	}
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -48,11 +48,13 @@ int agent_socket_connect(const char *path, char *why, size_t size)
 	if (err == -ETIMEDOUT) {
 		snprintf(why, size, AGENT_HANGS);
 	} else if (err) {
-		snprintf(why, size, "no agent answers at %s: %s; is bpfmon-agent running?", path,
+		snprintf(why, size,
+			 "cannot connect to the agent at %s: %s; is bpfmon-agent running?", path,
 			 strerror(-err));
 	} else if (!listener_is_root(fd)) {
 		err = -EPERM;
-		snprintf(why, size, "the agent at %s is not root's: it gets nothing", path);
+		snprintf(why, size, "refusing to use the agent at %s, which does not run as root",
+			 path);
 	} else {
 		return fd;
 	}

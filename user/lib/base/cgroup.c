@@ -45,7 +45,7 @@ int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_
 		err = cgroup_find_folder(proc, parent->is_v2 ? NULL : CONTROLLER, path,
 					 parent->path, &mount);
 	if (err) {
-		snprintf(why, size, "the cgroups of the memory controller are not mounted here");
+		snprintf(why, size, "the cgroup hierarchy of the memory controller is not mounted");
 		return err;
 	}
 	/*
@@ -89,11 +89,11 @@ int cgroup_make(const char *proc, struct cgroup *cg, char *why, size_t size)
 			break;
 	}
 	if (err)
-		snprintf(why, size, "no cgroup can be made in '%s': %s%s", parent.path,
+		snprintf(why, size, "cannot create a cgroup in '%s': %s%s", parent.path,
 			 strerror(-err),
-			 err == -EACCES || err == -EPERM ? "; use sudo, or start bpfmon in a "
-							   "cgroup that was handed to its user"
-							 : "");
+			 err == -EACCES || err == -EPERM
+				 ? "; use sudo, or start bpfmon in a cgroup delegated to its user"
+				 : "");
 	return err;
 }
 
@@ -372,8 +372,7 @@ static __attribute__((noinline)) void cgroup_target_explain(const char *proc, co
 	struct cgroup_mount m;
 	struct stat st;
 	int n = snprintf(why, size,
-			 stat(name, &st) ? "there is no cgroup '%s'"
-					 : "'%s' is no folder of a cgroup",
+			 stat(name, &st) ? "no cgroup '%s'" : "'%s' is not a cgroup directory",
 			 name);
 
 	while (cgroup_mount_next(f, &m)) {
@@ -387,11 +386,11 @@ static __attribute__((noinline)) void cgroup_target_explain(const char *proc, co
 	if (n < 0 || (size_t)n >= size)
 		return;
 	if (*v1)
-		snprintf(why + n, size - (size_t)n, "; version 1 is at %s%s%s", v1,
-			 *v2 ? ", version 2 at " : "", v2);
+		snprintf(why + n, size - (size_t)n, "; cgroup v1 is at %s%s%s", v1,
+			 *v2 ? ", cgroup v2 at " : "", v2);
 	else
 		snprintf(why + n, size - (size_t)n, "; cgroups are %s%s",
-			 *v2 ? "of version 2 here, at " : "not mounted here", v2);
+			 *v2 ? "v2 here, at " : "not mounted here", v2);
 }
 
 uint64_t cgroup_target_id(const struct cgroup_target *t)
@@ -416,8 +415,9 @@ int cgroup_target_find(const char *proc, const char *name, struct cgroup_target 
 		return err;
 	}
 	if (!t->cg.is_v2 && !t->controller[0]) {
-		snprintf(why, size, "'%s' is in a hierarchy without a controller; %s", t->cg.path,
-			 "name the job's cgroup in one with a controller, as memory or pids");
+		snprintf(
+			why, size, "'%s' is in a hierarchy without a controller; %s", t->cg.path,
+			"give the cgroup in a hierarchy with a controller, such as memory or pids");
 		return -EINVAL;
 	}
 	err = cgroup_of_process(proc, t->cg.is_v2 ? NULL : t->controller, path, &is_v2,

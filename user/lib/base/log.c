@@ -110,7 +110,7 @@ static bool info_has_room(void)
 	room--;
 	n = atomic_exchange(&left_out, 0);
 	if (n)
-		log_note("%zu lines are left out here: too many came at once", n);
+		log_note("%zu messages suppressed here", n);
 	return true;
 }
 

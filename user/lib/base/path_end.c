@@ -116,8 +116,8 @@ static int walk_follow_link(struct walk *w)
 	if (++w->nr_links > MAX_LINKS)
 		return -ELOOP;
 	if (file_is_of_others(&st) && path_end_is_open_to_all(p)) {
-		p->why = "it leads through a link of another user in a folder that everybody may "
-			 "write to; name the file itself, or remove the link";
+		p->why = "the path contains a symbolic link of another user in a world-writable "
+			 "directory; name the file itself, or remove the link";
 		return -EACCES;
 	}
 	if (folder_is_proc(p->folder)) {

@@ -102,16 +102,16 @@ int proc_connector_open(struct proc_connector *c, const char **why)
 	if (c->fd < 0)
 		return connector_fail(
 			c, -errno, why,
-			"the kernel or a filter refuses its socket (CONFIG_PROC_EVENTS)");
+			"the kernel or a filter refused the socket (CONFIG_PROC_EVENTS)");
 	setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 	if (bind(c->fd, (const struct sockaddr *)&address, sizeof(address)))
 		return connector_fail(c, -errno, why, "needs Linux 6.6, or CAP_NET_ADMIN");
 	err = connector_request(c, PROC_CN_MCAST_LISTEN);
 	if (err)
-		return connector_fail(c, err, why, "needs the network namespace of the machine");
+		return connector_fail(c, err, why, "needs the network namespace of the host");
 	if (!connector_read_answer(c))
 		return connector_fail(c, -EPERM, why,
-				      "needs the PID and user namespace of the machine");
+				      "needs the PID and user namespace of the host");
 	return 0;
 }
 

@@ -215,25 +215,25 @@ static int rights_check(const struct process_rights *s, uid_t uid, gid_t gid, ch
 			size_t size)
 {
 	if (!uid)
-		snprintf(why, size,
-			 "process %d: whether it is root's own cannot be decided by its IDs",
+		snprintf(why, size, "the IDs of process %d do not show whether it belongs to root",
 			 s->pid);
 	else if (!ids_are(s->uid, uid))
 		snprintf(why, size,
-			 "process %d is another user's (its real, effective and saved user are %u, "
-			 "%u, %u, and the caller's is %u)",
+			 "process %d belongs to another user (its real, effective and saved user "
+			 "IDs are %u, %u and %u, the caller's is %u)",
 			 s->pid, s->uid[0], s->uid[1], s->uid[2], uid);
 	else if (!ids_are(s->gid, gid))
 		snprintf(why, size,
-			 "process %d is of another group (its real, effective and saved group are "
-			 "%u, %u, %u, and the caller's is %u)",
+			 "process %d belongs to another group (its real, effective and saved group "
+			 "IDs are %u, %u and %u, the caller's is %u)",
 			 s->pid, s->gid[0], s->gid[1], s->gid[2], gid);
 	else if (s->permitted & ~s->ambient)
-		snprintf(why, size, "process %d has capabilities that its user has not", s->pid);
+		snprintf(why, size, "process %d has capabilities that its user does not have",
+			 s->pid);
 	else if (s->file.st_uid != uid || s->file.st_gid != gid)
 		snprintf(why, size,
-			 "process %d is protected from its user (it is not dumpable: its program "
-			 "has rights of its own, or it has asked for that)",
+			 "process %d is protected from its user (not dumpable: its program has "
+			 "privileges, or requested this)",
 			 s->pid);
 	else
 		return 0;
@@ -267,7 +267,7 @@ static int namespace_check(pid_t pid, int folder, char *why, size_t size)
 			 pid);
 		return -EPERM;
 	}
-	snprintf(why, size, "process %d: its user namespace cannot be read: %s", pid,
+	snprintf(why, size, "cannot read the user namespace of process %d: %s", pid,
 		 strerror(-differs));
 	return differs == -ENOENT || differs == -ESRCH ? -ESRCH : -EPERM;
 }
@@ -283,11 +283,11 @@ static int process_check_rights(pid_t pid, uid_t uid, gid_t gid, char *why, size
 	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	err = folder < 0 ? -errno : rights_read(&s, folder);
 	if (err) { /* with hidepid, /proc lacks processes of other users */
-		snprintf(why, size, "process %d cannot be looked at: %s", pid, strerror(-err));
+		snprintf(why, size, "cannot inspect process %d: %s", pid, strerror(-err));
 		return err == -ENOENT || err == -EACCES ? -EPERM : err;
 	}
 	if (s.leader != pid) {
-		snprintf(why, size, "process %d: this is a thread of process %d", pid, s.leader);
+		snprintf(why, size, "%d is a thread of process %d", pid, s.leader);
 		return -EINVAL;
 	}
 	err = rights_check(&s, uid, gid, why, size);
@@ -313,7 +313,7 @@ int process_check_owner(int pid_fd, uid_t uid, gid_t gid, char *why, size_t size
 		return -ESRCH;
 	}
 	if (pid < 0)
-		snprintf(why, size, "the descriptor is no process that this /proc has: %s",
+		snprintf(why, size, "the descriptor refers to no process in this /proc: %s",
 			 strerror(-pid));
 	return err;
 }
@@ -329,8 +329,7 @@ int process_check_numbers(int pid_fd, char *why, size_t size)
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		if (folder >= 0 && !namespace_differs(folder, kinds[i]))
 			continue;
-		snprintf(why, size,
-			 "its %s namespace is another one than the agent's, or cannot be read",
+		snprintf(why, size, "its %s namespace differs from the agent's, or cannot be read",
 			 kinds[i]);
 		return -EPERM;
 	}

@@ -43,19 +43,19 @@ uint64_t block_target_id(const struct cgroup_target *target, char *why, size_t s
 	struct stat st;
 
 	if (!target) {
-		snprintf(why, size, "there is no cgroup; see --own-cgroup and attach --cgroup");
+		snprintf(why, size, "no cgroup; see --own-cgroup and attach --cgroup");
 		return 0;
 	}
 	controller = target->cg.is_v2 ? "io" : "blkio";
 	if (cgroup_target_find_twin("/proc/self", target, controller, folder)) {
-		snprintf(why, size, "there is no cgroup of that path in the blkio hierarchy");
+		snprintf(why, size, "no cgroup of that path in the blkio hierarchy");
 		return 0;
 	}
 	snprintf(path, sizeof(path), "%s/io.stat", folder);
 	if (target->cg.is_v2 && access(path, F_OK)) {
 		snprintf(why, size,
-			 "the io controller is off for the cgroup: its block I/O is that of one "
-			 "above it, with others");
+			 "the io controller is disabled for the cgroup; an ancestor counts its "
+			 "block I/O with that of others");
 		return 0;
 	}
 	if (!stat(folder, &st))

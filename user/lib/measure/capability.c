@@ -95,8 +95,8 @@ static int check_kernel(char *why, size_t size)
 	/* only for a clear message; loading decides */
 	if (!uname(&uts) && sscanf(uts.release, "%d.%d", &major, &minor) == 2 &&
 	    (major < 5 || (major == 5 && minor < 14))) {
-		snprintf(why, size, "this kernel is %d.%d and the oldest that can be used is 5.14",
-			 major, minor);
+		snprintf(why, size, "this kernel is %d.%d, but 5.14 or later is required", major,
+			 minor);
 		return -ENOSYS;
 	}
 	return 0;
@@ -113,12 +113,12 @@ static int check_btf(char *why, size_t size)
 		return 0;
 	if (access("/sys/kernel", F_OK))
 		snprintf(why, size,
-			 "the kernel's types are in %s, and /sys is not mounted; try: %s", BTF_PATH,
-			 "mount -t sysfs sysfs /sys");
+			 "the kernel's type information is in %s, but /sys is not mounted; try: %s",
+			 BTF_PATH, "mount -t sysfs sysfs /sys");
 	else
 		snprintf(why, size,
-			 "the kernel does not describe its types (%s); use one built "
-			 "with CONFIG_DEBUG_INFO_BTF",
+			 "the kernel has no type information (%s); use one built with "
+			 "CONFIG_DEBUG_INFO_BTF",
 			 BTF_PATH);
 	return -ENOENT;
 }
@@ -171,7 +171,7 @@ static bool has_pressure(void)
 	return has;
 }
 
-#define NO_CGROUP "only of a cgroup of version 2, see attach --cgroup and --own-cgroup"
+#define NO_CGROUP "only for a cgroup v2; see attach --cgroup and --own-cgroup"
 
 /* Programs without which a metric is unknown. */
 static const struct needed_program {
@@ -222,18 +222,18 @@ static const char *metric_why_uncounted(enum metric_id id, const struct optional
 	return why;
 }
 
-const char capability_delays_off[] = "switched off: sysctl kernel.task_delayacct is 0";
+const char capability_delays_off[] = "disabled: sysctl kernel.task_delayacct is 0";
 
 static const char *why_not_in_tasks(enum metric_id id)
 {
 	if (id == M_irq_delay)
 		return "kernel built without CONFIG_IRQ_TIME_ACCOUNTING";
 	if (metric_get(id)->source == SOURCE_DELAY)
-		return "kernel does not keep it: needs CONFIG_TASK_DELAY_ACCT, and it may "
-		       "be new";
+		return "not provided by the kernel: needs CONFIG_TASK_DELAY_ACCT, and may need a "
+		       "newer kernel";
 	if (metric_get(id)->group == GROUP_IO)
 		return "kernel built without CONFIG_TASK_IO_ACCOUNTING";
-	return "kernel does not keep it for a task";
+	return "not provided by the kernel for a task";
 }
 
 static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
@@ -249,12 +249,11 @@ static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 	if (metric_get(id)->source == SOURCE_DELAY && !task_delays_are_kept())
 		return capability_delays_off;
 	if (id == M_runqueue_wait && !has_runqueue_wait())
-		return "kernel does not keep it: needs CONFIG_SCHED_INFO";
+		return "not provided by the kernel: needs CONFIG_SCHED_INFO";
 	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
-		return "kernel does not report it: needs CONFIG_PROC_PAGE_MONITOR";
+		return "not provided by the kernel: needs CONFIG_PROC_PAGE_MONITOR";
 	if (metric_get(id)->source == SOURCE_HOST && !has_pressure())
-		return "kernel does not keep it: needs CONFIG_PSI, and may need psi=1 at "
-		       "boot";
+		return "not provided by the kernel: needs CONFIG_PSI, and may need psi=1 at boot";
 	return NULL;
 }
 
@@ -290,9 +289,9 @@ void capability_each(void (*fn)(void *context, const char *name, bool available,
 		fn(context, core_checks[i].name, !core_checks[i].check(why, sizeof(why)), why);
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
 		fn(context, hooks[i], capability_has_tracepoint(hooks[i]),
-		   "the kernel has no such tracepoint; 5.14 or later has it");
+		   "the kernel lacks this tracepoint; use 5.14 or later");
 	fn(context, "peaks of last images", capability_has_exact_peak(),
-	   "the address space is gone at exit (before 6.16): some are upper bounds");
+	   "the address space is gone at exit (before 6.16); some peaks are upper bounds");
 	fn(context, "place for a cgroup",
 	   !cgroup_find_parent("/proc/self", &parent, why, sizeof(why)), why);
 }
@@ -343,17 +342,16 @@ int permission_check(const char *proc, char *why, size_t size)
 	read_status(proc, "CapEff:", "%" SCNx64, &caps);
 	read_status(proc, "Uid:", "%*u %" SCNu64, &uid);
 	if (!(caps & admin) && (caps & both) != both) {
-		snprintf(why, size,
-			 "following processes needs root, or CAP_BPF and CAP_PERFMON; %s",
+		snprintf(why, size, "tracking processes needs root, or CAP_BPF and CAP_PERFMON; %s",
 			 uid ? "try sudo bpfmon"
-			     : "this root has neither: a container has to be started with "
-			       "--privileged, or with these two added");
+			     : "root has neither here; start the container with --privileged, or "
+			       "add both");
 		return -EPERM;
 	}
 	if (is_in_a_user_namespace(proc)) {
 		snprintf(why, size,
-			 "following processes needs root of the machine, and bpfmon runs in a "
-			 "user namespace (a rootless container?); start bpfmon outside of it");
+			 "tracking processes needs root outside of user namespaces, but bpfmon "
+			 "runs in one (a rootless container?); start it outside");
 		return -EPERM;
 	}
 	return 0;
@@ -362,7 +360,7 @@ int permission_check(const char *proc, char *why, size_t size)
 const char *permission_hint(const char *proc)
 {
 	if (has_seccomp_filter(proc))
-		return "; a seccomp filter may be why: start the container with --privileged or "
-		       "--security-opt seccomp=unconfined";
+		return "; a seccomp filter may be the cause: start the container with --privileged "
+		       "or --security-opt seccomp=unconfined";
 	return NULL;
 }

@@ -233,7 +233,7 @@ static const char *why_absent(const struct cgroup_stat *c, const struct run *run
 	char folder[4096];
 
 	if (!c->target)
-		return run->is_attached ? "no cgroup was attached to; see --cgroup"
+		return run->is_attached ? "not attached to a cgroup; see --cgroup"
 					: "the command has no cgroup of its own; see --own-cgroup";
 	for (size_t i = 0; i < NR_VALUES; i++) {
 		int file = values[i].at[version].file;
@@ -241,15 +241,15 @@ static const char *why_absent(const struct cgroup_stat *c, const struct run *run
 		if (values[i].id != id)
 			continue;
 		if (!values[i].at[version].find)
-			return "only a cgroup of version 2 reports it";
+			return "only available for cgroup v2";
 		if (c->fd[file] < 0 && version)
-			return "the cgroup has no such controller, or the kernel lacks the value";
+			return "the cgroup lacks the controller, or the kernel lacks the value";
 		if (c->fd[file] < 0 &&
 		    cgroup_target_find_twin("/proc/self", c->target,
 					    files[version][file].controller, folder))
-			return "there is no cgroup of that path in the controller's hierarchy";
+			return "no cgroup of that path in the hierarchy of the controller";
 	}
-	return "kernel does not report it for a cgroup";
+	return "not provided by the kernel for a cgroup";
 }
 
 void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target, struct run *run)

@@ -145,7 +145,7 @@ static bool known_process_is_free(struct job *job, const struct known_process *t
 		return true;
 	job->view.tally.summary.complete = false;
 	snprintf(job->view.tally.summary.reason, sizeof(job->view.tally.summary.reason),
-		 "some of the descendants are in runs of their own, and are counted there alone");
+		 "some descendants belong to other runs and count only there");
 	return false;
 }
 
@@ -186,8 +186,8 @@ static int targets_check(struct job *job, char *why, size_t size)
 		    books_owner(job->view.books, &r.account) == job->above)
 			continue;
 		snprintf(why, size,
-			 "processes %d and %d are in different runs already; attach to "
-			 "them one by one",
+			 "processes %d and %d already belong to different runs; attach to each "
+			 "separately",
 			 spec->targets[0], spec->targets[i]);
 		return -EBUSY;
 	}

@@ -54,17 +54,13 @@ static int missing_explain(pid_t pid, bool has_any, char *why, size_t size)
 	if (procstat_read(pid, &state, &parent)) {
 		if (has_any)
 			return 0;
-		snprintf(why, size, "process %d has just ended; there is nothing to attach to",
-			 pid);
+		snprintf(why, size, "process %d has just ended", pid);
 	} else {
-		snprintf(why, size,
-			 "process %d exists, but not among the tasks that the kernel shows bpfmon: "
-			 "%s",
+		snprintf(why, size, "process %d exists, but is not visible to BPF programs: %s",
 			 pid,
-			 procstat_is_own_namespace()
-				 ? "it hides it from BPF programs"
-				 : "start bpfmon in the PID namespace that /proc is of (unshare "
-				   "--pid needs --fork)");
+			 procstat_is_own_namespace() ? "the kernel hides it"
+						     : "start bpfmon in the PID namespace of /proc "
+						       "(unshare --pid needs --fork)");
 	}
 	return -ESRCH;
 }
@@ -81,7 +77,7 @@ static int named_check(struct tracker *t, const struct job_spec *o, char *why, s
 
 	tracker_each_process(t, named_note, &n);
 	if (n.impostor) {
-		snprintf(why, size, "process %d has ended, and another has its PID by now",
+		snprintf(why, size, "process %d has ended, and another process has its PID now",
 			 n.impostor);
 		return -ESRCH;
 	}
@@ -169,9 +165,8 @@ static int job_follow(struct job *job, char *why, size_t size)
 		return job_follow_processes(job, why, size);
 	job->target.id = o->tracker.cgroup->id;
 	if (tracker_is_in_a_pid_namespace(&job->view.books->tracker))
-		log_warn("processes that are in the cgroup already and outside of bpfmon's PID "
-			 "namespace are "
-			 "not seen: the kernel shows only those inside");
+		log_warn("processes that are already in the cgroup but outside bpfmon's PID "
+			 "namespace are not measured: they are not visible");
 	return target_seed(job);
 }
 
@@ -212,10 +207,10 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 	*why = '\0'; /* may contain the reason for a refused optional program */
 	err = job_follow(job, why, size);
 	if (err && spec->command)
-		snprintf(why, size, "the command's process %d cannot be followed: %s",
-			 spec->command, strerror(-err));
+		snprintf(why, size, "cannot track the command's process %d: %s", spec->command,
+			 strerror(-err));
 	else if (err && !*why)
-		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
+		snprintf(why, size, "cannot track the running processes: %s", strerror(-err));
 	tally_view_choose_metrics(&job->view);
 	job_open_files(job); /* now: their present values are the baseline */
 	limit_watch_open(job);

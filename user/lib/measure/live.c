@@ -75,11 +75,12 @@ int live_take(struct live *l, int fd, bool processes, char *why, size_t size)
 	uid_t uid;
 
 	if (!live_may_see(fd, l->view->run, &uid)) {
-		snprintf(why, size, "the run is of another user; only that user and root see it");
+		snprintf(why, size,
+			 "the run belongs to another user; only that user and root can watch it");
 		return -EPERM;
 	}
 	if (!one) {
-		snprintf(why, size, "%d others look at the run already, which is the most",
+		snprintf(why, size, "%d others are already watching the run, which is the limit",
 			 LIVE_LISTENERS);
 		return -EUSERS;
 	}

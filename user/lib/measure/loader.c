@@ -309,7 +309,7 @@ static void refusal_print(const struct relocated *r, int err)
 	options.log_size = LOG_BYTES;
 	options.log_buf = log;
 	fd = relocated_load(r, &options);
-	fprintf(stderr, "program '%s' is refused: %s\n%s", bpf_program__name(r->program),
+	fprintf(stderr, "the kernel refused program '%s': %s\n%s", bpf_program__name(r->program),
 		strerror(-err), log);
 	if (fd >= 0)
 		close(fd);

@@ -20,8 +20,7 @@
 #define NONE NR_OPTIONALS
 #define TRACEPOINT(name, more) name, "needs the tracepoint " name more
 #define OTHER(needs) NULL, needs
-#define FUNCTIONS_OF_SOCKETS                                                                       \
-	"needs programs at the end of the kernel's functions of sockets, and a kernel before 6.3"
+#define FUNCTIONS_OF_SOCKETS "needs fexit programs on socket functions, and a kernel before 6.3"
 
 static const struct optional_row rows[NR_OPTIONALS] = {
 #define OPTIONAL(id, ...) [OPTIONAL_##id] = { __VA_ARGS__ },
@@ -73,7 +72,7 @@ void optionals_explain(struct optionals *x, unsigned wanted,
 
 void optionals_refuse(struct optionals *x, bool exact_peak)
 {
-	static const char why[] = "needs BPF, and the source is /proc";
+	static const char why[] = "needs BPF";
 
 	optional_explain(x, OPTIONAL_OOM, why);
 	if (exact_peak)
@@ -153,9 +152,9 @@ static void optionals_attach_each(struct optionals *x, struct bpfmon *skel, unsi
 		if (!err)
 			continue;
 		x->there &= ~OPTIONAL_BIT(i);
-		snprintf(why, sizeof(why), "the kernel does not attach the program: %s",
+		snprintf(why, sizeof(why), "the kernel refused to attach the program: %s",
 			 is_of_root && fds->root < 0
-				 ? "no cgroups of version 2 are mounted"
+				 ? "cgroup v2 is not mounted"
 				 : strerror(err == -ENOTSUPP ? EOPNOTSUPP : -err));
 		optional_explain(x, i, why);
 	}
@@ -173,7 +172,7 @@ static void optionals_drop_part(struct optionals *x, enum optional_group group)
 			continue;
 		bpf_link__destroy(x->links[i]);
 		x->links[i] = NULL;
-		optional_explain(x, i, "the kernel lacks another one of its functions");
+		optional_explain(x, i, "the kernel lacks another function of the group");
 	}
 	x->there &= ~all;
 }

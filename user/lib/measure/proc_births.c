@@ -327,7 +327,7 @@ void proc_births_receive(struct proc_source *p)
 	if (now_ns - b->since_ns < WINDOW_NS)
 		return;
 	if (b->is_on && b->since_ns && b->spent_ns > (now_ns - b->since_ns) / WINDOW_SHARE)
-		births_close(p, "the machine has too many of them");
+		births_close(p, "too many events on this machine");
 	b->since_ns = now_ns;
 	b->spent_ns = b->own_ns = 0;
 }

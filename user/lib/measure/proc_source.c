@@ -13,7 +13,7 @@
 /* Returns why a metric is unknown without BPF, or NULL. */
 static const char *why_unusable(enum metric_id id)
 {
-	static const char needs_bpf[] = "only known with BPF; the source is /proc";
+	static const char needs_bpf[] = "needs BPF";
 	static const enum metric_id known[] = {
 		M_cpu,       M_user,   M_system, M_minflt, M_majflt, M_nvcsw, M_nivcsw,
 		M_rchar,     M_wchar,  M_syscr,  M_syscw,  M_read,   M_write, M_cancelled_write,
@@ -26,7 +26,7 @@ static const char *why_unusable(enum metric_id id)
 	if (!metric_source_get(metric_get(id)->source)->without_bpf)
 		return needs_bpf;
 	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
-		return "kernel does not report it: needs CONFIG_PROC_PAGE_MONITOR";
+		return "not provided by the kernel: needs CONFIG_PROC_PAGE_MONITOR";
 	return NULL;
 }
 

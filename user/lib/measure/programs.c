@@ -149,7 +149,7 @@ static void refusal_explain(const struct bpf_program *p, int err, char *why, siz
 	if (err == -EPERM || err == -EACCES || err == -EOPNOTSUPP)
 		program_type_explain(type, err, why, size);
 	else
-		snprintf(why, size, "the kernel refuses the program %s of type %s: %s",
+		snprintf(why, size, "the kernel refused program %s of type %s: %s",
 			 bpf_program__name(p), type->name, strerror(-err));
 }
 
@@ -169,7 +169,7 @@ static void refused_note(void *context, const struct bpf_program *p, int err)
 	refusal_explain(p, err, a->fatal, sizeof(a->fatal));
 	n = strlen(a->fatal);
 	if (!strstr(a->fatal, name))
-		snprintf(a->fatal + n, sizeof(a->fatal) - n, "; the program %s needs it", name);
+		snprintf(a->fatal + n, sizeof(a->fatal) - n, "; program %s needs it", name);
 }
 
 /* Returns the programs that are redundant with @set. */
@@ -315,14 +315,14 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 
 	if (o->cgroup && !o->cgroup->cg.is_v2 &&
 	    capability_cgroup_subsys(o->cgroup->controller) < 0) {
-		snprintf(why, size, "the kernel's types do not contain the controller '%s'",
+		snprintf(why, size, "the kernel has no cgroup controller '%s'",
 			 o->cgroup->controller);
 		return -ENOENT;
 	}
 	libbpf_set_print(o->verbose ? libbpf_be_verbose : libbpf_be_quiet);
 	err = programs_load_optional(skel, o, x, why, size);
 	if (err && !*why)
-		snprintf(why, size, "the kernel did not load the programs: %s", strerror(-err));
+		snprintf(why, size, "cannot load the BPF programs: %s", strerror(-err));
 	if (err && hint && (err == -EPERM || err == -ENOSYS))
 		snprintf(why + strlen(why), size - strlen(why), "%s", hint);
 	return err;
@@ -341,7 +341,7 @@ static void unattached_explain(const struct bpfmon *skel, int err, char *why, si
 		refusal_explain(p, err, why, size);
 		return;
 	}
-	snprintf(why, size, "the kernel did not attach the programs: %s", strerror(-err));
+	snprintf(why, size, "cannot attach the BPF programs: %s", strerror(-err));
 }
 
 int programs_attach(struct tracker *t, char *why, size_t size)

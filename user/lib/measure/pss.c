@@ -207,7 +207,7 @@ static void space_skip_too_large(struct pss *p, struct pss_space *s, int64_t cos
 	char reason[128];
 
 	snprintf(reason, sizeof(reason),
-		 "reading it would take %.3f s, and --pss allows %.3f s at once",
+		 "reading it would take %.3f s, but --pss allows %.3f s at a time",
 		 (double)cost_ns / NSEC_PER_SEC, (double)p->capacity_ns / NSEC_PER_SEC);
 	space_skip(p, s, reason);
 }

@@ -39,7 +39,7 @@ static int sender_find(const struct span_caller *c, struct peer_process *sender,
 
 	sender->came_boot_ns = c->came_boot_ns;
 	if (err == -ESRCH)
-		snprintf(why, size, "the process that connected has ended");
+		snprintf(why, size, "the connecting process has ended");
 	else if (err)
 		snprintf(why, size, "%s", strerror(-err));
 	return err;
@@ -50,7 +50,7 @@ static int command_check(const struct span_desk *d, char *why, size_t size)
 {
 	if (d->job->spec->command)
 		return 0;
-	snprintf(why, size, "the run has no command: it was attached to what runs");
+	snprintf(why, size, "spans need a run that started the command, not an attachment");
 	return -EPERM;
 }
 
@@ -66,7 +66,7 @@ static int push_handle(struct span_desk *d, const struct span_caller *c, const c
 	if (!err)
 		err = sender_check(&d->job->spans, &sender, why, size);
 	if (!err && length > SPAN_MESSAGE_BYTES) {
-		snprintf(why, size, "it has more than %d bytes", SPAN_MESSAGE_BYTES);
+		snprintf(why, size, "more than %d bytes", SPAN_MESSAGE_BYTES);
 		err = -EMSGSIZE;
 	}
 	if (err)

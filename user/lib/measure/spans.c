@@ -125,7 +125,7 @@ static int span_begin(struct spans *all, struct span_message *m, const struct pr
 	int err;
 
 	if (above && above->depth + 1 >= MAX_SPAN_DEPTH) {
-		snprintf(why, size, "spans are nested %d deep already", MAX_SPAN_DEPTH);
+		snprintf(why, size, "spans are already nested %d levels deep", MAX_SPAN_DEPTH);
 		return -ELOOP;
 	}
 	s = span_append(all, m, r, above);
@@ -142,8 +142,7 @@ static int span_begin(struct spans *all, struct span_message *m, const struct pr
 		books_disown(all->view->books, &s->account);
 		span_remove(all, s);
 	}
-	snprintf(why, size, err == -ENOSPC ? "there are too many spans at once" : "%s",
-		 strerror(-err));
+	snprintf(why, size, err == -ENOSPC ? "too many spans at once" : "%s", strerror(-err));
 	return err;
 }
 
@@ -177,12 +176,11 @@ static int span_end(struct spans *all, const struct span_message *m, const struc
 	int err;
 
 	if (!s) {
-		snprintf(why, size, "this process is in no span '%s' that it has begun in place",
-			 m->label.name);
+		snprintf(why, size, "this process has not begun span '%s'", m->label.name);
 		return -ENOENT;
 	}
 	if (s != inner) {
-		snprintf(why, size, "'%s' began within '%s' and has not ended", inner->label.name,
+		snprintf(why, size, "'%s', begun within '%s', has not ended", inner->label.name,
 			 s->label.name);
 		return -EBUSY;
 	}
@@ -254,7 +252,7 @@ static int request_find_process(struct spans *all, const struct span_message *m,
 
 	if (!err && m->pid && m->pid != sender->pid) {
 		if ((pid_t)r->ppid != m->pid) {
-			snprintf(why, size, "process %d did not start the one that asks", m->pid);
+			snprintf(why, size, "process %d is not the parent of the caller", m->pid);
 			return -EPERM;
 		}
 		err = process_of_job(all, m->pid, r);

@@ -298,8 +298,8 @@ void tally_view_note_losses(struct tally_view *v)
 				v->block_io.forgone);
 	if (loss_of_view(v, LOSS_TASKS_FULL, &of_accounts) ||
 	    loss_of_view(v, LOSS_PROCESSES_FULL, &of_accounts))
-		snprintf(sum->reason, sizeof(sum->reason),
-			 "the map holds %u tasks; see --max-tasks", tracker_max_tasks(&b->tracker));
+		snprintf(sum->reason, sizeof(sum->reason), "the limit is %u tasks; see --max-tasks",
+			 tracker_max_tasks(&b->tracker));
 }
 
 void tally_view_note_costs(struct tally_view *v)

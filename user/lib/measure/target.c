@@ -40,7 +40,7 @@ void job_open_block_io(struct job *job, const struct cgroup_target *target)
 	if (!metric_set_has_source(&job->view.run->usable, SOURCE_BLOCK))
 		return;
 	if (job->view.books->whole_node) {
-		block_io_refuse(job, "the agent counts it for the jobs of the node alone");
+		block_io_refuse(job, "the agent counts it only for jobs of the node");
 		return;
 	}
 	id = block_target_id(target, why, sizeof(why));

@@ -39,13 +39,12 @@ int tenant_start_threads(struct tenant *t, char *why, size_t size)
 	err = intake ? pushed_start(&t->job.pushed, intake) : 0;
 
 	if (err) {
-		snprintf(why, size, "cannot listen to what programs push: %s", strerror(-err));
+		snprintf(why, size, "cannot receive data from programs: %s", strerror(-err));
 		return err;
 	}
 	err = job_start_pss(&t->job);
 	if (err)
-		snprintf(why, size, "the thread that reads PSS cannot be started: %s",
-			 strerror(-err));
+		snprintf(why, size, "cannot start the thread that reads PSS: %s", strerror(-err));
 	return err;
 }
 
@@ -259,7 +258,7 @@ static int assignment_take_sockets(struct assignment *a, struct request *r, char
 		r->udp_fds[i] = -1;
 	if (are_sockets)
 		return 0;
-	snprintf(why, size, "a stream, or what programs push to, is not a socket");
+	snprintf(why, size, "a stream or a socket for programs is not a socket");
 	return -ENOTSOCK;
 }
 
@@ -275,13 +274,13 @@ static int assignment_take_processes(struct assignment *a, const struct request 
 		if (pid > 0)
 			a->pids[nr++] = pid;
 		else if (pid != -ESRCH) {
-			snprintf(why, size, "a process that is to be followed cannot be seen: %s",
+			snprintf(why, size, "cannot access a process to measure: %s",
 				 strerror(-pid));
 			return pid;
 		}
 	}
 	if (!nr && r->nr_pids) {
-		snprintf(why, size, "what is to be followed has just ended");
+		snprintf(why, size, "the target has just ended");
 		return -ESRCH;
 	}
 	if (r->follow == FOLLOW_COMMAND) {
@@ -305,7 +304,7 @@ static int folder_find_path(int fd, char path[4096], char *why, size_t size)
 		path[n] = '\0';
 		return 0;
 	}
-	snprintf(why, size, "the cgroup's folder has no path: %s",
+	snprintf(why, size, "cannot find the path of the cgroup: %s",
 		 strerror(n < 0 ? errno : ENAMETOOLONG));
 	return n < 0 ? -errno : -ENAMETOOLONG;
 }

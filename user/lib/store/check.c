@@ -106,8 +106,7 @@ static int values_check(struct database *d, sqlite3 *model, const char *table, c
 	int rc, err;
 
 	sqlite3_snprintf(sizeof(format), format,
-			 "the column %%s of the table %s has a value that does not belong there, "
-			 "in run %%lld",
+			 "the column %%s of the table %s has an invalid value, in run %%lld",
 			 table);
 	sqlite3_str_appendall(text, "SELECT CASE");
 	rc = cases_put(d, model, table, text);
@@ -144,7 +143,7 @@ static int meta_check(struct database *d)
 			     "SELECT 'meta', id FROM run JOIN run_text ON run=id WHERE CASE WHEN"
 			     " json_valid(meta) THEN json_extract(meta, '$.kind') IS NOT 'meta'"
 			     " ELSE 1 END LIMIT 1",
-			     "the text of kind %s of run %lld is not such a line");
+			     "the text of kind %s of run %lld is invalid");
 }
 
 /*
@@ -163,7 +162,7 @@ static int file_check(struct database *d, const char *pragma)
 		said = (const char *)sqlite3_column_text(s, 0);
 	err = database_error(d, rc);
 	if (!err && (!said || strcmp(said, "ok") != 0))
-		err = database_damaged(d, "%s", said ? said : "SQLite gives no answer");
+		err = database_damaged(d, "%s", said ? said : "no response from SQLite");
 	sqlite3_finalize(s);
 	return err;
 }

@@ -13,21 +13,21 @@ int database_error(struct database *d, int status)
 		int status, err;
 		const char *why;
 	} known[] = {
-		{ SQLITE_BUSY, -EAGAIN, "others have been writing to it for too long" },
-		{ SQLITE_LOCKED, -EAGAIN, "others have been writing to it for too long" },
+		{ SQLITE_BUSY, -EAGAIN, "it is locked by other writers" },
+		{ SQLITE_LOCKED, -EAGAIN, "it is locked by other writers" },
 		{ SQLITE_FULL, -ENOSPC, "no space left on its disk" },
-		{ SQLITE_READONLY, -EROFS, "it may only be read" },
+		{ SQLITE_READONLY, -EROFS, "it is read-only" },
 		{ SQLITE_NOMEM, -ENOMEM, "out of memory" },
 		{ SQLITE_CORRUPT, -EUCLEAN,
-		  "the file is damaged; move it away, and a new one is begun" },
+		  "the file is damaged; move it away, and bpfmon will create a new one" },
 		{ SQLITE_PERM, -EPERM,
-		  "it, or a journal beside it, is another user's or has a second name, in a "
-		  "folder that everybody may write to; name another with --store" },
+		  "it or its journal belongs to another user or has several hard links, in a "
+		  "world-writable directory; use another one with --store" },
 		{ SQLITE_NOTADB, -EUCLEAN,
-		  "it is not a store of bpfmon; name another with --store" },
+		  "it is not a bpfmon store; use another one with --store" },
 		{ SQLITE_INTERRUPT, -EUCLEAN,
-		  "it is damaged: to read it takes more work than its size explains" },
-		{ SQLITE_TOOBIG, -EFBIG, "a value is longer than the 64 MiB that a store takes" },
+		  "it is damaged: reading it takes more work than its size explains" },
+		{ SQLITE_TOOBIG, -EFBIG, "a value is larger than 64 MiB, the limit of a store" },
 	};
 	int err = d->db ? sqlite3_system_errno(d->db) : 0;
 

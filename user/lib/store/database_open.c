@@ -46,7 +46,7 @@ static int database_check(struct database *d, bool *is_new)
 		return err;
 	if (application != SCHEMA_APPLICATION && (application || nr_tables)) {
 		snprintf(d->why, sizeof(d->why),
-			 "it is another program's database; name another file with --store");
+			 "it is the database of another program; use another file with --store");
 		return -EMEDIUMTYPE;
 	}
 	*is_new = !version && !nr_tables;
@@ -55,9 +55,9 @@ static int database_check(struct database *d, bool *is_new)
 	if (version == STORE_SCHEMA || *is_new)
 		return 0;
 	snprintf(d->why, sizeof(d->why),
-		 "another version of bpfmon has made it (its schema is %lld, that of this one %d): "
-		 "name another file with --store, and to take its runs over, export each with the "
-		 "version that made it and merge these files",
+		 "another version of bpfmon created it (schema %lld instead of %d); use another "
+		 "file with --store; to keep its runs, export each with that version and merge the "
+		 "files",
 		 (long long)version, STORE_SCHEMA);
 	return -EPROTONOSUPPORT;
 }
@@ -247,8 +247,8 @@ static int owner_check(struct database *d)
 	if (!path_end_is_foreign(&d->at))
 		return 0;
 	snprintf(d->why, sizeof(d->why),
-		 "it belongs to another user and lies in a folder that everybody may write to; "
-		 "name another one with --store");
+		 "it belongs to another user, in a world-writable directory; use another one with "
+		 "--store");
 	return -EPERM;
 }
 
@@ -287,7 +287,7 @@ static int database_prepare_to_read(struct database *d)
 	int err = database_check(d, &is_new);
 
 	if (!err && is_new) {
-		snprintf(d->why, sizeof(d->why), "nothing is in it yet");
+		snprintf(d->why, sizeof(d->why), "it is empty");
 		return -ENODATA;
 	}
 	if (!err)
@@ -306,7 +306,7 @@ static int file_check_kind(struct database *d, const char *path)
 		return database_fail(d, -EISDIR);
 	if (S_ISREG(st.st_mode))
 		return 0;
-	snprintf(d->why, sizeof(d->why), "it is not a file; name one with --store");
+	snprintf(d->why, sizeof(d->why), "it is not a regular file; use another one with --store");
 	return -ENOTBLK;
 }
 
@@ -316,8 +316,7 @@ static int files_check_beside(struct database *d, const char *path)
 
 	if (!ending)
 		return 0;
-	snprintf(d->why, sizeof(d->why), "what lies beside it as '%s' is not a file; remove that",
-		 ending);
+	snprintf(d->why, sizeof(d->why), "'%s' beside it is not a regular file; remove it", ending);
 	return -ENOTBLK;
 }
 
@@ -330,8 +329,8 @@ static int root_check(struct database *d)
 	if (geteuid() || d->at.fd < 0 || !d->at.st.st_uid)
 		return 0;
 	snprintf(d->why, sizeof(d->why),
-		 "it belongs to user %u, and root does not write to it: do so as that user, or "
-		 "name another file with --store",
+		 "it belongs to user %u, and root does not write to it; run the command as that "
+		 "user, or use another file with --store",
 		 (unsigned)d->at.st.st_uid);
 	return -EPERM;
 }
@@ -385,8 +384,8 @@ static int database_open_unchanging(struct database *d, const char *path)
 	d->db = NULL;
 	if (has_log(path)) {
 		snprintf(d->why, sizeof(d->why),
-			 "its last changes are in a log beside it, and to read that takes the "
-			 "right to write in its folder; copy both to another one");
+			 "its last changes are in a log beside it, and reading that needs write "
+			 "permission in the directory; copy both to another one");
 		return -EROFS;
 	}
 	d->is_unchanging = true;
@@ -408,7 +407,7 @@ static int database_open_on_full_disk(struct database *d, const char *path)
 	if (stat(path, &st) || st.st_uid != geteuid()) {
 		snprintf(d->why, sizeof(d->why),
 			 "its disk is full, and its last changes are in a log beside it; free some "
-			 "space there, or copy both to another disk");
+			 "space, or copy both to another disk");
 		return -ENOSPC;
 	}
 	sqlite3_close(d->db);

@@ -89,11 +89,11 @@ static int edit_put_tags(struct database *d, int64_t id, json_t *meta)
 static int edit_fail(struct database *d, int err)
 {
 	if (err == -EILSEQ)
-		snprintf(d->why, sizeof(d->why), "what it is to get is not UTF-8");
+		snprintf(d->why, sizeof(d->why), "the new value is not valid UTF-8");
 	else if (err == -E2BIG)
 		snprintf(d->why, sizeof(d->why), "it would have more than %d tags", MAX_TAGS);
 	else if (err == -EBADMSG)
-		snprintf(d->why, sizeof(d->why), "its meta line cannot be read");
+		snprintf(d->why, sizeof(d->why), "its meta line is invalid");
 	else
 		snprintf(d->why, sizeof(d->why), "%s", strerror(-err));
 	return err;

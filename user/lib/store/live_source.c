@@ -43,7 +43,7 @@ static int live_check_answer(int fd, char *why, size_t size)
 	ssize_t n;
 
 	if (poll(&p, 1, PATIENCE_MS) <= 0) {
-		snprintf(why, size, "its collector does not answer");
+		snprintf(why, size, "its collector does not respond");
 		return -ETIMEDOUT;
 	}
 	n = recv(fd, text, sizeof(text) - 1, MSG_PEEK);
@@ -149,7 +149,7 @@ int live_read_processes(const char *socket_name, live_process_fn fn, void *conte
 	int fd, err;
 
 	if (!socket_name) {
-		snprintf(why, size, "the bpfmon that records it offers no live feed");
+		snprintf(why, size, "it is recorded by a bpfmon without live feed");
 		return -ENOENT;
 	}
 	fd = live_open(socket_name, true, why, size);

@@ -75,7 +75,7 @@ static int history_answer_line(struct answer_lines *to, const char *text, size_t
 	else if (fwrite(text, 1, length, to->kept) != length)
 		err = -errno;
 	if (err)
-		log_error("cannot take what the agent has sent: %s", strerror(-err));
+		log_error("cannot read the data from the agent: %s", strerror(-err));
 	return err;
 }
 
@@ -90,7 +90,7 @@ static int history_take_answer(int fd, struct answer_lines *to)
 	while (f && !got && (n = memory_getline(&line, &room, f)) > 0)
 		got = history_answer_line(to, line, (size_t)n);
 	if (!got) {
-		log_error("the answer of the agent is not whole; try again");
+		log_error("the response of the agent is incomplete; try again");
 		return -ECONNRESET;
 	}
 	return got < 0 ? got : 0;

@@ -132,7 +132,7 @@ static int scale_read(struct database *d, struct scale *s)
 
 	if (!sqlite3_compileoption_used("ENABLE_DBSTAT_VTAB")) {
 		snprintf(d->why, sizeof(d->why),
-			 "a dry run takes sizes from SQLite's dbstat, which this SQLite lacks");
+			 "--dry-run needs the dbstat table, which this SQLite lacks");
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; !err && (t = run_table_at(i)); i++) {

@@ -338,9 +338,7 @@ static int schema_refuse_others(struct database *d)
 		err = database_error(d, rc);
 	}
 	if (rc == SQLITE_ROW)
-		err = database_damaged(d,
-				       "its schema has the %.20s '%.60s', which bpfmon does not "
-				       "make",
+		err = database_damaged(d, "its schema has an unexpected %.20s '%.60s'",
 				       text_at(s, 0), text_at(s, 1));
 	sqlite3_finalize(s);
 	return err;
@@ -354,9 +352,7 @@ static int table_check(struct database *d, sqlite3_stmt *s, const char *table)
 		err = database_damaged(d, "the table %s is missing", table);
 	else if (!err && (sqlite3_column_int(s, 1) || sqlite3_column_int(s, 2)))
 		err = database_damaged(
-			d,
-			"the table %s has a condition, or an index that computes, which bpfmon "
-			"does not make",
+			d, "the table %s has an unexpected condition, or an index on an expression",
 			table);
 	return err;
 }
@@ -375,8 +371,9 @@ static int columns_check(struct database *d, const struct shape_queries *q, cons
 
 	while (found == SQLITE_ROW) {
 		if (sqlite3_column_int(q->found, 3))
-			return database_damaged(d, "the column %.60s of the table %s is computed",
-						text_at(q->found, 0), table);
+			return database_damaged(
+				d, "the column %.60s of the table %s is a generated column",
+				text_at(q->found, 0), table);
 		if (wanted == SQLITE_ROW && column_is_same(q->wanted, q->found))
 			wanted = sqlite3_step(q->wanted);
 		found = sqlite3_step(q->found);
@@ -384,7 +381,8 @@ static int columns_check(struct database *d, const struct shape_queries *q, cons
 	if (found != SQLITE_DONE)
 		return database_error(d, found);
 	if (wanted == SQLITE_ROW)
-		return database_damaged(d, "the table %s lacks the column %s as bpfmon makes it",
+		return database_damaged(d,
+					"the table %s lacks the column %s, or it has another type",
 					table, text_at(q->wanted, 0));
 	return database_error(d, wanted);
 }

@@ -44,19 +44,19 @@ const char *source_error(int err)
 {
 	switch (err) {
 	case -EBADMSG:
-		return "it is no run of bpfmon: its first line is not one of kind meta, as "
-		       "bpfmon -o run.jsonl writes it";
+		return "it is not a bpfmon run: the first line must be of kind meta, as written by "
+		       "bpfmon -o run.jsonl";
 	case -EPROTONOSUPPORT:
-		return "its schema is not bpfmon/1; a newer bpfmon may know it";
+		return "its schema is not bpfmon/1; use a newer bpfmon";
 	case -EMLINK:
-		return "it holds several runs";
+		return "it contains several runs";
 	case -EFBIG:
-		return "more than 1 GiB comes through the pipe, which is not kept; write it to a "
-		       "file and name that";
+		return "more than 1 GiB arrived through the pipe, which is the limit; write it to "
+		       "a file and name that";
 	case -EUCLEAN:
 		return "the store is damaged";
 	case -EAGAIN:
-		return "others have been writing to the store for too long";
+		return "the store is locked by other writers";
 	default:
 		return strerror(-err);
 	}

@@ -57,7 +57,7 @@ static void store_fail(struct store *s)
 	s->used = 0;
 	snprintf(s->why, sizeof(s->why), "%s", s->writer.d.why);
 	pthread_mutex_unlock(&s->lock);
-	log_warn("the run is not kept in the store '%s': %s; the command goes on", s->path,
+	log_warn("the run is not saved in the store '%s': %s; the command continues", s->path,
 		 s->writer.d.why);
 }
 
@@ -244,7 +244,7 @@ const char *store_describe_failure(struct store *s, char *why, size_t size)
 	if (s->has_failed)
 		snprintf(why, size, "%s", s->why);
 	else if (s->lost)
-		snprintf(why, size, "%llu lines are missing: its disk was too slow",
+		snprintf(why, size, "%llu lines are missing, because the disk was too slow",
 			 (unsigned long long)s->lost);
 	pthread_mutex_unlock(&s->lock);
 	return is_well ? NULL : why;
@@ -265,8 +265,8 @@ void store_finish(struct store *s)
 	hangs = !s->has_finished && !s->has_failed;
 	if (hangs) {
 		s->has_failed = true;
-		snprintf(s->why, sizeof(s->why), "it did not answer for %d s, the end is missing",
-			 END_SECONDS);
+		snprintf(s->why, sizeof(s->why),
+			 "no response for %d s; the end of the run is missing", END_SECONDS);
 	} else if (!s->has_failed) {
 		lost = s->lost;
 	}

@@ -58,7 +58,7 @@ static int meta_emit(struct source *s, unsigned parts, const char *text)
 	int err = stored_emit_line(s, parts, PART(LINE_META), text);
 
 	if (!err && s->unreadable)
-		return database_damaged(&from->d, "the text of its run %lld is not its meta line",
+		return database_damaged(&from->d, "the meta line of its run %lld is invalid",
 					(long long)from->id);
 	return err;
 }
@@ -172,7 +172,7 @@ static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
 	c->is_row = rc == SQLITE_ROW;
 	rc = c->is_row ? row_time(d, c->s, &c->at_ns) : database_error(d, rc);
 	if (!rc && c->is_row && is_ordered && c->at_ns < before_ns)
-		rc = database_damaged(d, "the samples of a run lead back to others");
+		rc = database_damaged(d, "the samples of a run refer to others in a circle");
 	return rc;
 }
 
@@ -317,7 +317,7 @@ static void stored_select_run(struct source *s, int64_t id, enum run_state state
 	from->id = id;
 	s->is_running = state == RUN_RUNNING;
 	s->without_summary = state == RUN_RUNNING
-				     ? "the run goes on, this is how far it has come"
+				     ? "the run is still going on; this is the state so far"
 				     : "the recorder was killed: the recorded data ends there";
 }
 

@@ -278,8 +278,7 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 			log_error("cannot read the store '%s': %s", s->path[i],
 				  database_why(&d, err));
 		else if (err && err != -ENOENT && err != -ENODATA) /* there is no store yet */
-			log_warn("the store '%s' is left out: %s", s->path[i],
-				 database_why(&d, err));
+			log_warn("skipping the store '%s': %s", s->path[i], database_why(&d, err));
 		database_close(&d);
 		if (err && (s->is_named || err == -ENOMEM))
 			return err;

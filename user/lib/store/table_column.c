@@ -225,8 +225,8 @@ int64_t row_number(struct row *r, int at)
 void row_check_order(struct row *r, int64_t number, int64_t *last)
 {
 	if ((number < *last || (number == *last && number != INT64_MIN)) && !r->err)
-		r->err = database_damaged(r->d, "the rows of the table %s lead back to others",
-					  r->table);
+		r->err = database_damaged(
+			r->d, "the rows of the table %s refer to others in a circle", r->table);
 	*last = number;
 }
 
