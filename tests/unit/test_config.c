@@ -127,9 +127,10 @@ static void a_group_of_administrators_may_be_missing_and_one_of_users_not(void *
 	assert_read("[agent]\nadmin_group = bpfmon-no-such-group\n");
 	assert_int_equal(config.admin_group.gid, CONFIG_NO_GROUP);
 	assert_string_equal(config.admin_group.name, "bpfmon-no-such-group");
-	assert_refused("[agent]\nuser_group = bpfmon-no-such-group\n",
-		       "a.conf:2: user_group = bpfmon-no-such-group: expected the name of a group of "
-		       "this machine, or nothing");
+	assert_refused(
+		"[agent]\nuser_group = bpfmon-no-such-group\n",
+		"a.conf:2: user_group = bpfmon-no-such-group: expected the name of a group of "
+		"this machine, or nothing");
 }
 
 static void rules_are_in_the_order_of_the_file(void **state)

@@ -65,7 +65,7 @@ static int group_print(const struct reading_spans *r, const struct span_group *g
 	return 0;
 }
 
-static int groups_print(struct reading_spans *r)
+static int span_groups_print(struct reading_spans *r)
 {
 	const struct spans_wanted *w = r->wanted;
 	size_t printed = 0, few = 0;
@@ -106,7 +106,7 @@ int advise_by_span(const struct spans_wanted *w, const struct stores *s,
 	int err = spans_read_runs(&r, s, runs, nr);
 
 	if (!err)
-		err = groups_print(&r);
+		err = span_groups_print(&r);
 	if (r.groups.left_out)
 		log_warn("%" PRIu64 " spans are left out: they have too many names",
 			 r.groups.left_out);

@@ -70,14 +70,10 @@ static const struct option_row export_rows[] = {
 /* clang-format on */
 
 static const struct option_group export_groups[] = {
-	{ export_rows, 0, false },
-	{ force_rows, AT(force), false },
-	{ silent_rows, AT(quiet), false },
-	{ store_rows, AT(store), true },
-	{ node_rows, AT(store), false },
-	{ node_agent_rows, AT(store), true },
-	{ common_rows, AT(common), false },
-	{ 0 },
+	{ export_rows, 0, false },          { force_rows, AT(force), false },
+	{ silent_rows, AT(quiet), false },  { store_rows, AT(store), true },
+	{ node_rows, AT(store), false },    { node_agent_rows, AT(store), true },
+	{ common_rows, AT(common), false }, { 0 },
 };
 
 /* Prints the names of the formats that hold one run only. */

@@ -157,16 +157,11 @@ static const struct option_row report_rows[] = {
 /* clang-format on */
 
 static const struct option_group report_groups[] = {
-	{ force_rows, AT(force), false },
-	{ report_rows, 0, false },
-	{ report_many_rows, AT(many), false },
-	{ filter_rows, AT(many.filter), false },
-	{ silent_rows, AT(quiet), false },
-	{ store_rows, AT(store), true },
-	{ node_rows, AT(store), false },
-	{ node_agent_rows, AT(store), true },
-	{ common_rows, AT(common), false },
-	{ 0 },
+	{ force_rows, AT(force), false },      { report_rows, 0, false },
+	{ report_many_rows, AT(many), false }, { filter_rows, AT(many.filter), false },
+	{ silent_rows, AT(quiet), false },     { store_rows, AT(store), true },
+	{ node_rows, AT(store), false },       { node_agent_rows, AT(store), true },
+	{ common_rows, AT(common), false },    { 0 },
 };
 
 static void report_help(void)

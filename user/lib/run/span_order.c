@@ -32,7 +32,7 @@ static uint64_t path_weight(const struct ordering *o, size_t at)
 	return most > least ? most : least;
 }
 
-static int path_compare(const void *a, const void *b, void *context)
+static int span_path_compare(const void *a, const void *b, void *context)
 {
 	const struct ordering *o = context;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -83,7 +83,7 @@ ssize_t span_paths_sort(struct span_paths *p, const struct span_sums *s, enum sp
 		return -ENOMEM;
 	for (size_t i = 0; i < p->nr; i++)
 		sorted[i] = i;
-	qsort_r(sorted, p->nr, sizeof(*sorted), path_compare, &o);
+	qsort_r(sorted, p->nr, sizeof(*sorted), span_path_compare, &o);
 	path_unlink_all(p);
 	for (size_t i = 0; i < p->nr; i++) {
 		span_path_link(p, sorted[i]);
