@@ -28,6 +28,7 @@ ELSEWHERE = (
     ("README.md", "sudo make install", "changes the machine", "tests/e2e/test_newcomer.py"),
     ("README.md", "make check", "runs all tests, this one included", ".ci/run"),
     ("docs/NODE.md", "", "needs the agent as a service, and changes the machine", "tests/systemd/test_service.py"),
+    ("docs/RUN.md", "sudo bpfmon --own-cgroup --block-io", "needs cgroups of version 2", "tests/bpf/test_block_io.py"),
     ("docs/RUNS.md", "curl", "needs InfluxDB", "tests/servers/test_influx.py"),
     ("docs/RUNS.md", "bpfmon export run.jsonl -f influx | curl", "needs InfluxDB", "tests/servers/test_influx.py"),
     ("docs/RUNS.md", "promtool", "needs Prometheus", "tests/servers/test_openmetrics.py"),

@@ -33,7 +33,7 @@ MISTAKES = (
     (["-q", "-o", "x.jsonl", "touch", "ran"], RUN, "bpfmon -q -o x.jsonl -- touch ran"),
     (["--user", "touch", "ran"], RUN, "bpfmon --user -- touch ran"),
     (["--store", "X", "list"], RUN, "options must follow the subcommand: bpfmon list --store X"),
-    (["--json", "list"], RUN, "'bpfmon jobs' has it"),
+    (["--json", "list"], RUN, "'bpfmon bench' has it"),
     (["-q", "list"], RUN, "try: bpfmon list; to run a program of that name: bpfmon -q -- list"),
     (["--store", "X", "lsit"], RUN, "did you mean 'list'?"),
     (["--name", "--", "touch", "ran"], RUN, "missing value after '--name'"),

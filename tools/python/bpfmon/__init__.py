@@ -542,7 +542,8 @@ def runs(
     import importlib
 
     pandas: Any = importlib.import_module("pandas")
-    chosen = {"name": name, "tag": tag, "store": None if store is None else os.fspath(store), **filters}
+    chosen: Dict[str, Any] = {"name": name, "tag": tag, "store": None if store is None else os.fspath(store)}
+    chosen.update(filters)
     rows = [json.loads(line) for line in _execute("list", "--json", *_filters(chosen)).splitlines()]
     for row in rows:
         del row["schema"]
