@@ -54,7 +54,7 @@ class Shown(NamedRunCase):
 
     def test_with_a_slash_it_is_a_file_if_that_is_there(self):
         shutil.copy("/bin/true", self.here / "align")
-        self.assert_refused(self.refused("show", "./align"), "./align", "no run of bpfmon")
+        self.assert_refused(self.refused("show", "./align"), "./align", "not a bpfmon run")
         self.assert_refused(self.refused("show", "./sort"), "no run './sort'", "no such file")
 
     def test_a_name_may_have_a_slash(self):
@@ -65,7 +65,7 @@ class Shown(NamedRunCase):
     def test_what_is_no_run_at_all_is_told_as_such(self):
         (self.here / "text").write_text("hello\n")
         (self.here / "folder").mkdir()
-        self.assert_refused(self.refused("show", "text"), "text", "no run of bpfmon")
+        self.assert_refused(self.refused("show", "text"), "text", "not a bpfmon run")
         self.assert_refused(self.refused("show", "folder"), "folder", "Is a directory")
         self.assert_refused(self.refused("show", "nothing"), "no run 'nothing'", "no such file")
 

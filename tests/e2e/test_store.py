@@ -226,8 +226,8 @@ class Found(StoreCase):
             (("show", "align~all"), ("2 runs", "2, 1")),
             (("show", "align~2"), ("'align~2'", "only 2")),
             (("show", "1", "2"), ("'2'",)),
-            (("show", empty), ("empty", "no run of bpfmon")),
-            (("show", foreign), ("other.jsonl", "no run of bpfmon")),
+            (("show", empty), ("empty", "not a bpfmon run")),
+            (("show", foreign), ("other.jsonl", "not a bpfmon run")),
             (("show", "/nonexistent/x.jsonl"), ("/nonexistent/x.jsonl", "no such file")),
             (("show", self.dir), (self.dir, "Is a directory")),
             (("show", "a\x1b[31m\nb"), ("a?[31m?b",)),
@@ -262,7 +262,8 @@ class Found(StoreCase):
         env = {"BPFMON_STORE": "", "XDG_STATE_HOME": str(self.dir / "state"), "HOME": str(self.dir)}
         done = self.bpfmon("list", "--json", env=env)
         self.assertEqual(done.returncode, 0)
-        self.assertIn("damaged.sqlite' is left out", done.stderr)
+        self.assertIn("skipping the store", done.stderr)
+        self.assertIn("damaged.sqlite'", done.stderr)
         ids = {json.loads(line)["ref"] for line in done.stdout.splitlines()}
         self.assertEqual(ids, {"1", "2", "3", "node7:1", "node7:2", "node7:3"})
         shown = self.bpfmon("show", "--json", "node7:2", env=env)
@@ -281,7 +282,7 @@ class Running(StoreCase):
                 self.assertGreater(row["wall_seconds"], 0)
                 shown = self.show("1")["summary"]
                 self.assertFalse(shown["complete"])
-                self.assertIn("goes on", shown["reason"])
+                self.assertIn("still going on", shown["reason"])
                 self.assertEqual(self.show("1")["state"], "running")
                 self.check_text(run.pid)
                 wait_for(lambda: "  stalled     nothing was done for " in self.shown_as_text(), "the stall")

@@ -88,7 +88,7 @@ int curses_open(int keys_fd, char *why, size_t size)
 	terminal = newterm(NULL, stdout, keys);
 	if (!terminal) {
 		snprintf(why, size,
-			 "the terminal '%s' (TERM) is not known, or cannot move its cursor",
+			 "the terminal '%s' (TERM) is unknown, or cannot move its cursor",
 			 kind ? kind : "");
 		fclose(keys);
 		keys = NULL;

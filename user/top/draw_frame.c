@@ -308,24 +308,24 @@ void draw_foot(struct view *v, struct screen *s)
 static const struct {
 	const char *key, *what;
 } help[] = {
-	{ "up down, k j", "the row before, the next one; also Page Up, Page Down, Home, End" },
-	{ "Enter", "one process: its record so far, its curves, limits and open files" },
-	{ "space", "fold what is below a row, or open it" },
+	{ "up down, k j", "previous or next row; also Page Up, Page Down, Home, End" },
+	{ "Enter", "show one process: totals, curves, limits and open files" },
+	{ "space", "fold or unfold a row" },
 	{ "/", "show only processes whose name, arguments or PID match; Esc: all" },
 	{ "< >", "sort by the column to the left, to the right" },
-	{ "r", "the other way round" },
+	{ "r", "reverse the order" },
 	{ "c, s", "choose columns, and the one to sort by" },
 	{ "t", "tree, or a flat list" },
-	{ "e", "hide what has ended, or show it" },
-	{ "left right", "the sample before, the next one" },
-	{ "[ ]", "a tenth of the samples back, forth" },
-	{ "p", "pause: what is shown stays; p again goes on with what is now" },
+	{ "e", "hide or show ended processes" },
+	{ "left right", "previous or next sample" },
+	{ "[ ]", "back or forward by a tenth of the samples" },
+	{ "p", "pause; p again continues with the latest sample" },
 	{ "Esc", "back" },
 	{ "?, h", "this help" },
 	{ "q", "quit" },
 	{ "", "" },
-	{ "+", "A column with a + is of a process and all that it started," },
-	{ "", "directly or not, those that have ended included." },
+	{ "+", "A column with a + includes all processes that a process started," },
+	{ "", "directly or not, also ended ones." },
 };
 
 void draw_help(struct view *v, struct screen *s, int y, int height)

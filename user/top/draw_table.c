@@ -471,7 +471,7 @@ void draw_task(struct view *v, struct screen *s, int y, int height)
 	struct page_lines p = { .s = s, .y = y, .height = height, .scroll = v->scroll };
 
 	if (index < 0) {
-		screen_text(s, 0, y, s->width, STYLE_DIM, "It has ended, and is in sums only.");
+		screen_text(s, 0, y, s->width, STYLE_DIM, "It has ended, and is only in the sums.");
 		return;
 	}
 	page_draw_all(v, &p, &v->model->tasks[index]);

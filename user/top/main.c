@@ -79,8 +79,8 @@ static int top_options_read(struct top_options *o, int argc, char **argv)
 		return err;
 	o->file = argv[optind];
 	if (!o->shows_help && !sources_are_clear(o, o->file && argv[optind + 1])) {
-		log_error("bpfmon-top takes a FILE, --store FILE or --agent SOCKET; see `bpfmon "
-			  "top --help`");
+		log_error("bpfmon-top needs FILE, --store FILE or --agent SOCKET; see 'bpfmon top "
+			  "--help'");
 		return -EINVAL;
 	}
 	return 0;
@@ -89,17 +89,19 @@ static int top_options_read(struct top_options *o, int argc, char **argv)
 static void top_options_help(void)
 {
 	puts("Usage: bpfmon-top [OPTIONS] FILE | bpfmon-top --store FILE [--run ID]\n"
-	     "       bpfmon-top --agent SOCKET [--job ID]\n\n"
-	     "Shows a run while it goes on, or again. `bpfmon top` executes it.\n\n"
-	     "      --store FILE   A store; several: the list of the runs that go on\n"
-	     "      --run ID       The run of that number in the store\n"
-	     "      --running      It goes on: follow it\n"
-	     "      --agent SOCKET Its jobs are in the list, too\n"
-	     "      --job ID       The job of that agent\n"
+	     "       bpfmon-top --agent SOCKET [--job ID]\n"
+	     "\n"
+	     "Shows the processes of a run. `bpfmon top` executes this program.\n"
+	     "\n"
+	     "      --store FILE   Use this store; may be repeated for a list of current runs\n"
+	     "      --run ID       Show the run with this number in the store\n"
+	     "      --running      Follow the run, which is still going on\n"
+	     "      --agent SOCKET Include the jobs of this agent in the list\n"
+	     "      --job ID       Show this job of the agent\n"
 	     "      --select PID   Select this process\n"
-	     "      --label TEXT   What to call what is shown\n"
-	     "      --color WHEN   auto (default), always, never\n"
-	     "  -h, --help         Print this help");
+	     "      --label TEXT   Title of the run or job\n"
+	     "      --color WHEN   Use colours: auto (default), always or never\n"
+	     "  -h, --help         Show this help");
 }
 
 int main(int argc, char **argv)

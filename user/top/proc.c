@@ -162,7 +162,7 @@ int proc_lines_read(struct proc_lines *p, int32_t pid, uint64_t start_epoch_ns)
 	int err;
 
 	if (!proc_state(pid, start_epoch_ns))
-		return lines_add(p, "it is not there any more");
+		return lines_add(p, "it no longer exists");
 	err = limits_read(p, pid);
 	return err ? err : files_read(p, pid);
 }

@@ -243,8 +243,8 @@ static void session_describe(struct session *s)
 	} else if (!s->model.has_summary && is_over) {
 		snprintf(v->state, sizeof(v->state), "%.*s", (int)sizeof(v->state) - 1,
 			 in->note[0]     ? in->note
-			 : in->has_ended ? "its end was not seen"
-					 : "nothing more comes");
+			 : in->has_ended ? "its end was not recorded"
+					 : "no more data");
 		v->is_alarm = true;
 	}
 }
@@ -473,7 +473,7 @@ int session_run(const struct top_options *o)
 	int err, by_signal;
 
 	if (!s || !isatty(STDOUT_FILENO)) {
-		log_error(s ? "top needs a terminal: stdout is none; see `bpfmon show`"
+		log_error(s ? "top needs a terminal, but stdout is not one; try 'bpfmon show'"
 			    : "out of memory");
 		free(s);
 		return EXIT_USAGE;

@@ -340,7 +340,7 @@ static void list_line_draw(const struct list *l, struct screen *s, int y, size_t
 		jobs_title_draw(s, y);
 	} else if (line < title && !l->nr_runs) {
 		screen_text(s, 0, y, s->width, STYLE_DIM,
-			    "A run that begins now appears here: bpfmon -- COMMAND");
+			    "New runs appear here; start one with: bpfmon -- COMMAND");
 	} else {
 		at = line < title ? line - 1 : l->nr_runs + line - title - 1;
 		if (l->items[at].run)

@@ -75,8 +75,8 @@ int stream_open_stored(struct stream *s, struct model *m, const char *path, int6
 
 static const char *stream_error(int err)
 {
-	return err == -EPROTONOSUPPORT ? "it is of a bpfmon that is newer than this one"
-	       : err == -EBADMSG       ? "it is no run of bpfmon: no line of JSON with its meta"
+	return err == -EPROTONOSUPPORT ? "it was written by a newer bpfmon"
+	       : err == -EBADMSG       ? "it is not a bpfmon run: it has no meta line"
 				       : strerror(-err);
 }
 

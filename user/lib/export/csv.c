@@ -65,7 +65,7 @@ static int csv_export_write(struct exporter *e)
 
 const struct export_format csv_export = {
 	.name = "csv",
-	.help = "the samples, as -o run.csv writes them",
+	.help = "samples as CSV, as written by -o run.csv",
 	.takes_several = true,
 	.documents = { { "", csv_export_write, csv_export_survey } },
 };
@@ -236,7 +236,7 @@ static int spans_csv_write(struct exporter *e)
 
 const struct export_format spans_csv_export = {
 	.name = "csv-spans",
-	.help = "the spans as CSV, one a row",
+	.help = "spans as CSV, one per row",
 	.takes_several = true,
 	.documents = { { "", spans_csv_write, spans_csv_survey } },
 };

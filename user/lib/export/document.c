@@ -136,7 +136,7 @@ static int jsonl_export_write(struct exporter *e)
 
 const struct export_format jsonl_export = {
 	.name = "jsonl",
-	.help = "JSON Lines, as -o run.jsonl writes them",
+	.help = "JSON Lines, as written by -o run.jsonl",
 	.takes_several = true,
 	.documents = { { "", jsonl_export_write, NULL } },
 };

@@ -66,7 +66,7 @@ static int gnu_time_write(struct exporter *e)
 
 const struct export_format gnu_time_export = {
 	.name = "gnu-time",
-	.help = "the block that GNU time -v prints",
+	.help = "output of GNU time -v",
 	.takes_several = true, /* like the blocks that time -a -o FILE appends */
 	.documents = { { "", gnu_time_write, NULL } },
 };

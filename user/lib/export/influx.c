@@ -444,6 +444,6 @@ static int influx_write(struct exporter *e)
 const struct export_format influx_export = {
 	.name = "influx",
 	.takes_several = true,
-	.help = "InfluxDB's line protocol: samples, processes, spans, events, pushed metrics",
+	.help = "InfluxDB line protocol: samples, processes, spans, events, pushed metrics",
 	.documents = { { "", influx_write, NULL } },
 };

@@ -78,6 +78,6 @@ static int nextflow_write(struct exporter *e)
 
 const struct export_format nextflow_export = {
 	.name = "nextflow",
-	.help = "Nextflow's .command.trace",
+	.help = "Nextflow .command.trace",
 	.documents = { { "", nextflow_write, NULL } },
 };

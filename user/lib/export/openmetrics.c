@@ -341,7 +341,7 @@ static int openmetrics_write(struct exporter *e)
 
 const struct export_format openmetrics_export = {
 	.name = "openmetrics",
-	.help = "OpenMetrics, to be imported into Prometheus",
+	.help = "OpenMetrics, for import into Prometheus",
 	.takes_several = true,
 	.documents = { { "", openmetrics_write, NULL } },
 };

@@ -221,7 +221,7 @@ static int prmon_write_summary(struct exporter *e)
 
 const struct export_format prmon_export = {
 	.name = "prmon",
-	.help = "prmon's two files: PATH.txt and PATH.json",
+	.help = "the two files of prmon: PATH.txt and PATH.json",
 	.documents = { { ".txt", prmon_write_samples, NULL },
 		       { ".json", prmon_write_summary, NULL } },
 };

@@ -112,12 +112,12 @@ static int psrecord_write_plain(struct exporter *e)
 
 const struct export_format psrecord_export = {
 	.name = "psrecord",
-	.help = "psrecord's log, as --log-format csv --include-io writes it",
+	.help = "psrecord log, as with --log-format csv --include-io",
 	.documents = { { "", psrecord_write_csv, NULL } },
 };
 
 const struct export_format psrecord_plain_export = {
 	.name = "psrecord-plain",
-	.help = "psrecord's log in its default format",
+	.help = "psrecord log in its default format",
 	.documents = { { "", psrecord_write_plain, NULL } },
 };

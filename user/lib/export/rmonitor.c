@@ -161,7 +161,7 @@ static int rmonitor_write(struct exporter *e)
 
 const struct export_format rmonitor_export = {
 	.name = "rmonitor",
-	.help = "the summary of cctools' resource_monitor",
+	.help = "summary of resource_monitor (cctools)",
 	.takes_several = true, /* cctools reads the summaries of a file one by one */
 	.documents = { { "", rmonitor_write, NULL } },
 };

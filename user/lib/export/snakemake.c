@@ -75,7 +75,7 @@ static int snakemake_write(struct exporter *e)
 
 const struct export_format snakemake_export = {
 	.name = "snakemake",
-	.help = "the table of Snakemake's directive benchmark",
+	.help = "table of Snakemake's benchmark directive",
 	.takes_several = true, /* like Snakemake's repetitions */
 	.documents = { { "", snakemake_write, NULL } },
 };
