@@ -70,7 +70,7 @@ class Replay(TopCase):
         t.press("Space", "Down", "Enter")
         t.expect("what it has used", "started by", "with all below")
         t.press("Escape", "?")
-        t.expect("fold what is below a row")
+        t.expect("fold or unfold a row")
         t.press("?", "c")
         t.expect("[x] +RSS")
         t.press("Escape")
@@ -135,14 +135,14 @@ class Sources(TopCase):
         self.start("-", before=f"{{ cat {begun}; exec sleep 1000; }} | ")
         self.terminal.expect("running, ", "live")
         os.kill(self.pid_of("sleep"), signal.SIGKILL)
-        self.terminal.expect("its end was not seen")
+        self.terminal.expect("its end was not recorded")
         os.kill(self.pid_of("bpfmon-top"), signal.SIGTERM)
         self.assert_restored(143)
 
     def test_what_cannot_be_shown_is_refused_with_a_line(self):
         (self.dir / "none").write_text("no run\n")
         self.start(self.dir / "none")
-        self.terminal.expect("it is no run of bpfmon", "status 2")
+        self.terminal.expect("it is not a bpfmon run", "status 2")
         self.assert_refused(self.bpfmon("top", RECORDED), "top needs a terminal")
 
     def test_run_of_the_store_while_it_goes_on_and_when_it_has_ended(self):

@@ -325,7 +325,7 @@ static const struct {
 	{ "q", "quit" },
 	{ "", "" },
 	{ "+", "A column with a + includes all processes that a process started," },
-	{ "", "directly or not, also ended ones." },
+	{ "", "directly or not, including ended ones." },
 };
 
 void draw_help(struct view *v, struct screen *s, int y, int height)
