@@ -182,7 +182,7 @@ class Killed(HistoryCase):
             os.kill(pid, signal.SIGKILL)
         wait_for(lambda: "trouble" in self.of_itself()["history"], "the agent to know")
         self.bpfmon("-q", "--agent", self.socket, "--", "true")
-        self.assertEqual(self.said.read_text().count("the historian has ended"), 1)
+        self.assertEqual(self.said.read_text().count("the historian process has ended"), 1)
 
     def test_a_job_of_an_agent_that_was_killed_is_unfinished_and_adopted_by_the_next(self):
         agent = self.start_agent()
@@ -418,7 +418,7 @@ class Users(HistoryCase):
         self.bpfmon("advise", "--node", "--job", "slurm/*", **own)
         self.assertIn(f"through the agent at {self.socket}\n", self.bpfmon("check", **own))
         own["env"]["BPFMON_AGENT"] = str(self.place / "nothing")
-        self.assertIn(f"no agent answers at {self.place}/nothing", self.bpfmon("list", "--node", code=2, **own))
+        self.assertIn(f"cannot connect to the agent at {self.place}/nothing", self.bpfmon("list", "--node", code=2, **own))
         checked = subprocess.run([BPFMON, "check", "--json"], stdout=subprocess.PIPE, check=False, **own)
         row = next(r for r in map(json.loads, checked.stdout.splitlines()) if r["name"] == "source of a run")
         self.assertEqual((checked.returncode, row["available"]), (1, False))
@@ -498,7 +498,7 @@ class WithoutHistory(HistoryCase):
         self.store = ""
         self.start_agent()
         said = self.bpfmon("list", "--node", "--agent", self.socket, code=2)
-        self.assertIn("keeps no history", said)
+        self.assertIn("has no history", said)
 
     def test_an_agent_that_cannot_keep_it_says_so(self):
         agent = self.start_agent()

@@ -311,7 +311,7 @@ class Running(StoreCase):
         self.assertNotIn("INCOMPLETE", text)
         self.assertRegex(self.shown_as_text("-f", "markdown"), r"\n\*\*running, [0-9.]+ m?s so far\*\*\n")
         elsewhere = self.shown_as_text(before=["unshare", "--net"])
-        self.assertIn("  alive       not known: it has ended, or is on another host\n", elsewhere)
+        self.assertIn("  alive       unknown: it has ended, or is on another host\n", elsewhere)
         self.assertIn("bpfmon: running, ", elsewhere)
 
     def wait_for_samples(self, n):

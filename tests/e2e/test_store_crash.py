@@ -99,7 +99,7 @@ class Disks(CrashCase):
         self.assertEqual(done.returncode, 7)
         self.assertIn("complete: nothing was lost", done.stderr)
         self.assertEqual(done.stderr.count("warning:"), 1, done.stderr)
-        for word in (self.store, "the command goes on", *words):
+        for word in (self.store, "the command continues", *words):
             self.assertIn(str(word), done.stderr)
         self.assertIn("NOT SAVED", done.stderr)
 
