@@ -168,8 +168,8 @@ class Disks(CrashCase):
     def test_what_is_no_file(self):
         for name, make, said in (
             ("folder", lambda path: path.mkdir(), "directory"),
-            ("fifo", os.mkfifo, "not a file"),
-            ("link", lambda path: path.symlink_to("/dev/full"), "not a file"),
+            ("fifo", os.mkfifo, "not a regular file"),
+            ("link", lambda path: path.symlink_to("/dev/full"), "not a regular file"),
         ):
             with self.subTest(name=name):
                 self.store = self.dir / name
