@@ -67,7 +67,7 @@ static int user_file_open(struct user_file *file, const struct user *u, int flag
 	__cleanup(closep) int fd =
 		open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 	const char *fault;
-	struct stat st;
+	struct stat st = { 0 };
 	int err = fd < 0 || fstat(fd, &st) ? -errno : 0;
 
 	if (fd < 0 && user_file_is_absent(file->path, err)) {

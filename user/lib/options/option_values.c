@@ -139,7 +139,7 @@ int time_parse(const char *text, uint64_t *ns)
 
 int duration_parse(void *value, const char *text)
 {
-	uint64_t ns;
+	uint64_t ns = 0;
 
 	if (time_parse(text, &ns))
 		return -EINVAL;

@@ -16,7 +16,7 @@ static const char rest_label[] = "(rest of the run)", nameless[] = "(no name)";
 #define INDENTED_LEAST (sizeof(nameless) - 1)
 #define NAME_MOST 40
 #define INDENT 2
-#define INDENT_MOST (INDENT * (MAX_SPAN_DEPTH + 2)) /* of a note */
+#define INDENT_MOST ((size_t)INDENT * (MAX_SPAN_DEPTH + 2)) /* of a note */
 #define NOTE_BYTES 200
 #define INDENT_MARKDOWN "&emsp;"
 
