@@ -121,7 +121,7 @@ static void check(const struct subcommand *sub, const void *options, char **argv
 		FUZZ_HOLDS(attach->nr_pids <= MAX_TARGETS);
 	}
 	if (sub == &subcommand_compare) {
-		FUZZ_HOLDS(compare->nr_fail_if <= MAX_FAIL_IF);
+		FUZZ_HOLDS(compare->fail_if.nr <= MAX_FAIL_IF);
 		FUZZ_HOLDS(compare->filter.filter.nr_tags <= MAX_TAGS);
 		filter_is_given(&compare->filter);
 	}
