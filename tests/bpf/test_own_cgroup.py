@@ -178,7 +178,7 @@ class OwnCgroup(LiveCase, AccountCase):
             wait_for(lambda: not is_alive(command), "the command's end")
             wait_for(lambda: not (inside / "cgroup.procs").read_text(), "the command's end")
             inside.rmdir()
-        self.assertIn(f"'{inside}' is left", live.finish().stderr)
+        self.assertIn(f"'{inside}' still contains processes", live.finish().stderr)
 
     def test_limits_of_the_callers_cgroup_hold_on(self):
         outer = self.parent / f"bpfmon-test-{os.getpid()}-{time.monotonic_ns()}"

@@ -166,7 +166,7 @@ static void file_is_no_process(void **state)
 	close(d->request.pid_fds[0]);
 	d->request.pid_fds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(receive(d), -EBADMSG);
-	assert_says(d, "cannot be seen");
+	assert_says(d, "cannot access a process");
 }
 
 static void file_is_no_stream(void **state)
@@ -199,7 +199,7 @@ static void launcher_that_is_gone_is_an_error(void **state)
 	shutdown(d->control[0], SHUT_WR);
 	assert_int_equal(collector_receive(&d->collector, &d->options, d->why, sizeof(d->why)),
 			 -EPROTO);
-	assert_says(d, "gone");
+	assert_says(d, "has exited");
 }
 
 static void another_message_is_no_request(void **state)

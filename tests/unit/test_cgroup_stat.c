@@ -25,8 +25,8 @@ static void version_2_is_read(void **state)
 static void version_1_has_no_pressure(void **state)
 {
 	open_and_read(*state);
-	assert_absent(*state, M_cgroup_memory_pressure_some, "version 2");
-	assert_absent(*state, M_cgroup_memory_pressure_full, "version 2");
+	assert_absent(*state, M_cgroup_memory_pressure_some, "cgroup v2");
+	assert_absent(*state, M_cgroup_memory_pressure_full, "cgroup v2");
 }
 
 static void pressure_of_version_2_is_counted_from_the_opening(void **state)
@@ -96,7 +96,7 @@ static void missing_file_makes_its_metrics_absent(void **state)
 	snprintf(path, sizeof(path), "%s/memory.kmem.usage_in_bytes", k->place->dir);
 	assert_int_equal(unlink(path), 0);
 	open_and_read(k);
-	assert_absent(k, M_cgroup_kernel, "does not report");
+	assert_absent(k, M_cgroup_kernel, "not provided by");
 	assert_value(k, M_cgroup_anon, 400000);
 }
 
@@ -107,9 +107,9 @@ static void missing_line_makes_its_metric_absent(void **state)
 	put(k, "memory.stat", "anon 400000\nfile_mapped 8\nkernel_stack 7\nshmem");
 	open_and_read(k);
 	assert_value(k, M_cgroup_anon, 400000);
-	assert_absent(k, M_cgroup_file, "does not report");
-	assert_absent(k, M_cgroup_kernel, "does not report");
-	assert_absent(k, M_cgroup_shmem, "does not report");
+	assert_absent(k, M_cgroup_file, "not provided by");
+	assert_absent(k, M_cgroup_kernel, "not provided by");
+	assert_absent(k, M_cgroup_shmem, "not provided by");
 }
 
 static void without_a_cgroup_the_reason_names_the_option(void **state)

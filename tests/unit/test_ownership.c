@@ -173,7 +173,7 @@ static void own_child_is_the_callers(void **state)
 static void process_of_another_user_is_not(void **state)
 {
 	(void)state;
-	assert_decided(stay, 1, geteuid() + 1, getegid(), -EPERM, "another user's");
+	assert_decided(stay, 1, geteuid() + 1, getegid(), -EPERM, "another user");
 }
 
 static void process_of_another_group_is_not(void **state)
@@ -189,9 +189,9 @@ static void process_with_only_some_of_the_ids_is_not(void **state)
 {
 	(void)state;
 	root_is_needed();
-	assert_decided(become_nobody_by_real_id, 1, NOBODY, NOBODY, -EPERM, "another user's");
-	assert_decided(become_nobody_by_effective_id, 1, NOBODY, NOBODY, -EPERM, "another user's");
-	assert_decided(become_nobody_with_a_saved_id, 1, NOBODY, NOBODY, -EPERM, "another user's");
+	assert_decided(become_nobody_by_real_id, 1, NOBODY, NOBODY, -EPERM, "another user");
+	assert_decided(become_nobody_by_effective_id, 1, NOBODY, NOBODY, -EPERM, "another user");
+	assert_decided(become_nobody_with_a_saved_id, 1, NOBODY, NOBODY, -EPERM, "another user");
 }
 
 static void process_that_is_not_dumpable_is_not(void **state)

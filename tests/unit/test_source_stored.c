@@ -248,7 +248,7 @@ static void run_without_a_summary_is_folded_with_the_reason(void **state)
 	source_close(&s);
 	open_run(&s, *state, 2, RUN_RUNNING);
 	assert_int_equal(source_summary(&s, &total, &is_folded), 0);
-	assert_non_null(strstr(total.reason, "goes on"));
+	assert_non_null(strstr(total.reason, "still going on"));
 	summary_done(&total);
 	source_close(&s);
 }
