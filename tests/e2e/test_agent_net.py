@@ -97,7 +97,7 @@ class Reloaded(AgentCase):
         agent = self.new_agent("[agent]\ninterval = 200ms\n")
         agent.configure("[agent]\ninterval = 200ms\nnet = yes\nio_kinds = yes\nblock_io = yes\n[history]\nkeep_days = 3\n")
         os.kill(agent.pid, signal.SIGHUP)
-        wait_for(lambda: "has been read again" in agent.said(), "the new configuration")
+        wait_for(lambda: "reloaded the configuration" in agent.said(), "the new configuration")
         self.assertIn("not in effect until the agent is restarted: net, io_kinds, block_io, keep_days\n", agent.said())
         for option, key in (("--net", "net"), ("--io-kinds", "io_kinds")):
             code, said, _ = self.run_through("true", options=[option])

@@ -170,5 +170,5 @@ class Groups(AgentCase):
             [BPFMON, "--agent", str(path), "--", "true"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False
         )
         self.assertEqual(done.returncode, 125)
-        self.assertIn(b"not root's", done.stderr)
+        self.assertIn(b"does not run as root", done.stderr)
         self.assertEqual(os.waitpid(pid, 0)[1], 0)

@@ -143,7 +143,7 @@ class Feeds(LiveFeedCase):
                 break
         self.assertEqual((line["pid"], line["comm"]), (target.pid, "sleep"))
         feed = self.feed(b'{"span":"begin","name":"x"}')
-        self.assertIn("the run has no command", feed.answer())
+        self.assertIn("spans need a run that started the command", feed.answer())
         run.send_signal(signal.SIGINT)
         self.assertEqual(run.wait(timeout=60), 0)
 

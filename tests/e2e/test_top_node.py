@@ -153,7 +153,7 @@ class TopOfNode(AgentCase):
             t = self.top("--job", "8154")
             t.expect("waiting for the agent", "q quit")
             t.press("?")
-            t.expect("fold what is below a row")
+            t.expect("fold or unfold a row")
             t.press("q")
             t.press("q")
             t.expect("status 0")

@@ -52,7 +52,7 @@ class Filter(Place):
             run = self.below_filter(error)
             self.assert_measured(run)
             self.assertIn("measuring from /proc instead", run.stderr)
-            self.assertIn("a seccomp filter may be why", run.stderr)
+            self.assertIn("a seccomp filter may be the cause", run.stderr)
 
     def test_the_exit_status_below_a_filter(self):
         run = self.run_bpfmon([truth("exitwith"), "43"], before=[truth("nobpf"), "EPERM"])
