@@ -76,7 +76,7 @@ class Action(Case):
         self.assertIn("#### Against the baseline", self.summary.read_text())
         code, said, _ = self.act(**given, fail_if="cpu_seconds > +10%\nwall_seconds < 1h\n")
         self.assertEqual(code, 1, said)
-        self.assertIn("failed: wall_seconds", self.summary.read_text())
+        self.assertRegex(self.summary.read_text(), r"\n\| `wall_seconds < 1h` \| \**fail\** \|")
 
     def test_a_run_that_bpfmon_refuses_has_no_page(self):
         code, said, _ = self.act(bpfmon=BPFMON, run="true", options="--interval 1us")

@@ -149,7 +149,7 @@ class Check(CommandCase):
         done = self.bpfmon("store", "merge", "/nonexistent", "/etc/passwd")
         self.assertEqual(done.returncode, 2)
         self.assertIn("'/nonexistent': No such file", done.stderr)
-        self.assertIn("'/etc/passwd': it is no run", done.stderr)
+        self.assertIn("'/etc/passwd': it is not a bpfmon run", done.stderr)
 
     def test_a_header_of_nonsense_is_damage(self):
         self.record()
