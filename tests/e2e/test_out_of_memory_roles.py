@@ -20,7 +20,7 @@ def shape(text):
 class RoleCase(LiveCase):
     def run_words(self, *options):
         """A run with a file, a store and the summary for people."""
-        run = ["--store", "kept.sqlite", "-o", "out.jsonl", "-i", "0.05", *options]
+        run = ["--summary", "full", "--store", "kept.sqlite", "-o", "out.jsonl", "-i", "0.05", *options]
         return [*run, "--", "sh", "-c", f"echo ran >ran; (exit 3); exit {CODE}"]
 
     def sweep_role(self, role, *options, step=STEP):
