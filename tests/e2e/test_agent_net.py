@@ -102,7 +102,7 @@ class Reloaded(AgentCase):
         for option, key in (("--net", "net"), ("--io-kinds", "io_kinds")):
             code, said, _ = self.run_through("true", options=[option])
             self.assertEqual(code, 125)
-            self.assertIn(f"needs {key} = yes in its configuration when it starts", said)
+            self.assertIn(f"set {key} = yes in its configuration and restart it", said)
         agent.end()
         agent.start()
         code, said, lines = self.run_through(*COMMAND, options=["--net"])
