@@ -5,6 +5,7 @@ import itertools
 import os
 import pathlib
 import re
+import signal
 import subprocess
 
 from lib.bpfmon import BPFMON, TOP
@@ -137,8 +138,10 @@ class Table(LiveCase):
         self.check(keeper, "keeper of marks", "--marks")
         _, (keeper,) = self.check_run("--marks", "--marks", "--user", env=SUDO, recorder_is="sudo")
         self.check(keeper, "keeper of marks", "--marks --user")
-        _, (keeper,) = self.check_run("--own-cgroup", "--own-cgroup")
+        live, (keeper,) = self.check_run("--own-cgroup", "--own-cgroup")
         self.check(keeper, "keeper of the cgroup", "--own-cgroup")
+        os.kill(live.pid, signal.SIGTERM)  # the keeper removes the cgroup
+        wait_for(lambda: not is_alive(keeper), "the end of the keeper")
         self.check_attachment()
         missing = set(self.rows) - self.seen - {("all", "file capabilities")}  # test_file_capabilities.py
         self.assertEqual(missing, set())
