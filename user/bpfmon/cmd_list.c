@@ -4,7 +4,6 @@
 
 #include "base/exit_status.h"
 #include "base/log.h"
-#include "base/nearest.h"
 #include "bpfmon/subcommands.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -39,8 +38,9 @@ struct list_options {
 int list_order_parse(void *options, const char *text)
 {
 	static const char *const words[] = {
-		[BY_START] = "start",   [BY_WALL] = "wall", [BY_CPU] = "cpu",
-		[BY_MEMORY] = "memory", [BY_NAME] = "name",
+		[BY_START] = "start",
+		[BY_MEMORY] = "memory", /* with RSS where no other figure is known */
+		[BY_NAME] = "name",
 	};
 	struct list_options *o = options;
 	const char *bad;
@@ -499,19 +499,12 @@ static int list_parse(void *options, int argc, char **argv)
 const char *many_metrics_guess(const char *list)
 {
 	struct many_metrics parsed;
-	struct nearest n;
-	const char *bad, *word, *key;
+	const char *bad;
 	size_t length;
 
 	if (!many_metrics_parse(&parsed, list, &bad, &length))
 		return NULL;
-	nearest_begin(&n, bad, length);
-	for (size_t i = 0; (word = compare_key_word(i, &key)); i++)
-		nearest_offer(&n, word);
-	for (size_t i = 0; i < NR_KEYS; i++)
-		if (compare_key(i).name)
-			nearest_offer(&n, compare_key(i).name);
-	return n.distance ? n.word : NULL;
+	return compare_key_nearest(bad, length); /* NULL for a repeated name */
 }
 
 const struct subcommand subcommand_list = {

@@ -213,7 +213,8 @@ static bool option_is_from_line(const char *value, const char *variable)
 	return value && value != getenv(variable) && !settings_origin(value, &path, &line);
 }
 
-/* Refuses --store together with --node, which names another store; as a default it has no effect.
+/*
+ * Refuses --store together with --node, which names another store; as a default it has no effect.
  */
 static int stores_check(const struct subcommand *sub, const void *options)
 {

@@ -529,12 +529,6 @@ static int stored_run_order(const void *x, const void *y, void *context)
 	int c = 0;
 
 	switch (*(enum run_order *)context) {
-	case BY_WALL:
-		c = largest_first(a->wall_ns, b->wall_ns);
-		break;
-	case BY_CPU:
-		c = largest_first(a->cpu_ns, b->cpu_ns);
-		break;
 	case BY_MEMORY:
 		c = largest_first(run_memory(a), run_memory(b));
 		break;

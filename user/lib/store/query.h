@@ -35,7 +35,7 @@ struct stored_runs {
 };
 
 enum state_filter { ANY_STATE, ONLY_RUNNING, ONLY_FINISHED, ONLY_UNFINISHED, ONLY_FAILED };
-enum run_order { BY_START, BY_WALL, BY_CPU, BY_MEMORY, BY_NAME, BY_VALUE };
+enum run_order { BY_START, BY_MEMORY, BY_NAME, BY_VALUE };
 
 /* Members that are NULL or 0 match all runs. */
 struct run_filter {

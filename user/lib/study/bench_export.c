@@ -22,23 +22,19 @@ static int csv_put_case(struct buffer *t, const struct bench_result *r, size_t o
 			const struct group *g)
 {
 	const struct bench_case *c = &r->plan->cases[of];
-	struct measure wall, user, system;
-	int err = bench_measure(g, "wall_seconds", &wall);
+	struct bench_times of_case;
+	int err = bench_times_of(g, &of_case);
 
-	if (!err)
-		err = bench_measure(g, "user_seconds", &user);
-	if (!err)
-		err = bench_measure(g, "system_seconds", &system);
 	if (err)
 		return err;
 	buffer_put_quoted(t, c->command);
-	csv_put_seconds(t, wall.mean);
-	csv_put_seconds(t, wall.sd);
-	csv_put_seconds(t, wall.median);
-	csv_put_seconds(t, user.mean);
-	csv_put_seconds(t, system.mean);
-	csv_put_seconds(t, wall.least);
-	csv_put_seconds(t, wall.most);
+	csv_put_seconds(t, of_case.wall.mean);
+	csv_put_seconds(t, of_case.wall.sd);
+	csv_put_seconds(t, of_case.wall.median);
+	csv_put_seconds(t, of_case.user.mean);
+	csv_put_seconds(t, of_case.system.mean);
+	csv_put_seconds(t, of_case.wall.least);
+	csv_put_seconds(t, of_case.wall.most);
 	for (size_t i = 0; i < r->plan->parameters.nr; i++) {
 		buffer_puts(t, ",");
 		buffer_put_quoted(t, c->values[i]);

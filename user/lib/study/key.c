@@ -70,5 +70,5 @@ const char *compare_key_nearest(const char *name, size_t length)
 	for (size_t k = 0; k < NR_KEYS; k++)
 		if (compare_key(k).name)
 			nearest_offer(&n, compare_key(k).name);
-	return n.word;
+	return n.distance ? n.word : NULL;
 }

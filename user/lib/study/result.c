@@ -36,6 +36,15 @@ int bench_measure(const struct group *g, const char *name, struct measure *m)
 	return 0;
 }
 
+int bench_times_of(const struct group *g, struct bench_times *t)
+{
+	int err = bench_measure(g, "wall_seconds", &t->wall);
+
+	if (!err)
+		err = bench_measure(g, "user_seconds", &t->user);
+	return err ? err : bench_measure(g, "system_seconds", &t->system);
+}
+
 static int fastest_find(const struct groups *g, const char **name)
 {
 	double least = INFINITY;
@@ -253,22 +262,18 @@ int bench_ratio(const struct bench_result *r, size_t group, struct ratio *out)
 
 static int wall_write(struct jsonw *j, const struct group *g)
 {
-	struct measure wall, user, system;
-	int err = bench_measure(g, "wall_seconds", &wall);
+	struct bench_times t;
+	int err = bench_times_of(g, &t);
 
-	if (!err)
-		err = bench_measure(g, "user_seconds", &user);
-	if (!err)
-		err = bench_measure(g, "system_seconds", &system);
 	if (err)
 		return err;
-	jsonw_double(j, "mean", wall.mean);
-	jsonw_double(j, "stddev", wall.sd); /* null for one run, as hyperfine has it */
-	jsonw_double(j, "median", wall.median);
-	jsonw_double(j, "user", user.mean);
-	jsonw_double(j, "system", system.mean);
-	jsonw_double(j, "min", wall.least);
-	jsonw_double(j, "max", wall.most);
+	jsonw_double(j, "mean", t.wall.mean);
+	jsonw_double(j, "stddev", t.wall.sd); /* null for one run, as hyperfine has it */
+	jsonw_double(j, "median", t.wall.median);
+	jsonw_double(j, "user", t.user.mean);
+	jsonw_double(j, "system", t.system.mean);
+	jsonw_double(j, "min", t.wall.least);
+	jsonw_double(j, "max", t.wall.most);
 	return 0;
 }
 

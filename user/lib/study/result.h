@@ -61,6 +61,13 @@ const struct group *bench_group(const struct bench_result *r, size_t of_case);
 /* Computes statistics of these values. Returns 0 or -ENOMEM. */
 int bench_measure(const struct group *g, const char *name, struct measure *m);
 
+struct bench_times {
+	struct measure wall, user, system;
+};
+
+/* Computes the statistics that hyperfine exports, in seconds. Returns 0 or -ENOMEM. */
+int bench_times_of(const struct group *g, struct bench_times *t);
+
 /* Estimates by what factor a group took longer than the fastest. Returns 0 or -ENOMEM. */
 int bench_ratio(const struct bench_result *r, size_t group, struct ratio *out);
 

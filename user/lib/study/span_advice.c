@@ -64,7 +64,6 @@ static int span_group_add(struct span_group *g, const struct span *s, const stru
 		.rss_peak_bytes = peak > 0 ? peak : upper,
 	};
 	struct run_request *requests;
-	int err;
 
 	if (at == g->requests_room) {
 		requests = memory_reallocarray(g->requests, room, sizeof(*requests));
@@ -76,8 +75,7 @@ static int span_group_add(struct span_group *g, const struct span *s, const stru
 	g->requests[at] = (struct run_request){ -1, -1, -1, -1, -1 };
 	g->requests[at].needed_bytes = (int64_t)answer->needed.bytes;
 	g->requests[at].write_bytes = span_number(used, SPAN_WRITTEN);
-	err = stored_runs_append(&g->spans, &run);
-	return err;
+	return stored_runs_append(&g->spans, &run);
 }
 
 /* Requests are rounded, so they may be equal where the memory is not. */
