@@ -3,16 +3,18 @@
 #include "base/memory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "store/source.h"
 #include "store/stores.h"
 
-#include "study/advise_text.h"
+#include "study/span_advice.h"
 #include "base/exit_status.h"
 #include "base/fd.h"
 #include "base/log.h"
-#include "bpfmon/advise_spans.h"
 #include "bpfmon/subcommands.h"
 
 #include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,17 +138,21 @@ static void request_take_summary(void *context, size_t at, const char *line)
 	run_request_read_summary(&((struct readings *)context)->requests[at], line);
 }
 
+static int advise_refuse_nothing(const struct advise_options *o)
+{
+	log_error("no run matches the filters; '%s' shows all runs",
+		  stores_list_command(o->store.of_node));
+	return -ENODATA;
+}
+
 static int advise_from(const struct advise_options *o, const struct stored_runs *all,
 		       const struct advice_from *from)
 {
 	struct advice a;
 	int err = advice_make(&a, all, from);
 
-	if (err == -ENODATA && !all->nr) {
-		log_error("no run matches the filters; '%s' shows all runs",
-			  stores_list_command(o->store.of_node));
-		return err;
-	}
+	if (err == -ENODATA && !all->nr)
+		return advise_refuse_nothing(o);
 	if (err == -ENODATA) {
 		log_error("none of the %zu runs that match the filters can be used: a run must "
 			  "have ended, and its memory, CPU time and duration must be known; see "
@@ -199,21 +205,119 @@ static int advise_read(const struct advise_options *o, const struct stores *s,
 	return err;
 }
 
-static int advise_read_spans(const struct advise_options *o, const struct stores *s,
-			     struct stored_runs *all)
-{
-	const struct spans_wanted wanted = { .name = o->filter.filter.span,
-					     .node = { .capacity = (double)o->node_bytes },
-					     .to = o->to,
-					     .is_json = o->as == PRINT_JSON };
+struct reading_spans {
+	const struct advise_options *options;
+	struct span_groups groups;
+	size_t run;
+};
 
-	if (!all->nr) {
-		log_error("no run matches the filters; '%s' shows all runs",
-			  stores_list_command(o->store.of_node));
-		return -ENODATA;
+static int spans_take_line(void *context, struct line *l)
+{
+	struct reading_spans *r = context;
+	const char *name = r->options->filter.filter.span;
+
+	if (name && fnmatch(name, l->span.label.name, FNM_NOESCAPE) != 0)
+		return 0;
+	return span_groups_add(&r->groups, &l->span, r->run);
+}
+
+static int spans_read_runs(struct reading_spans *r, const struct stores *s,
+			   const struct stored_runs *runs, size_t nr)
+{
+	static struct source src; /* too large for the stack */
+	int err = 0;
+
+	for (r->run = 0; !err && r->run < nr; r->run++) {
+		err = stores_switch_run(s, &runs->runs[r->run], &src);
+		if (err)
+			break; /* already reported */
+		err = source_each(&src, PART(LINE_SPAN), spans_take_line, r);
+		if (err)
+			log_error("cannot read run %" PRId64 ": %s", runs->runs[r->run].id,
+				  source_why(&src, err));
 	}
+	source_close(&src);
+	return err;
+}
+
+/* Prints what is known of a group. Returns 0 or -ENOMEM; leaves out a group without values. */
+static int group_print(const struct reading_spans *r, const struct span_group *g, struct jsonw *j,
+		       size_t *printed, size_t *few)
+{
+	const struct advise_options *o = r->options;
+	const struct node node = { .capacity = (double)o->node_bytes };
+	struct advice a;
+	int err = span_group_advise(g, &node, &a);
+
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	*few += a.nr < FEW_RUNS;
+	if (o->as == PRINT_JSON) {
+		span_advice_json(j, g, &a);
+	} else {
+		if (*printed)
+			putchar('\n');
+		span_advice_print(stdout, g, &a, o->to);
+	}
+	++*printed;
+	return 0;
+}
+
+static int span_groups_print(struct reading_spans *r)
+{
+	const bool is_json = r->options->as == PRINT_JSON;
+	size_t printed = 0, few = 0;
+	struct jsonw j = { 0 };
+	int err = 0;
+
+	span_groups_sort(&r->groups);
+	jsonw_object(&j, NULL);
+	jsonw_schema(&j, "advise");
+	jsonw_string(&j, "by", "span");
+	jsonw_array(&j, "spans");
+	for (size_t i = 0; !err && i < r->groups.nr; i++)
+		err = group_print(r, &r->groups.all[i], &j, &printed, &few);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	jsonw_newline(&j);
+	if (!err && !printed) {
+		log_error("no span can be used: the runs that match the filters have none that "
+			  "ended, with memory, CPU time and duration; 'bpfmon show RUN --by span' "
+			  "lists those of a run");
+		err = -ENODATA;
+	} else if (!err && is_json) {
+		err = jsonw_print(&j, stdout) ? -ENOMEM : 0;
+	}
+	jsonw_done(&j);
+	if (err == -ENOMEM)
+		log_error("out of memory for the spans");
+	if (!err && few)
+		log_warn("%zu of %zu names have fewer than %d spans: record more", few, printed,
+			 FEW_RUNS);
+	return err;
+}
+
+/*
+ * Prints advice for each name from the spans of the newest runs. Returns 0, or a negative errno
+ * after a message.
+ */
+static int advise_by_span(const struct advise_options *o, const struct stores *s,
+			  struct stored_runs *all)
+{
+	struct reading_spans r = { .options = o };
+	int err;
+
+	if (!all->nr)
+		return advise_refuse_nothing(o);
 	stored_runs_sort(all, BY_START);
-	return advise_by_span(&wanted, s, all, all->nr < MOST_READ ? all->nr : MOST_READ);
+	err = spans_read_runs(&r, s, all, all->nr < MOST_READ ? all->nr : MOST_READ);
+	if (!err)
+		err = span_groups_print(&r);
+	if (r.groups.left_out)
+		log_warn("%" PRIu64 " spans are left out: they have too many names",
+			 r.groups.left_out);
+	span_groups_done(&r.groups);
+	return err;
 }
 
 static int cmd_advise(int argc, char **argv)
@@ -228,7 +332,7 @@ static int cmd_advise(int argc, char **argv)
 		return go_on ? EXIT_USAGE : 0;
 	filter = filter_get(&o.filter);
 	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all) &&
-	    !(o.by_span ? advise_read_spans(&o, &s, &all) : advise_read(&o, &s, &all)))
+	    !(o.by_span ? advise_by_span(&o, &s, &all) : advise_read(&o, &s, &all)))
 		status = 0;
 	stored_runs_done(&all);
 	stores_done(&s);
