@@ -21,7 +21,8 @@ struct compare_key compare_key(size_t i);
 const char *compare_key_word(size_t i, const char **key);
 /* Finds the key @name, or that of the short word @name. Returns 0 or -ENOENT. */
 int compare_key_find(const char *name, size_t length, size_t *i);
-/* Returns the key or short word with the most similar spelling; NULL if none is similar, or it is one. */
+/* Returns the key or short word with the most similar spelling; NULL if none is similar, or it is
+ * one. */
 const char *compare_key_nearest(const char *name, size_t length);
 
 #endif
