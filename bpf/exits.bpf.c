@@ -213,6 +213,29 @@ static __always_inline u32 task_wait_status(struct task_struct *leader, struct s
 	return BPF_CORE_READ(leader, exit_code);
 }
 
+#define PIDTYPE_TGID 1
+
+struct signal_struct___of_group {
+	struct pid *pids[4];
+} __attribute__((preserve_access_index));
+
+/*
+ * Returns 1 if the process of @task has no live thread. A task whose exit was missed may be freed
+ * by now, and @sig may be another process's, which has a different PID.
+ */
+static __always_inline u64 group_has_ended(struct task_struct *task, struct signal_struct *sig,
+					   u32 seen)
+{
+	struct signal_struct___of_group *group = (void *)sig;
+	u64 ended = is_zero(BPF_CORE_READ(sig, live.counter));
+	u32 tgid;
+
+	if (seen)
+		return ended;
+	tgid = BPF_CORE_READ(group, pids[PIDTYPE_TGID], numbers[0].nr);
+	return ended | is_set(tgid ^ (u32)BPF_CORE_READ(task, tgid));
+}
+
 static __always_inline void process_note_last_image(struct process_entry *p,
 						    struct task_struct *task,
 						    struct task_struct *leader)
@@ -240,7 +263,7 @@ int task_note_exit(u64 addr, u32 seen)
 		return 0;
 	leader = leader_of(task);
 	sig = BPF_CORE_READ(task, signal);
-	group = is_zero(BPF_CORE_READ(sig, live.counter));
+	group = group_has_ended(task, sig, seen);
 	now = boot_now();
 	status = task_wait_status(leader, sig);
 	lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
