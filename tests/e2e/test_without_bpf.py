@@ -194,6 +194,26 @@ class FromProc(OrdinaryUser):
         self.assertIn("measuring from /proc instead", run.stderr)
         self.assert_cpu(run, run.witness["cpu_seconds"])
 
+    @needs(ROOT)
+    def test_bare_runs_the_command_unmeasured_if_the_kernel_refuses_bpf_to_root(self):
+        bare = ["--inject-no-program", "tp_btf", "--if-unavailable", "bare"]
+        script = 'id -u; id -u "$1"; kill -s "$2" $$; exit 3'
+        for options, signal, code in ([], "0", 3), (["--user=nobody"], "0", 3), (["--own-cgroup"], "TERM", -15):
+            run = self.run_bpfmon(["sh", "-c", script, "sh", "root", signal], [*bare, *options])
+            uid = "65534" if "--user=nobody" in options else "0"
+            self.assertEqual((run.code, run.stdout.decode().split(), run.lines), (code, [uid, "0"], []), run.stderr)
+            self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+            self.assertIn("running the command without measuring it: the kernel refuses programs of type tp_btf", run.stderr)
+        self.assertEqual(self.run_bpfmon(["/nonexistent"], bare).code, 127)
+        run = self.run_bpfmon(["sh", "-c", "sleep 0.1 & wait; exit 5"], [*bare, "--limit", "wall<0.01", "--marks", "--metrics-udp", "0"])
+        self.assertEqual(run.code, 5, run.stderr)
+
+    @needs(ROOT)
+    def test_bare_still_runs_nothing_if_bpfmon_itself_fails(self):
+        options = ["--inject-no-program", "tp_btf", "--if-unavailable", "bare", "--user=bpfmon-no-such-user"]
+        run = self.run_bpfmon(["echo", "was run"], options)
+        self.assertEqual((run.code, run.stdout), (125, b""))
+
     @needs(ROOT, BPF)
     def test_with_bpf_the_source_is_bpf(self):
         run = self.run_bpfmon(["true"])

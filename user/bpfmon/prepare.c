@@ -205,9 +205,10 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 	l->agent_fd = -1;
 	may_load = !o->agent && !permission_check("/proc", needs, sizeof(needs));
 	if (may_load) {
-		l->collector.source = may_fall_back && o->if_unavailable == USE_PROCFS
-					      ? FROM_BPF_OR_PROC
-					      : FROM_BPF;
+		l->collector.source =
+			may_fall_back && o->if_unavailable == USE_PROCFS ? FROM_BPF_OR_PROC
+			: may_fall_back && o->if_unavailable == RUN_BARE ? FROM_BPF_OR_NONE
+									 : FROM_BPF;
 		return 0;
 	}
 	l->agent_fd = o->agent ? agent_connect_named(o->agent)

@@ -350,7 +350,8 @@ static void collector_track(struct collector *c)
 
 /*
  * Opens the books of the permitted source: BPF, or /proc if it may replace BPF and can show what is
- * to be tracked.
+ * to be tracked. Returns 0 or a negative errno: -ENODATA if nothing is to be recorded, because the
+ * kernel refuses BPF.
  */
 static int books_open_any(struct collector *c, enum collector_source source, char *why, size_t size)
 {
@@ -362,6 +363,8 @@ static int books_open_any(struct collector *c, enum collector_source source, cha
 		err = books_open(&c->books, o, &reports, c, why, size);
 	if (!err || source == FROM_BPF || o->cgroup || memory_has_failed() || err == -EMFILE)
 		return err; /* or the reason is not that BPF is unavailable */
+	if (source == FROM_BPF_OR_NONE)
+		return -ENODATA;
 	snprintf(refused, sizeof(refused), "%s", why);
 	books_close(&c->books);
 	o->proc_launcher = getppid();
@@ -499,7 +502,8 @@ int collector_run(const struct collector_options *o)
 			 memory_has_failed() ? "out of memory" : strerror(-err));
 	}
 	if (err) {
-		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
+		control_send(o->control_fd, err == -ENODATA ? CONTROL_UNAVAILABLE : CONTROL_FAILED,
+			     err, 0, why);
 	} else {
 		err = control_send(o->control_fd, CONTROL_READY, c.spec->run->is_from_proc, 0,
 				   NULL);

@@ -15,6 +15,7 @@ enum collector_source {
 	FROM_BPF,
 	FROM_BPF_OR_PROC, /* /proc if the kernel refuses BPF */
 	FROM_PROC,
+	FROM_BPF_OR_NONE, /* nothing is recorded if the kernel refuses BPF */
 };
 
 /* Settings of the machine; those of a job come in its request. */

@@ -297,8 +297,12 @@ static int launcher_start(struct launcher *l)
 		log_error("out of memory; the command was not run");
 		return EXIT_BPFMON;
 	}
-	if (roles_wait_until_ready(&l->roles, l->command.pid, l->signal_fd, &l->cancelled_by))
-		return EXIT_BPFMON;
+	if (roles_wait_until_ready(&l->roles, l->command.pid, l->signal_fd, &l->cancelled_by)) {
+		if (!l->roles.is_unmeasured)
+			return EXIT_BPFMON;
+		description_cancel(&l->description);
+		roles_stop(&l->roles, ROLES_UNNEEDED_GRACE_MS);
+	}
 	log_info("started the command as process %d%s%s", l->command.pid,
 		 l->options->run_as ? ", as user " : "",
 		 l->options->run_as ? l->options->run_as->name : "");
@@ -306,11 +310,12 @@ static int launcher_start(struct launcher *l)
 	spawn_go(&l->command);
 	command_wait_for_exec(&l->command, l->signal_fd);
 	err = spawn_result(&l->command, &step);
-	if (!err) {
+	if (!err && !l->roles.is_unmeasured) {
 		description_send(&l->description, &l->roles, l->options->run);
 		role_send(&l->roles.collector, CONTROL_START, 0, now);
-		return 0;
 	}
+	if (!err)
+		return 0;
 	log_error("cannot %s '%s': %s", step, l->options->argv[0], strerror(-err));
 	if (!l->command.is_ready)
 		return EXIT_BPFMON;

@@ -379,7 +379,7 @@ void streams_unblock(void)
 
 /*
  * Receives the message that the role is ready, and its value. Returns a negative errno after a
- * message if it is not.
+ * message if it is not; @value is 1 then if the command is to run unmeasured.
  */
 static int role_is_ready(const struct role *role, int *value)
 {
@@ -392,7 +392,11 @@ static int role_is_ready(const struct role *role, int *value)
 	*value = m.value;
 	if (m.type == CONTROL_READY)
 		return 0;
-	log_error("%s", m.text);
+	if (m.type == CONTROL_UNAVAILABLE)
+		log_warn("running the command without measuring it: %s", m.text);
+	else
+		log_error("%s", m.text);
+	*value = m.type == CONTROL_UNAVAILABLE;
 	return m.value ? m.value : -EIO;
 }
 
@@ -430,6 +434,7 @@ int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, in
 			if (!p[i].revents)
 				continue;
 			err = role_is_ready(of[i], &value);
+			roles->is_unmeasured = err && value;
 			/* the value of an agent is the version of requests that it supports */
 			roles->wants_reaped |= !err && value && !roles->collector.is_remote;
 			p[i].fd = -1; /* then poll() sets its revents to 0 */

@@ -61,7 +61,8 @@ struct role {
 };
 
 struct roles {
-	bool wants_reaped; /* the collector has no BPF and needs the usage of reaped children */
+	bool wants_reaped;  /* the collector has no BPF and needs the usage of reaped children */
+	bool is_unmeasured; /* the collector cannot measure, and the command is to run even so */
 	struct own_children own; /* if wants_reaped */
 	struct role collector, recorder;
 	int stream_fd; /* collector's end of the stream, until it is sent; -1 */
@@ -107,7 +108,8 @@ void roles_note_end(struct roles *roles, pid_t pid, int status);
 void streams_unblock(void);
 
 /*
- * Waits until both roles are ready. Returns 0, or a negative errno after a message to the user; or
+ * Waits until both roles are ready. Returns 0, or a negative errno after a message to the user
+ * (is_unmeasured: a warning, and the roles are to be stopped); or
  * -EINTR without a message, with the signal in *@sig, if one requests the end. Without BPF, makes
  * this process the subreaper of orphans, and reads its own children except @command.
  */

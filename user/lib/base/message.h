@@ -45,6 +45,8 @@ enum control_type {
 	 * CONTROL_LIVING has a number of ended processes.
 	 */
 	CONTROL_KILL,
+	/* collector: nothing can be measured, for the reason in @text; the command is to run */
+	CONTROL_UNAVAILABLE,
 };
 
 /*
