@@ -224,6 +224,22 @@ static void what_a_peer_does_not_record_is_no_difference(void **state)
 	sides_done(&all);
 }
 
+static void facts_that_a_shortened_meta_line_lacks_are_no_difference(void **state)
+{
+	const char *whole = META(",\"host\":\"h\",\"system\":{\"cpus\":2,\"kernel\":\"k\"},"
+				 "\"capabilities\":{\"pss\":{\"available\":true},\"net\":"
+				 "{\"available\":false,\"reason\":\"r\"}}") SUMMARY();
+	char *text = diff_of(whole, META(",\"host\":\"i\"") SUMMARY());
+
+	(void)state;
+	assert_string_equal(text, "[{\"key\":\"host\",\"values\":[[\"h\"],[\"i\"]]}]");
+	free(text);
+	/* a single one that is missing is a difference */
+	text = diff_of(whole, META(",\"host\":\"h\",\"system\":{\"cpus\":2}") SUMMARY());
+	assert_string_equal(text, "[{\"key\":\"system.kernel\",\"values\":[[\"k\"],[]]}]");
+	free(text);
+}
+
 /* The text of two runs, whose second is @b, in so many columns. */
 static char *text_of(const char *b, size_t width)
 {
@@ -290,6 +306,7 @@ int main(void)
 		cmocka_unit_test(only_differences_are_reported),
 		cmocka_unit_test(sockets_and_memory_of_the_moment_are_no_difference),
 		cmocka_unit_test(what_a_peer_does_not_record_is_no_difference),
+		cmocka_unit_test(facts_that_a_shortened_meta_line_lacks_are_no_difference),
 		cmocka_unit_test(absent_is_a_dash),
 		cmocka_unit_test(hostile_names_are_inert_and_cut),
 	};

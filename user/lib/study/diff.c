@@ -9,6 +9,9 @@
 
 #define REVISION_SHOWN 12
 
+/* Objects that each run has in its meta line, unless something has shortened that. */
+static const char *const in_all_runs[] = { "capabilities.", "system." };
+
 /* Returns an object with the keys of all sides, in the order of first appearance. */
 static json_t *facts_collect_keys(const struct groups *g)
 {
@@ -22,23 +25,42 @@ static json_t *facts_collect_keys(const struct groups *g)
 
 struct texts {
 	json_t *seen;    /* the distinct texts, as keys of an object */
-	bool is_peers;   /* the group has only results of other tools */
+	bool is_unknown; /* no result of the group records it: other tools, or shortened lines */
 	bool is_partial; /* some runs of bpfmon have the fact, others lack it */
 };
 
+/* Returns whether @s, which lacks @key, cannot know it: other tools, or its object is missing. */
+static bool fact_is_unrecorded(const struct side *s, const char *key)
+{
+	for (size_t i = 0; s->is_run && i < sizeof(in_all_runs) / sizeof(*in_all_runs); i++) {
+		size_t n = strlen(in_all_runs[i]);
+		const char *name;
+		bool has = false;
+		json_t *v;
+
+		if (strncmp(key, in_all_runs[i], n) != 0)
+			continue;
+		json_object_foreach(s->facts, name, v)
+			has |= !strncmp(name, in_all_runs[i], n);
+		return !has;
+	}
+	return !s->is_run;
+}
+
 static struct texts fact_collect(const struct group *g, const char *key)
 {
-	struct texts t = { .seen = json_object(), .is_peers = true };
+	struct texts t = { .seen = json_object(), .is_unknown = true };
 	size_t without = 0;
 
 	for (size_t i = 0; t.seen && i < g->nr; i++) {
 		json_t *v = json_object_get(g->sides[i]->facts, key);
+		bool records = v || !fact_is_unrecorded(g->sides[i], key);
 
-		t.is_peers &= !g->sides[i]->is_run;
+		t.is_unknown &= !records;
 		if (v)
 			json_object_set_new_nocheck(t.seen, json_string_value(v), json_true());
 		else
-			without += g->sides[i]->is_run;
+			without += records;
 	}
 	t.is_partial = without && json_object_size(t.seen);
 	return t;
@@ -82,7 +104,7 @@ static void fact_diff(json_t *diff, const struct groups *g, const char *key)
 		struct texts t = fact_collect(&g->list[i], key);
 
 		json_array_append_new(values, fact_to_array(t.seen));
-		if (t.is_peers && !json_object_size(t.seen)) {
+		if (t.is_unknown && !json_object_size(t.seen)) {
 			json_decref(t.seen); /* another tool does not record it */
 		} else if (!first.seen) {
 			first = t;

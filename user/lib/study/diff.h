@@ -7,8 +7,8 @@
 
 /*
  * Returns an array of {"key":..., "values":[[...], ...]} with the distinct texts of each group;
- * NULL without memory. The caller frees it with json_decref(). What another tool does not record is
- * not a difference.
+ * NULL without memory. The caller frees it with json_decref(). What another tool, or a
+ * shortened meta line, does not record is not a difference.
  */
 json_t *facts_diff(const struct groups *g);
 /* Returns false for a row of facts_diff() with nothing but the titles of the groups. */
