@@ -408,6 +408,13 @@ class Users(HistoryCase):
         exported = self.as_user("export", "--format", "jsonl", "slurm/7801")
         self.assertEqual(exported, self.bpfmon("export", "--format", "jsonl", "--store", self.store, number))
 
+    def test_completion_asks_the_agent_that_is_typed(self):
+        own = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+        for agent in (["--agent", self.socket], [f"--agent={self.socket}"]):
+            said = self.bpfmon("complete", "--", "list", "--node", *agent, "--name", "", **own)
+            self.assertEqual({line.split("\t")[0] for line in said.splitlines()}, {"7801", "7801.0", "7803", "7803.0"})
+        self.assertEqual(self.bpfmon("complete", "--", "list", "--agent", self.socket, "--name", "", **own), "")
+
     def test_the_agent_of_the_variable_is_asked(self):
         own = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/", "env": {**os.environ, "BPFMON_AGENT": str(self.socket)}}
         self.assertIn("7801", self.bpfmon("list", "--node", **own))

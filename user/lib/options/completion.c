@@ -375,15 +375,28 @@ static void store_choose_default(struct completion *c, const struct subcommand *
 	free(options);
 }
 
+/* Returns the value of @option, as in "--store", if word @i is that option; else NULL. */
+static const char *typed_line_value(const struct typed_line *line, size_t i, const char *option)
+{
+	size_t length = strlen(option);
+	const char *word = line->words[i];
+
+	if (strncmp(word, option, length) != 0 || (word[length] && word[length] != '='))
+		return NULL;
+	return word[length] ? word + length + 1 : i + 1 < line->nr ? line->words[i + 1] : NULL;
+}
+
 /* Sets the store according to files, variables and the line. */
 static void store_choose_typed(struct completion *c, const struct typed_line *line)
 {
+	const char *value;
+
 	store_choose_default(c, line->sub);
 	for (size_t i = 0; i < line->nr; i++) {
-		if (!strcmp(line->words[i], "--store") && i + 1 < line->nr)
-			c->store.path = line->words[i + 1];
-		else if (!strncmp(line->words[i], "--store=", 8))
-			c->store.path = line->words[i] + 8;
+		if ((value = typed_line_value(line, i, "--store")))
+			c->store.path = value;
+		else if ((value = typed_line_value(line, i, "--agent")))
+			c->store.agent = value;
 		else if (!strcmp(line->words[i], "--node"))
 			c->store.of_node = true;
 	}
