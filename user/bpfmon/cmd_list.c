@@ -496,17 +496,6 @@ static int list_parse(void *options, int argc, char **argv)
 	return err ? err : list_check(o);
 }
 
-const char *many_metrics_guess(const char *list)
-{
-	struct many_metrics parsed;
-	const char *bad;
-	size_t length;
-
-	if (!many_metrics_parse(&parsed, list, &bad, &length))
-		return NULL;
-	return compare_key_nearest(bad, length); /* NULL for a repeated name */
-}
-
 const struct subcommand subcommand_list = {
 	.name = "list",
 	.aliases = "ls history log runs",

@@ -31,8 +31,6 @@ int many_unusual_parse(void *options, const char *text);
 int many_trend_parse(void *options, const char *text);
 /* Parses the order of --sort; @options is a struct list_options. Returns 0 or -EINVAL. */
 int list_order_parse(void *options, const char *text);
-/* Returns the key most similar to the first unknown metric of @list, or NULL. */
-const char *many_metrics_guess(const char *list);
 /* Parses a list of metrics. Returns 0 or -EINVAL. */
 int many_metrics_set(struct many_metrics *m, const char *text);
 /*

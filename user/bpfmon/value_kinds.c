@@ -9,35 +9,29 @@
 #include "study/values.h"
 #include "text/runs_text.h"
 
-#include <string.h>
-
 /* Corrects the first wrong name of a list. */
-const char *metric_guess(const char *list)
+const char *metric_guess(const char *list, const char **bad, size_t *length)
 {
 	struct metric_set set;
 	struct nearest n;
-	const char *bad;
-	size_t length;
 
-	if (!metric_set_parse(&set, list, &bad, &length))
+	if (!metric_set_parse(&set, list, bad, length))
 		return NULL;
-	nearest_begin(&n, bad, length);
+	nearest_begin(&n, *bad, *length);
 	for (int i = 0; i < NR_METRICS; i++)
 		nearest_offer(&n, metric_get((enum metric_id)i)->key);
 	return n.word;
 }
 
 /* Same for columns. A repeated name is not mistyped. */
-const char *columns_guess(const char *list)
+const char *columns_guess(const char *list, const char **bad, size_t *length)
 {
 	struct run_columns parsed;
 	struct nearest n;
-	const char *bad;
-	size_t length;
 
-	if (!run_columns_parse(&parsed, list, &bad, &length))
+	if (!run_columns_parse(&parsed, list, bad, length))
 		return NULL;
-	nearest_begin(&n, bad, length);
+	nearest_begin(&n, *bad, *length);
 	for (int i = 0; i < NR_RUN_COLUMNS; i++) {
 		nearest_offer(&n, run_column_word((enum run_column)i));
 		nearest_offer(&n, run_column_key((size_t)i));
@@ -45,24 +39,36 @@ const char *columns_guess(const char *list)
 	return n.distance ? n.word : NULL;
 }
 
-const char *output_format_guess(const char *text)
+/* Same for metrics of many runs. */
+const char *many_metrics_guess(const char *list, const char **bad, size_t *length)
+{
+	struct many_metrics parsed;
+
+	if (!many_metrics_parse(&parsed, list, bad, length))
+		return NULL;
+	return compare_key_nearest(*bad, *length); /* NULL for a repeated name */
+}
+
+const char *output_format_guess(const char *text, const char **bad, size_t *length)
 {
 	const struct observer_ops *ops;
 	struct nearest n;
 
-	nearest_begin(&n, text, strlen(text));
+	(void)text;
+	nearest_begin(&n, *bad, *length);
 	for (size_t i = 0; (ops = observer_at(i)); i++)
 		if (!ops->target)
 			nearest_offer(&n, ops->name);
 	return n.word;
 }
 
-const char *export_format_guess(const char *text)
+const char *export_format_guess(const char *text, const char **bad, size_t *length)
 {
 	const struct export_format *f;
 	struct nearest n;
 
-	nearest_begin(&n, text, strlen(text));
+	(void)text;
+	nearest_begin(&n, *bad, *length);
 	for (size_t i = 0; (f = export_at(i)); i++)
 		nearest_offer(&n, f->name);
 	return n.word;

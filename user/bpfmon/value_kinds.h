@@ -5,11 +5,14 @@
 
 #include "options/option.h"
 
+#include <stddef.h>
+
 /* See struct value_kind. */
-const char *metric_guess(const char *text);
-const char *columns_guess(const char *text);
-const char *output_format_guess(const char *text);
-const char *export_format_guess(const char *text);
+const char *metric_guess(const char *list, const char **bad, size_t *length);
+const char *columns_guess(const char *list, const char **bad, size_t *length);
+const char *many_metrics_guess(const char *list, const char **bad, size_t *length);
+const char *output_format_guess(const char *text, const char **bad, size_t *length);
+const char *export_format_guess(const char *text, const char **bad, size_t *length);
 void completion_offer_metrics(const struct completion *c);
 void completion_offer_keys(const struct completion *c);
 void completion_offer_orders(const struct completion *c);

@@ -73,20 +73,24 @@ int option_apply(void *options, const struct option_group *group, const struct o
 		 const char *text, const char *shown_as)
 {
 	const struct value_kind *kind = value_kind_of(row);
-	const char *guess;
+	size_t length = text ? strlen(text) : 0;
+	const char *guess, *bad = text;
 	int err;
 
 	value_expectation_clear();
 	err = row->parse((char *)options + group->offset + row->offset, text);
 	if (!err)
 		return 0;
-	guess = text && kind && kind->guess ? kind->guess(text) : NULL;
+	guess = text && kind && kind->guess ? kind->guess(text, &bad, &length) : NULL;
 	if (err == -E2BIG)
 		log_error("%s does not accept '%s': a run has at most %d tags", shown_as, text,
 			  MAX_TAGS);
 	else if (err == -ENAMETOOLONG)
 		log_error("%s does not accept texts of more than %d bytes", shown_as,
 			  RUN_WORD_BYTES - 1);
+	else if (guess && length < strlen(text))
+		log_error("%s does not accept '%s': '%.*s' is unknown; did you mean '%s'?",
+			  shown_as, text, (int)length, bad, guess);
 	else if (guess)
 		log_error("%s does not accept '%s'; did you mean '%s'?", shown_as, text, guess);
 	else

@@ -55,8 +55,11 @@ struct option_group {
 /* Properties of all options with the same parser. */
 struct value_kind {
 	int (*parse)(void *value, const char *text); /* NULL: end of the table */
-	/* Returns what @text, which parse() has refused, probably meant, or NULL. May be NULL. */
-	const char *(*guess)(const char *text);
+	/*
+	 * Returns what @text, which parse() has refused, probably meant, or NULL. In a list that is
+	 * the word *@bad of *@length bytes, which are all of @text before the call. May be NULL.
+	 */
+	const char *(*guess)(const char *text, const char **bad, size_t *length);
 	void (*offer)(const struct completion *c); /* completes a value; NULL: see completion.c */
 };
 
