@@ -9,6 +9,7 @@ import subprocess
 
 from lib.bpfmon import BPFMON, truth, with_state_in
 from lib.live import LiveCase, status_of, wait_for
+from lib.terminal import Terminal
 
 NOBODY, NOGROUP = 65534, 65534
 SYS_PTRACE = 1 << 19  # to read PSS
@@ -191,6 +192,34 @@ class User(SudoCase):
         program.chmod(0o700)
         self.assertEqual(self.bpfmon("--user=nobody", command=[program]).returncode, 126)
         self.assertEqual(self.bpfmon("-q", command=[program]).returncode, 0)
+
+
+class RootLine(SudoCase):
+    """On a terminal bpfmon prints that the command of sudo runs as root, unless that was requested."""
+
+    LINE = "bpfmon: the command runs as root; add --user to run it as nobody, or --user=root to omit this line"
+
+    def on_terminal(self, *words, env=None, command=("echo", "it ran")):
+        terminal = Terminal(self, [BPFMON, *map(str, words), "--", *command], {**os.environ, **(CALLED_BY_NOBODY if env is None else env)})
+        while terminal.read():
+            pass
+        return terminal.text.decode().splitlines()
+
+    def test_it_comes_before_the_command_and_names_the_caller(self):
+        self.assertEqual(self.on_terminal()[:2], [self.LINE, "it ran"])
+
+    def test_it_is_absent_if_root_was_wanted_or_nothing_is_printed_or_sudo_was_not_used(self):
+        for words in (["--user"], ["--user=root"], ["-q"], ["-f", "%e"]):
+            said = self.on_terminal(*words)
+            self.assertEqual((self.LINE in said, "it ran" in said), (False, True), said)
+        self.assertNotIn(self.LINE, self.on_terminal(env={}))
+
+    def test_it_is_absent_from_a_log(self):
+        self.assertNotIn("runs as root", self.bpfmon().stderr.decode())
+
+    def test_an_error_of_the_start_comes_alone(self):
+        (said,) = self.on_terminal("-o", self.ours / "run")
+        self.assertIn("--record-as root", said)
 
 
 class RealSudo(SudoCase):

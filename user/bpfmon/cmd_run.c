@@ -164,6 +164,9 @@ static int users_choose(const struct run_options *o, struct user *caller, struct
 {
 	bool was_sudo = recorder_choose_user(&o->recording, caller, l);
 
+	/* for the person who typed sudo; a script with sudo was written by one who chose root */
+	l->notes_root = was_sudo && !o->switch_user && !o->recording.quiet &&
+			!o->recording.template && isatty(STDERR_FILENO);
 	if (!o->switch_user)
 		return 0;
 	if (!o->user && !was_sudo) {

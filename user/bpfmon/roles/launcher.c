@@ -303,6 +303,10 @@ static int launcher_start(struct launcher *l)
 		description_cancel(&l->description);
 		roles_stop(&l->roles, ROLES_UNNEEDED_GRACE_MS);
 	}
+	if (l->options->notes_root)
+		log_note("the command runs as root; add --user to run it as %s, or "
+			 "--user=root to omit this line",
+			 l->options->caller->name);
 	log_info("started the command as process %d%s%s", l->command.pid,
 		 l->options->run_as ? ", as user " : "",
 		 l->options->run_as ? l->options->run_as->name : "");

@@ -28,9 +28,10 @@ struct launch_options {
 	const struct user *run_as;      /* user of the command; NULL: that of bpfmon */
 	const struct user *record_as;   /* user of the recorder; NULL: that of bpfmon */
 	const struct user *caller;      /* user who called sudo; NULL: no sudo */
-	struct intake_options push;     /* what programs may push */
-	bool own_cgroup;                /* the command gets a cgroup, removed at the end */
-	int cgroup_keeper_fd; /* filled in if own_cgroup; an open copy delays the removal */
+	bool notes_root; /* print that the command runs as root, and how it runs as @caller */
+	struct intake_options push; /* what programs may push */
+	bool own_cgroup;            /* the command gets a cgroup, removed at the end */
+	int cgroup_keeper_fd;       /* filled in if own_cgroup; an open copy delays the removal */
 	struct intake_sockets *intake; /* filled in; NULL: none */
 	const struct cgroup *cgroup;   /* filled in with the command's own cgroup; NULL: none */
 	const struct cgroup_target *target; /* cgroup to attach to */
