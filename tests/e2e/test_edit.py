@@ -172,6 +172,23 @@ class Listed(EditCase):
         self.assert_refused(self.bpfmon("list", "--json", "--columns", "id"), "--columns")
 
 
+    def test_each_metric_is_a_column_with_the_value_that_compare_judges(self):
+        summary = {"exit_code": 0, "wall_seconds": 2, "cpu_seconds": 3.000000001, "cores_mean": 1.5, "read_bytes": 1 << 20, "minflt": 7, "write_bytes": 5}
+        path = write_run(self.dir / "more.jsonl", {}, {"name": "more"}, **summary)
+        self.assertEqual(self.bpfmon("store", "merge", path).returncode, 0)
+        values = json.loads(self.bpfmon("compare", "--json", "3", "4").stdout)["values"]
+        self.assertGreaterEqual(set(values), set(summary))
+        shown = self.bpfmon("list", "--csv", "--columns", f"id,{','.join(values)}", "--sort", "minflt")
+        rows = {row["id"]: row for row in csv.DictReader(io.StringIO(shown.stdout))}
+        self.assertEqual(next(iter(rows)), "4")
+        for at, row in enumerate((rows["3"], rows["4"])):
+            for key in set(values) - {"signal"}:  # in compare 0 where there was none
+                self.assertEqual(float(row[key]) if row[key] else None, values[key][at].get("median"), key)
+        text = self.bpfmon("list", "--name", "more", "--columns", "wall,cpu,cores,memory,peak,read,written,processes,minflt").stdout
+        self.assertEqual(text.split("\n")[0].split(), ["wall", "CPU", "cores", "memory", "peak", "RSS", "read", "written", "processes", "minflt"])
+        self.assertEqual(text.split("\n")[1].split(), ["2.000", "s", "3.000", "s", "1.500", "-", "-", "1.0", "MiB", "5", "B", "-", "7"])
+
+
 class Recorded(StoreCase):
     def test_a_run_has_its_note_everywhere(self):
         out = self.dir / "run.jsonl"

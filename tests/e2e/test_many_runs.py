@@ -113,7 +113,7 @@ class Distributions(ManyCase):
         self.assert_refused(self.bpfmon("list", "--hist=wal"), "--hist does not accept 'wal'", "wall")
         self.assert_refused(self.bpfmon("list", "--hist=wall,nosuch"), "as in wall,peak,cpu", "and 'nosuch' is neither")
         self.assert_refused(self.bpfmon("list", "--hist=cpu,wall,wall_seconds"), "each metric once, and 'wall_seconds' is repeated")
-        self.assert_refused(self.bpfmon("list", "--columns=id,nosuch"), "list --help", "and 'nosuch' is none")
+        self.assert_refused(self.bpfmon("list", "--columns=id,nosuch"), "list --help", "and 'nosuch' is neither")
         self.assert_refused(self.bpfmon("list", "--columns=id,wall,wall_seconds"), "each column once, and 'wall_seconds' is repeated")
         self.assert_refused(self.bpfmon("list", "--hist", "--csv"), "csv")
         self.assert_refused(self.bpfmon("list", "--hist", "--columns", "id"), "--columns")

@@ -10,6 +10,7 @@
 #include "text/runs_text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,33 @@ static void columns_are_named_by_key_or_in_short(void **state)
 	assert_int_equal(c.nr, 3);
 }
 
+static void metrics_are_columns_with_the_values_given(void **state)
+{
+	static const double values[] = { 1.5, NAN, 1 << 20, 3 };
+	struct stored_runs all = some_runs();
+	struct run_columns c = { 0 };
+	char *text = NULL;
+	size_t length;
+	FILE *f;
+
+	(void)state;
+	columns_read(&c, "cores,id,read,memory");
+	assert_int_equal(c.list[3], RUN_NEEDED); /* one key, one column */
+	c.values = values;
+	c.nr_runs = 2;
+	f = open_memstream(&text, &length);
+	runs_table(f, &all, 2, sources, &c, 80);
+	assert_int_equal(runs_csv(f, &all, 2, sources, &c), 0);
+	fclose(f);
+	assert_string_equal(text, "cores       id     read       memory\n"
+				  "1.500       12  1.0 MiB  RSS 4.0 KiB\n"
+				  "    -  node2:7      3 B            -\n"
+				  "cores_mean,id,read_bytes,memory_needed_bytes\n"
+				  "1.5,12,1048576,\n"
+				  ",7,3,\n");
+	free(text);
+}
+
 static void chosen_columns_are_shown_in_their_order(void **state)
 {
 	(void)state;
@@ -200,6 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(cell_that_is_cut_has_a_mark),
 		cmocka_unit_test(columns_are_named_by_key_or_in_short),
+		cmocka_unit_test(metrics_are_columns_with_the_values_given),
 		cmocka_unit_test(chosen_columns_are_shown_in_their_order),
 		cmocka_unit_test(memory_is_what_a_run_needed_and_says_whether_it_is_a_bound),
 		cmocka_unit_test(last_text_is_cut_where_the_line_ends),

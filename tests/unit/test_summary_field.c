@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "study/key.h"
+#include "run/key.h"
 #include "run/summary_field.h"
 #include "store/database_open.h"
 #include "store/source.h"

@@ -81,10 +81,14 @@ int list_columns_parse(void *columns, const char *text)
 
 	if (err == -EEXIST)
 		return value_refuse("each column once, and '%.*s' is repeated", (int)length, bad);
+	if (err == -E2BIG)
+		return value_refuse("at most %d metrics beside the columns of --csv",
+				    MOST_KEY_COLUMNS);
 	if (err)
-		return value_refuse("columns that 'bpfmon list --help' lists, separated by commas, "
-				    "and '%.*s' is none",
-				    word_shown(length), bad);
+		return value_refuse(
+			"columns that 'bpfmon list --help' lists, or metrics, separated "
+			"by commas, and '%.*s' is neither",
+			word_shown(length), bad);
 	return 0;
 }
 
@@ -229,7 +233,7 @@ static void list_help(void)
 	for (size_t i = 0; run_column_key(i); i++)
 		printf("%s%s", i % 6 ? ", " : i ? ",\n  " : "\n  ", run_column_key(i));
 	puts(";\n"
-	     "short names: started, exit, wall, cpu, peak, processes, uuid.\n"
+	     "short names: started, exit, witness, bound, uuid; and each METRIC.\n"
 	     "\n"
 	     "Exit status: 0: success, 2: usage error, or unreadable store.");
 }
@@ -446,25 +450,56 @@ static int list_sort(const struct list_options *o, const struct stores *s, struc
 	return err;
 }
 
-static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all)
+/* Reads the values of columns that are metrics. The caller releases @v in any case. */
+static int list_read_columns(const struct run_columns *c, struct many_values *v,
+			     const struct stores *s, const struct stored_runs *shown)
+{
+	struct many_metrics m = { 0 };
+
+	_Static_assert(MOST_KEY_COLUMNS <= MOST_METRICS, "all columns are read at once");
+	for (size_t i = 0; i < c->nr; i++)
+		if (run_column_is_of_key(c->list[i]))
+			m.key[m.nr++] = c->list[i] - NR_RUN_COLUMNS;
+	return m.nr ? many_read(v, &m, s, shown) : 0;
+}
+
+/* Returns 0, or -ENOMEM after a message. */
+static int list_write(const struct list_options *o, const struct stores *s,
+		      const struct stored_runs *all, size_t shown,
+		      const struct run_columns *columns)
 {
 	const char *const *prefixes = (const char *const *)s->prefix;
-	size_t limit = list_limit(o);
-	size_t shown = limit && limit < all->nr ? limit : all->nr;
+	int err = 0;
 
-	if (list_sort(o, s, all))
-		return EXIT_USAGE;
-	if (o->as == PRINT_JSON && runs_json(stdout, all, shown, prefixes)) {
+	if (o->as == PRINT_JSON)
+		err = runs_json(stdout, all, shown, prefixes);
+	else if (o->as == PRINT_CSV)
+		err = runs_csv(stdout, all, shown, prefixes, columns);
+	else
+		runs_table(stdout, all, shown, prefixes, columns, table_width(stdout));
+	if (err)
 		log_error("out of memory for the list");
-		return EXIT_USAGE;
-	}
-	if (o->as == PRINT_CSV && runs_csv(stdout, all, shown, prefixes, &o->columns)) {
-		log_error("out of memory for the list");
-		return EXIT_USAGE;
-	}
-	if (o->as == PRINT_TEXT)
-		runs_table(stdout, all, shown, prefixes, &o->columns, table_width(stdout));
-	return 0;
+	return err;
+}
+
+static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all)
+{
+	size_t limit = list_limit(o);
+	struct run_columns columns = o->columns;
+	struct stored_runs shown; /* not owned */
+	struct many_values v = { 0 };
+	int err = list_sort(o, s, all);
+
+	shown = (struct stored_runs){ .runs = all->runs,
+				      .nr = limit && limit < all->nr ? limit : all->nr };
+	if (!err)
+		err = list_read_columns(&columns, &v, s, &shown);
+	columns.values = v.value;
+	columns.nr_runs = v.nr;
+	if (!err)
+		err = list_write(o, s, all, shown.nr, &columns);
+	many_values_done(&v);
+	return err ? EXIT_USAGE : 0;
 }
 
 static int cmd_list(int argc, char **argv)

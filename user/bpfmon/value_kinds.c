@@ -7,7 +7,9 @@
 #include "options/completion.h"
 #include "run/metric.h"
 #include "study/values.h"
-#include "text/runs_text.h"
+#include "text/run_column.h"
+
+#include <string.h>
 
 /* Corrects the first wrong name of a list. */
 const char *metric_guess(const char *list, const char **bad, size_t *length)
@@ -36,6 +38,7 @@ const char *columns_guess(const char *list, const char **bad, size_t *length)
 		nearest_offer(&n, run_column_word((enum run_column)i));
 		nearest_offer(&n, run_column_key((size_t)i));
 	}
+	compare_keys_offer(&n);
 	return n.distance ? n.word : NULL;
 }
 
@@ -119,14 +122,28 @@ void completion_offer_many(const struct completion *c)
 	completion_offer_keys(&part);
 }
 
-/* Offers columns of lists, also after commas, by their short names. */
+static void completion_offer_column(const struct completion *c, const char *name, const char *help)
+{
+	size_t key;
+
+	if (compare_key_find(name, strlen(name), &key)) /* else it is offered as a key */
+		completion_offer(c, name, help);
+}
+
+/* Offers columns of lists, also after commas: short names and keys, those of metrics too. */
 void completion_offer_columns(const struct completion *c)
 {
 	struct completion part = completion_after(c, ',');
 
-	for (int i = 0; i < NR_RUN_COLUMNS; i++)
-		completion_offer(&part, run_column_word((enum run_column)i),
-				 run_column_key((size_t)i));
+	for (int i = 0; i < NR_RUN_COLUMNS; i++) {
+		const char *word = run_column_word((enum run_column)i);
+		const char *key = run_column_key((size_t)i);
+
+		completion_offer_column(&part, word, key);
+		if (strcmp(word, key) != 0)
+			completion_offer_column(&part, key, NULL);
+	}
+	completion_offer_keys(&part);
 }
 
 void completion_offer_steps(const struct completion *c)

@@ -4,7 +4,7 @@
 #define STUDY_SIDE_H
 
 #include "store/source.h"
-#include "study/key.h"
+#include "run/key.h"
 
 #include <jansson.h>
 

@@ -4,7 +4,7 @@
 #define STUDY_VALUES_H
 
 #include "store/query.h"
-#include "study/key.h"
+#include "run/key.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define MOST_METRICS 16
 
 struct many_metrics {
-	size_t key[MOST_METRICS]; /* indexes of study/key.h */
+	size_t key[MOST_METRICS]; /* indexes of run/key.h */
 	size_t nr;
 };
 

@@ -2,233 +2,20 @@
 #include "text/runs_text.h"
 
 #include "base/buffer.h"
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "base/text.h"
+#include "base/number.h"
 #include "text/format.h"
 #include "text/terminal.h"
 
 #include <errno.h>
-#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const states[] = {
-	[RUN_RUNNING] = "running",
-	[RUN_FINISHED] = "finished",
-	[RUN_UNFINISHED] = "unfinished",
-};
-
-/* Formats the exit status as a shell reports it; "-" if unknown. */
-static void run_format_status(char *out, size_t size, const struct stored_run *r)
-{
-	if (r->signal > 0 && r->signal <= INT32_MAX)
-		snprintf(out, size, "%" PRId64, 128 + r->signal);
-	else if (r->exit_code >= 0)
-		snprintf(out, size, "%" PRId64, r->exit_code);
-	else
-		snprintf(out, size, "-");
-}
-
-static void run_format_duration(char *out, int64_t ns)
-{
-	uint64_t s = (uint64_t)ns / NSEC_PER_SEC;
-
-	if (ns < 0)
-		snprintf(out, FORMAT_BYTES, "-");
-	else if (s < 100)
-		format_seconds(out, (uint64_t)ns);
-	else if (s < 86400)
-		snprintf(out, FORMAT_BYTES, "%" PRIu64 ":%02u:%02u", s / 3600,
-			 (unsigned)(s / 60 % 60), (unsigned)(s % 60));
-	else
-		snprintf(out, FORMAT_BYTES, "%" PRIu64 " d %02u:%02u", s / 86400,
-			 (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60));
-}
-
-const char *run_ref_text(char out[RUN_CELL_BYTES], const struct stored_run *r,
-			 const char *const *sources)
-{
-	snprintf(out, RUN_CELL_BYTES, "%s%" PRId64, sources[r->source], r->id);
-	return out;
-}
-
-/* Returns true if the account is complete and the store has all lines of the run. */
-static bool run_is_complete(const struct stored_run *r)
-{
-	return r->is_complete && r->lines_lost <= 0;
-}
-
-/* clang-format off */
-static const struct {
-	const char *key, *word, *title; /* short name, NULL if the key is short enough */
-} run_columns[NR_RUN_COLUMNS] = {
-	[RUN_ID] =        { "id", NULL, "id" },
-	[RUN_REF] =       { "ref", NULL, "ref" },
-	[RUN_START] =     { "start_time", "started", "started" },
-	[RUN_STATE] =     { "state", NULL, "state" },
-	[RUN_EXIT] =      { "exit_code", "exit", "exit" },
-	[RUN_WALL] =      { "wall_seconds", "wall", "wall" },
-	[RUN_CPU] =       { "cpu_seconds", "cpu", "CPU" },
-	[RUN_NEEDED] =    { "memory_needed_bytes", "memory", "memory" },
-	[RUN_WITNESS] =   { "memory_needed_witness", "witness", "known from" },
-	[RUN_BOUND] =     { "memory_needed_bound", "bound", "bound" },
-	[RUN_PEAK] =      { "rss_peak_bytes", "peak", "peak RSS" },
-	[RUN_PROCESSES] = { "processes_total", "processes", "processes" },
-	[RUN_NAME] =      { "name", NULL, "name" },
-	[RUN_JOB] =       { "job", NULL, "job" },
-	[RUN_TAGS] =      { "tags", NULL, "tags" },
-	[RUN_NOTE] =      { "note", NULL, "note" },
-	[RUN_USER] =      { "user", NULL, "user" },
-	[RUN_HOST] =      { "host", NULL, "host" },
-	[RUN_UUID] =      { "run", "uuid", "run" },
-	[RUN_SIGNAL] =    { "signal", NULL, "signal" },
-	[RUN_COMPLETE] =  { "complete", NULL, "complete" },
-	[RUN_COMMAND] =   { "command", NULL, "command" },
-};
-/* clang-format on */
-
-const char *run_state_name(enum run_state state)
-{
-	return states[state];
-}
-
-const char *run_column_key(size_t i)
-{
-	return i < NR_RUN_COLUMNS ? run_columns[i].key : NULL;
-}
-
-const char *run_column_word(enum run_column col)
-{
-	return run_columns[col].word ? run_columns[col].word : run_columns[col].key;
-}
-
-static bool word_is(const char *word, const char *text, size_t length)
-{
-	return word && text_is(text, length, word);
-}
-
-static int run_column_find(const char *text, size_t length, enum run_column *col)
-{
-	for (int i = 0; i < NR_RUN_COLUMNS; i++) {
-		if (!word_is(run_columns[i].key, text, length) &&
-		    !word_is(run_columns[i].word, text, length))
-			continue;
-		*col = (enum run_column)i;
-		return 0;
-	}
-	return -ENOENT;
-}
-
-int run_columns_parse(struct run_columns *c, const char *text, const char **bad, size_t *length)
-{
-	struct run_columns parsed = { 0 };
-	enum run_column col;
-
-	for (const char *p = text;; p++) {
-		size_t n = strcspn(p, ",");
-		int err = run_column_find(p, n, &col);
-
-		for (size_t i = 0; !err && i < parsed.nr; i++)
-			err = parsed.list[i] == col ? -EEXIST : 0;
-		if (err) {
-			*bad = p;
-			*length = n;
-			return err;
-		}
-		parsed.list[parsed.nr++] = col;
-		p += n;
-		if (!*p)
-			break;
-	}
-	*c = parsed;
-	return 0;
-}
-
-/* Formats the memory needed. A running or old run has only its resident memory. */
-static void run_format_needed(char out[RUN_CELL_BYTES], const struct stored_run *r)
-{
-	char bytes[FORMAT_BYTES];
-
-	if (*r->needed.witness)
-		snprintf(out, RUN_CELL_BYTES, "%s%s", needed_bound_sign(&r->needed),
-			 format_bytes(bytes, r->needed.bytes));
-	else if (r->rss_peak_bytes >= 0)
-		snprintf(out, RUN_CELL_BYTES, "RSS %s",
-			 format_bytes(bytes, (uint64_t)r->rss_peak_bytes));
-}
-
-/* Formats all columns that run_get_text() does not. */
-static void run_format_cell(char out[RUN_CELL_BYTES], enum run_column col,
-			    const struct stored_run *r, const char *const *sources)
-{
-	snprintf(out, RUN_CELL_BYTES, "-");
-	if (col == RUN_ID || col == RUN_REF)
-		run_ref_text(out, r, sources);
-	else if (col == RUN_START)
-		format_moment(out, r->start_epoch_ns, false);
-	else if (col == RUN_EXIT)
-		run_format_status(out, RUN_CELL_BYTES, r);
-	else if (col == RUN_WALL || col == RUN_CPU)
-		run_format_duration(out, col == RUN_WALL ? r->wall_ns : r->cpu_ns);
-	else if (col == RUN_NEEDED)
-		run_format_needed(out, r);
-	else if (col == RUN_PEAK && r->rss_peak_bytes >= 0)
-		format_bytes(out, (uint64_t)r->rss_peak_bytes);
-	else if (col == RUN_PROCESSES && r->processes >= 0)
-		format_count(out, (uint64_t)r->processes);
-	else if (col == RUN_SIGNAL && r->signal >= 0)
-		snprintf(out, RUN_CELL_BYTES, "%" PRId64, r->signal);
-	else if (col == RUN_COMPLETE && r->state == RUN_FINISHED)
-		snprintf(out, RUN_CELL_BYTES, run_is_complete(r) ? "yes" : "no");
-}
-
-/* Text columns are left-aligned, and cut if needed. */
-static bool run_column_is_text(enum run_column col)
-{
-	return col == RUN_NAME || col == RUN_JOB || col == RUN_TAGS || col == RUN_NOTE ||
-	       col == RUN_USER || col == RUN_HOST || col == RUN_UUID || col == RUN_COMMAND ||
-	       col == RUN_START || col == RUN_STATE || col == RUN_WITNESS || col == RUN_BOUND;
-}
-
-/*
- * Sets *@text to the text of the column, or to NULL if the run has none. Returns false if the
- * column holds no text.
- */
-static bool run_get_text(enum run_column col, const struct stored_run *r, const char **text)
-{
-	const char *const texts[NR_RUN_COLUMNS] = {
-		[RUN_STATE] = states[r->state],
-		[RUN_WITNESS] = *r->needed.witness ? r->needed.witness : NULL,
-		[RUN_BOUND] = *r->needed.bound ? r->needed.bound : NULL,
-		[RUN_NAME] = r->name,
-		[RUN_JOB] = r->job,
-		[RUN_NOTE] = r->note,
-		[RUN_USER] = r->user,
-		[RUN_HOST] = r->host,
-		[RUN_UUID] = r->uuid,
-		[RUN_COMMAND] = r->command,
-	};
-
-	*text = texts[col];
-	return run_column_is_text(col) && col != RUN_START && col != RUN_TAGS;
-}
-
-const char *run_cell_text(char out[RUN_CELL_BYTES], enum run_column col, const struct stored_run *r,
-			  const char *const *sources)
-{
-	const char *text;
-
-	if (run_get_text(col, r, &text))
-		return text && *text ? text : "-";
-	run_format_cell(out, col, r, sources);
-	return out;
-}
-
 /* Returns true if the cell shows a failed run, or one whose end was not seen. */
-static bool run_cell_is_alarm(enum run_column col, const struct stored_run *r)
+static bool run_cell_is_alarm(size_t col, const struct stored_run *r)
 {
 	return (col == RUN_STATE && r->state == RUN_UNFINISHED) ||
 	       (col == RUN_EXIT && (r->signal > 0 || r->exit_code > 0));
@@ -256,15 +43,24 @@ struct table {
 	const char *const *sources;
 	struct buffer tags; /* owned; of the current row */
 	struct run_columns columns;
-	size_t width[NR_RUN_COLUMNS]; /* 0 if not shown */
+	size_t width[NR_LIST_COLUMNS]; /* 0 if not shown */
 };
 
 /* Returns the text of a cell; of tags "key=value" separated by blanks. */
-static const char *table_cell_text(struct table *t, char out[RUN_CELL_BYTES], enum run_column col,
-				   const struct stored_run *r)
+static const char *table_cell_text(struct table *t, char out[RUN_CELL_BYTES], size_t col,
+				   const struct stored_runs *all, size_t i)
 {
+	const struct stored_run *r = &all->runs[i];
+
+	if (run_column_is_of_key(col)) {
+		double value = run_column_value(&t->columns, col, i);
+
+		if (isnan(value))
+			return "-";
+		return number_format(out, compare_key(col - NR_RUN_COLUMNS).unit, value);
+	}
 	if (col != RUN_TAGS || !*r->tags)
-		return run_cell_text(out, col, r, t->sources);
+		return run_cell_text(out, (enum run_column)col, r, t->sources);
 	t->tags.used = 0;
 	for (const char *tag = r->tags; *tag; tag += strlen(tag) + 1)
 		buffer_printf(&t->tags, "%s%s", tag == r->tags ? "" : " ", tag);
@@ -297,11 +93,11 @@ static void runs_table_measure(struct table *t, const struct stored_runs *all, s
 	char text[RUN_CELL_BYTES];
 
 	for (size_t k = 0; k < t->columns.nr; k++) {
-		enum run_column col = t->columns.list[k];
+		size_t col = t->columns.list[k];
 
-		t->width[col] = strlen(run_columns[col].title);
+		t->width[col] = strlen(run_column_title(col));
 		for (size_t i = 0; i < shown; i++) {
-			size_t n = format_columns(table_cell_text(t, text, col, &all->runs[i]));
+			size_t n = format_columns(table_cell_text(t, text, col, all, i));
 
 			if (n > t->width[col])
 				t->width[col] = n;
@@ -352,7 +148,7 @@ static void runs_table_fit(struct table *t, size_t width)
 /* Keeps all columns that the user chose. Only the last one is cut, if it is text. */
 static void runs_table_fit_chosen(struct table *t, size_t width)
 {
-	enum run_column last = t->columns.list[t->columns.nr - 1];
+	size_t last = t->columns.list[t->columns.nr - 1];
 	size_t used = runs_table_width(t) + (t->columns.nr > 1 ? 2 : 0);
 	size_t left = width > used + MIN_COMMAND ? width - used : MIN_COMMAND;
 
@@ -362,8 +158,7 @@ static void runs_table_fit_chosen(struct table *t, size_t width)
 
 static void runs_table_put_cell(FILE *f, const struct table *t, size_t k, const char *text)
 {
-	enum run_column col = t->columns.list[k];
-	size_t width = t->width[col];
+	size_t col = t->columns.list[k], width = t->width[col];
 	bool is_last = true;
 
 	if (!width)
@@ -386,12 +181,13 @@ static void runs_table_put_cell(FILE *f, const struct table *t, size_t k, const 
 	}
 }
 
-static void runs_table_put_row(FILE *f, struct table *t, const struct stored_run *r)
+static void runs_table_put_row(FILE *f, struct table *t, const struct stored_runs *all, size_t i)
 {
+	const struct stored_run *r = &all->runs[i];
 	char text[RUN_CELL_BYTES];
 
 	for (size_t k = 0; k < t->columns.nr; k++) {
-		enum run_column col = t->columns.list[k];
+		size_t col = t->columns.list[k];
 		bool is_alarm = run_cell_is_alarm(col, r);
 		bool is_running = r->state == RUN_RUNNING && (col == RUN_STATE || col == RUN_WALL);
 
@@ -399,7 +195,7 @@ static void runs_table_put_row(FILE *f, struct table *t, const struct stored_run
 			terminal_begin_alarm(f);
 		else if (is_running)
 			terminal_begin_running(f);
-		runs_table_put_cell(f, t, k, table_cell_text(t, text, col, r));
+		runs_table_put_cell(f, t, k, table_cell_text(t, text, col, all, i));
 		if (is_alarm || is_running)
 			terminal_end_alarm(f);
 	}
@@ -423,10 +219,10 @@ void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char
 	else if (width < TEXT_UNCUT)
 		runs_table_fit(&t, width);
 	for (size_t k = 0; k < t.columns.nr; k++)
-		runs_table_put_cell(f, &t, k, run_columns[t.columns.list[k]].title);
+		runs_table_put_cell(f, &t, k, run_column_title(t.columns.list[k]));
 	fputc('\n', f);
 	for (size_t i = 0; i < shown; i++)
-		runs_table_put_row(f, &t, &all->runs[i]);
+		runs_table_put_row(f, &t, all, i);
 	if (shown < all->nr)
 		fprintf(f, "%zu of %zu runs; --limit 0 shows all\n", shown, all->nr);
 	buffer_done(&t.tags);
@@ -480,7 +276,7 @@ static void csv_put_cell(struct buffer *t, enum run_column col, const struct sto
 	else if (col == RUN_TAGS)
 		csv_put_tags(t, r->tags);
 	else if (col == RUN_COMPLETE && r->state == RUN_FINISHED)
-		buffer_puts(t, run_is_complete(r) ? "true" : "false");
+		buffer_puts(t, stored_run_is_complete(r) ? "true" : "false");
 	else if (col == RUN_EXIT || col == RUN_SIGNAL)
 		csv_put_number(t, col == RUN_EXIT ? r->exit_code : r->signal, 0);
 	else if (col == RUN_WALL || col == RUN_CPU)
@@ -489,8 +285,17 @@ static void csv_put_cell(struct buffer *t, enum run_column col, const struct sto
 		csv_put_number(t, run_needed_bytes(r), 0);
 	else if (col == RUN_PEAK || col == RUN_PROCESSES)
 		csv_put_number(t, col == RUN_PEAK ? r->rss_peak_bytes : r->processes, 0);
-	else if (run_get_text(col, r, &text))
+	else if (run_column_text(col, r, &text))
 		csv_put_text(t, text);
+}
+
+static void csv_put_value(struct buffer *t, const struct run_columns *c, size_t col, size_t i)
+{
+	double value = run_column_value(c, col, i);
+	char out[DOUBLE_TEXT];
+
+	if (isfinite(value))
+		buffer_put(t, out, (size_t)double_format(out, value));
 }
 
 int runs_csv(FILE *f, const struct stored_runs *all, size_t shown, const char *const *sources,
@@ -501,14 +306,18 @@ int runs_csv(FILE *f, const struct stored_runs *all, size_t shown, const char *c
 	bool failed;
 
 	for (; !columns->nr && chosen.nr < NR_RUN_COLUMNS; chosen.nr++)
-		chosen.list[chosen.nr] = (enum run_column)chosen.nr;
+		chosen.list[chosen.nr] = chosen.nr;
 	for (size_t k = 0; k < chosen.nr; k++)
-		buffer_printf(&t, "%s%s", k ? "," : "", run_column_key(chosen.list[k]));
+		buffer_printf(&t, "%s%s", k ? "," : "", run_column_name(chosen.list[k]));
 	buffer_puts(&t, "\n");
 	for (size_t i = 0; i < shown && !t.failed; i++) {
 		for (size_t k = 0; k < chosen.nr; k++) {
 			buffer_puts(&t, k ? "," : "");
-			csv_put_cell(&t, chosen.list[k], &all->runs[i], sources);
+			if (run_column_is_of_key(chosen.list[k]))
+				csv_put_value(&t, &chosen, chosen.list[k], i);
+			else
+				csv_put_cell(&t, (enum run_column)chosen.list[k], &all->runs[i],
+					     sources);
 		}
 		buffer_puts(&t, "\n");
 		if (!t.failed)
@@ -566,7 +375,7 @@ static void run_put_json(struct jsonw *j, const struct stored_run *r, const char
 	if (r->stall)
 		stall_state_write(r->stall, j);
 	if (r->state == RUN_FINISHED)
-		jsonw_bool(j, "complete", run_is_complete(r));
+		jsonw_bool(j, "complete", stored_run_is_complete(r));
 	run_put_json_number(j, "exit_code", r->exit_code, 0);
 	run_put_json_number(j, "signal", r->signal, 0);
 	run_put_json_number(j, "wall_seconds", r->wall_ns, 9);

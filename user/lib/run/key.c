@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/key.h"
+#include "run/key.h"
 
-#include "base/nearest.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -60,15 +59,20 @@ int compare_key_find(const char *name, size_t length, size_t *i)
 	return -ENOENT;
 }
 
+void compare_keys_offer(struct nearest *n)
+{
+	for (size_t w = 0; w < NR_WORDS; w++)
+		nearest_offer(n, words[w].word);
+	for (size_t k = 0; k < NR_KEYS; k++)
+		if (compare_key(k).name)
+			nearest_offer(n, compare_key(k).name);
+}
+
 const char *compare_key_nearest(const char *name, size_t length)
 {
 	struct nearest n;
 
 	nearest_begin(&n, name, length);
-	for (size_t w = 0; w < NR_WORDS; w++)
-		nearest_offer(&n, words[w].word);
-	for (size_t k = 0; k < NR_KEYS; k++)
-		if (compare_key(k).name)
-			nearest_offer(&n, compare_key(k).name);
+	compare_keys_offer(&n);
 	return n.distance ? n.word : NULL;
 }

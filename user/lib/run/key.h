@@ -3,9 +3,10 @@
  * The values by which runs are compared, with keys and units of the summary line: the rows of
  * summary.def that are marked for it, and the counters of metrics.def.
  */
-#ifndef STUDY_KEY_H
-#define STUDY_KEY_H
+#ifndef RUN_KEY_H
+#define RUN_KEY_H
 
+#include "base/nearest.h"
 #include "run/summary_field.h"
 
 #define NR_KEYS ((size_t)NR_SUMMARY_COMPARED + (size_t)NR_METRICS)
@@ -21,6 +22,8 @@ struct compare_key compare_key(size_t i);
 const char *compare_key_word(size_t i, const char **key);
 /* Finds the key @name, or that of the short word @name. Returns 0 or -ENOENT. */
 int compare_key_find(const char *name, size_t length, size_t *i);
+/* Offers all keys and short words. */
+void compare_keys_offer(struct nearest *n);
 /* Returns the key or short word with the most similar spelling; NULL if none is similar, or it is
  * one. */
 const char *compare_key_nearest(const char *name, size_t length);
