@@ -102,6 +102,21 @@ class Made(StoreCase):
         self.assertEqual(text[2].split(), ["distance", "run", "kind", "wall", "command"])
         self.assertEqual(len(text), 9)
 
+    def test_runs_of_the_same_command_line_come_first(self):
+        other = kindruns.run(self.rng, "train", 400)
+        other.meta["command"] = ["./align.sh", "3"]
+        path = self.dir / "other.jsonl"
+        write(path, [other])
+        said = json.loads(self.like(path, "--json"))
+        self.assertEqual([(one["kind"], one["same_command"]) for one in said["neighbours"]], [("align", True)] + [("train", False)] * 4)
+        self.assertEqual((said["near"], said["kind"]), (True, "train"))
+        self.assertGreater(said["neighbours"][0]["distance"], said["neighbours"][1]["distance"])
+        text = self.like(path).splitlines()
+        self.assertIn("./align.sh 3", text[3])
+        self.assertEqual(text[-2], "runs of the same command line come first")
+        self.merge([other], "other.jsonl")
+        self.assertEqual(json.loads(self.like(other.meta["run"], "--json"))["neighbours"], said["neighbours"])
+
     def test_a_kind_with_many_runs_does_not_make_the_others_unknown(self):
         self.merge([kindruns.run(self.rng, "align", 1000 + i) for i in range(300)], "many.jsonl")
         others = [made for made in self.made if made.meta["name"] != "align"]

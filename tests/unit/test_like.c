@@ -158,6 +158,31 @@ static void run_of_a_kind_is_near_and_its_neighbours_vote_for_it(void **state)
 	known_done(&k);
 }
 
+static void runs_of_the_same_command_line_come_first(void **state)
+{
+	struct signature g = signed_as(915, 1000);
+	struct known_runs k = { 0 };
+	struct like_answer a;
+
+	(void)state;
+	known_fill(&k);
+	for (size_t i = 0; i < k.nr; i++)
+		k.list[i].is_same = k.list[i].of == 0 || k.list[i].of == 6; /* both slow */
+	a = answer_for(&k, &g, 3);
+	assert_int_equal(a.nr, 3);
+	assert_int_equal(a.nr_same, 2);
+	assert_int_equal(k.list[a.list[0].at].of, 6);
+	assert_int_equal(k.list[a.list[1].at].of, 0);
+	assert_true(a.list[0].distance < a.list[1].distance);
+	assert_string_equal(k.list[a.list[2].at].kind, "fast");
+	assert_int_equal(a.nearest.at, a.list[2].at);
+	assert_true(a.is_near);
+	a = answer_for(&k, &g, 1);
+	assert_int_equal(k.list[a.list[0].at].of, 6);
+	assert_string_equal(k.list[a.nearest.at].kind, "fast");
+	known_done(&k);
+}
+
 static void what_is_farther_than_runs_of_one_kind_is_unknown(void **state)
 {
 	struct signature g = signed_as(500, 1000);
@@ -231,6 +256,7 @@ int main(void)
 		cmocka_unit_test(programs_are_left_out_where_they_are_not_to_count),
 		cmocka_unit_test(scale_is_that_of_all_runs_and_weight_of_how_little_a_kind_differs),
 		cmocka_unit_test(run_of_a_kind_is_near_and_its_neighbours_vote_for_it),
+		cmocka_unit_test(runs_of_the_same_command_line_come_first),
 		cmocka_unit_test(what_is_farther_than_runs_of_one_kind_is_unknown),
 		cmocka_unit_test(nearer_neighbours_outvote_more_that_are_farther),
 		cmocka_unit_test(without_two_runs_of_a_kind_nothing_says_what_is_near),

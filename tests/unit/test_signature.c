@@ -34,7 +34,7 @@ static struct signature signature_of(const char *path, const char *text)
 
 	file_write(path, text);
 	assert_int_equal(source_open_file(&s, path), 0);
-	assert_int_equal(signed_run_read(&s, &g, uuid), 0);
+	assert_int_equal(signed_run_read(&s, &g, uuid, NULL), 0);
 	assert_string_equal(uuid, UUID "01");
 	source_close(&s);
 	return g;

@@ -211,6 +211,16 @@ static int like_runs_read_store(struct like_runs *r, const char *path, size_t so
 	return err;
 }
 
+/* Marks the runs with the same command line. */
+static void known_mark_same(struct like_runs *r, const char *command)
+{
+	for (size_t i = 0; command && *command && i < r->known.nr; i++) {
+		const char *other = r->all.runs[r->known.list[i].of].command;
+
+		r->known.list[i].is_same = other && !strcmp(other, command);
+	}
+}
+
 /* An agent's runs are read one by one. */
 static int like_runs_ask(struct like_runs *r, const struct stores *s)
 {
@@ -225,7 +235,7 @@ static int like_runs_ask(struct like_runs *r, const struct stores *s)
 		if (err)
 			break; /* already reported */
 		source.is_coarse = true;
-		err = signed_run_read(&source, &g, uuid);
+		err = signed_run_read(&source, &g, uuid, NULL);
 		if (!err)
 			err = like_runs_add(r, i, &g);
 		if (err)
@@ -339,18 +349,19 @@ static void like_help(void)
 	     "Finds the recorded runs that are most similar to RUN. Compares features that do not\n"
 	     "depend on the size of a run: shares of the time; calls, bytes and page faults per "
 	     "CPU\n"
-	     "second; the shape of the memory curve; the programs executed. The nearest runs vote "
-	     "on\n"
-	     "the kind of RUN: the name of a run, or else its program. If no run is near, the kind "
-	     "is\n"
-	     "unknown. RUN is given as for `bpfmon show`. The filters select the finished runs to\n"
-	     "compare it with.\n");
+	     "second; the shape of the memory curve; the programs executed. Runs of the same "
+	     "command\n"
+	     "line come first, then the nearest. They vote on the kind of RUN: the name of a run, "
+	     "or\n"
+	     "else its program. If no run is near, the kind is unknown. RUN is given as for\n"
+	     "`bpfmon show`. The filters select the finished runs to compare it with.\n");
 	options_print(&subcommand_like);
 	puts("\nExit status: 0: success, 2: usage error, no such run, or no run to compare with.");
 }
 
+/* The caller frees @command, which may be NULL. */
 static int signature_find(const struct named_runs *named, struct signature *g,
-			  char uuid[SIGNED_UUID_BYTES])
+			  char uuid[SIGNED_UUID_BYTES], char **command)
 {
 	struct source s = { 0 };
 	int err = named_runs_open(named, 0, &s);
@@ -358,7 +369,7 @@ static int signature_find(const struct named_runs *named, struct signature *g,
 	if (err)
 		return err; /* already reported */
 	s.is_coarse = true;
-	err = signed_run_read(&s, g, uuid);
+	err = signed_run_read(&s, g, uuid, command);
 	if (err)
 		log_error("cannot read '%s': %s", named->list[0].label, source_why(&s, err));
 	source_close(&s);
@@ -416,14 +427,18 @@ static int like_do(const struct named_runs *named, const struct like_options *o)
 	struct run_filter filter = filter_get(&o->filter);
 	char uuid[SIGNED_UUID_BYTES];
 	struct like_runs runs = { 0 };
+	char *command = NULL;
 	struct signature g;
-	int err = signature_find(named, &g, uuid);
+	int err = signature_find(named, &g, uuid, &command);
 
 	if (!err)
 		err = like_runs_read(&runs, &named->stores, &filter, uuid);
-	if (!err)
+	if (!err) {
+		known_mark_same(&runs, command);
 		err = like_compare(named, &runs, &g, o);
+	}
 	like_runs_done(&runs);
+	free(command);
 	return err;
 }
 

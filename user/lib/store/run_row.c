@@ -27,11 +27,7 @@ static int run_row_finish(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
-/*
- * Returns the command or what was attached to as one line, to be freed; NULL if it is absent or
- * without memory.
- */
-static char *command_format(const json_t *meta)
+char *run_command_text(const json_t *meta)
 {
 	const json_t *command = json_object_get(meta, "command");
 	const json_t *attached = json_object_get(meta, "attached");
@@ -164,7 +160,7 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	if (err)
 		return err;
 	columns_bind(s, 1, &run_table, WRITTEN_FIRST, meta);
-	command = command_format(meta);
+	command = run_command_text(meta);
 	if (command)
 		sqlite3_bind_text(s, parameter_find(s, ":command"), command, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(s, parameter_find(s, ":start_time_ns"),

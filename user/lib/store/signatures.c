@@ -4,6 +4,7 @@
 #include "store/database.h"
 #include "store/row_table.h"
 #include "store/rows.h"
+#include "store/run_row.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -118,7 +119,7 @@ int signature_each(struct database *d, signature_fn fn, void *context)
 
 struct reading {
 	struct memory_shape shape;
-	char *uuid;
+	char *uuid, **command; /* @command may be NULL */
 };
 
 static int signed_run_take(void *context, struct line *l)
@@ -131,18 +132,23 @@ static int signed_run_take(void *context, struct line *l)
 	} else if (l->kind == LINE_META) {
 		uuid = json_string_value(json_object_get(l->tree, "run"));
 		snprintf(r->uuid, SIGNED_UUID_BYTES, "%s", uuid ? uuid : "");
+		if (r->command && !*r->command)
+			*r->command = run_command_text(l->tree);
 	}
 	return 0;
 }
 
-int signed_run_read(struct source *s, struct signature *g, char uuid[SIGNED_UUID_BYTES])
+int signed_run_read(struct source *s, struct signature *g, char uuid[SIGNED_UUID_BYTES],
+		    char **command)
 {
-	struct reading r = { .uuid = uuid };
+	struct reading r = { .uuid = uuid, .command = command };
 	struct summary total = { 0 };
 	bool is_folded;
 	int err = source_summary(s, &total, &is_folded);
 
 	*uuid = '\0';
+	if (command)
+		*command = NULL;
 	if (!err)
 		err = source_each(s, PART(LINE_META) | PART(LINE_SAMPLE), signed_run_take, &r);
 	if (!err)

@@ -23,9 +23,11 @@ int signature_each(struct database *d, signature_fn fn, void *context);
 
 /*
  * Computes the signature of a source, from its lines if it has no summary. Writes the run's UUID,
- * or an empty string. Errors as source_each().
+ * or an empty string, and its command as lists have it, which the caller frees, or NULL. @command
+ * may be NULL. Errors as source_each().
  */
-int signed_run_read(struct source *s, struct signature *g, char uuid[SIGNED_UUID_BYTES]);
+int signed_run_read(struct source *s, struct signature *g, char uuid[SIGNED_UUID_BYTES],
+		    char **command);
 /*
  * Computes the signature of the run @id. Returns -ENODATA if it has no summary; other errors as
  * database_open().

@@ -223,18 +223,31 @@ double like_distance(const struct like_scale *s, const struct signature *a,
 #define MOST_DISTANCES 3000
 #define TIE 1e-3 /* added to distances, so that smaller ones count about the same */
 
+static bool neighbour_is_before(const struct known_runs *known, const struct neighbour *a,
+				const struct neighbour *b)
+{
+	bool a_is_same = known->list[a->at].is_same, b_is_same = known->list[b->at].is_same;
+
+	return a_is_same != b_is_same ? a_is_same : a->distance < b->distance;
+}
+
 /* Inserts a neighbour in order, and keeps the first @k. */
-static void neighbour_add(struct like_answer *a, size_t k, size_t at, double distance)
+static void neighbour_add(struct like_answer *a, const struct known_runs *known, size_t k,
+			  const struct neighbour *n)
 {
 	size_t i;
 
-	if (!isfinite(distance) || (a->nr == k && distance >= a->list[k - 1].distance))
+	if (!isfinite(n->distance))
+		return;
+	if (!a->nr || n->distance < a->nearest.distance)
+		a->nearest = *n;
+	if (a->nr == k && !neighbour_is_before(known, n, &a->list[k - 1]))
 		return;
 	if (a->nr < k)
 		a->nr++;
-	for (i = a->nr - 1; i && a->list[i - 1].distance > distance; i--)
+	for (i = a->nr - 1; i && neighbour_is_before(known, n, &a->list[i - 1]); i--)
 		a->list[i] = a->list[i - 1];
-	a->list[i] = (struct neighbour){ at, distance };
+	a->list[i] = *n;
 }
 
 struct kind_range {
@@ -359,10 +372,15 @@ int like_answer_make(struct like_answer *a, const struct like_scale *s,
 	*a = (struct like_answer){ 0 };
 	if (k > MAX_NEIGHBOURS)
 		k = MAX_NEIGHBOURS;
-	for (size_t i = 0; k && i < known->nr; i++)
-		neighbour_add(a, k, i, like_distance(s, &known->list[i].signature, g));
+	for (size_t i = 0; k && i < known->nr; i++) {
+		struct neighbour n = { i, like_distance(s, &known->list[i].signature, g) };
+
+		neighbour_add(a, known, k, &n);
+	}
+	for (size_t i = 0; i < a->nr; i++)
+		a->nr_same += known->list[a->list[i].at].is_same;
 	at = kind_choose(a, known);
 	err = threshold_make(a, s, known, a->nr ? kind_find(known, at).nr : 0);
-	a->is_near = a->nr && a->has_threshold && a->list[0].distance <= a->threshold;
+	a->is_near = a->nr && a->has_threshold && a->nearest.distance <= a->threshold;
 	return err;
 }

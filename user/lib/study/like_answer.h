@@ -10,6 +10,7 @@ struct known_run {
 	size_t of;        /* index of the run, set by the caller */
 	const char *kind; /* not owned */
 	size_t nr_kind;   /* number of the kind, set by known_sort() */
+	bool is_same;     /* has the command line of the run in question; set by the caller */
 	struct signature signature;
 };
 
@@ -58,8 +59,10 @@ struct neighbour {
 };
 
 struct like_answer {
-	struct neighbour list[MAX_NEIGHBOURS]; /* the nearest first */
-	size_t nr;
+	/* Those with the same command line come first, then the nearest. */
+	struct neighbour list[MAX_NEIGHBOURS];
+	size_t nr, nr_same;
+	struct neighbour nearest; /* of all; if nr > 0 */
 	bool has_threshold;  /* some kind has 2 runs or more, and half as many as the nearest */
 	double threshold;    /* largest distance that counts as near */
 	size_t nr_threshold; /* number of distances that it is derived from */
@@ -68,7 +71,7 @@ struct like_answer {
 	size_t agreeing;  /* number of neighbours of that kind */
 };
 
-/* Finds the @k (up to MAX_NEIGHBOURS) nearest runs. @known must be sorted. Returns 0 or -ENOMEM. */
+/* Finds the @k (up to MAX_NEIGHBOURS) first runs. @known must be sorted. Returns 0 or -ENOMEM. */
 int like_answer_make(struct like_answer *a, const struct like_scale *s,
 		     const struct known_runs *known, const struct signature *g, size_t k);
 

@@ -29,7 +29,7 @@ static int threshold_digits(const struct like_answer *a)
 
 	do {
 		snprintf(near, sizeof(near), "%.*f", digits, a->threshold);
-		snprintf(nearest, sizeof(nearest), "%.*f", digits, a->list[0].distance);
+		snprintf(nearest, sizeof(nearest), "%.*f", digits, a->nearest.distance);
 	} while (!strcmp(near, nearest) && digits++ < MOST_DIGITS);
 	return digits;
 }
@@ -51,7 +51,7 @@ static void verdict_print(FILE *f, const struct like_shown *s)
 		fprintf(f,
 			": unknown: nothing is near: the nearest run is at %.*f, and near is up to "
 			"%.*f\n",
-			digits, a->list[0].distance, digits, a->threshold);
+			digits, a->nearest.distance, digits, a->threshold);
 	} else {
 		fputs(": like ", f);
 		format_beginning(f, a->kind, RUN_CELL_BYTES);
@@ -184,7 +184,7 @@ static void difference_print(FILE *f, const struct like_shown *s, const struct s
 
 static void differences_print(FILE *f, const struct like_shown *s)
 {
-	const struct signature *other = &s->known->list[s->answer->list[0].at].signature;
+	const struct signature *other = &s->known->list[s->answer->nearest.at].signature;
 	bool is_shown[NR_SIGNATURE_DIMENSIONS + 1] = { false };
 
 	for (int n = 0; n < DIFFERENCES; n++) {
@@ -214,6 +214,8 @@ void like_text(FILE *f, const struct like_shown *s, size_t width)
 		return;
 	neighbours_print(f, s, width);
 	differences_print(f, s);
+	if (s->answer->nr_same && s->answer->nr_same < s->answer->nr)
+		fputs("\nruns of the same command line come first", f);
 	fprintf(f, "\ncompared with %zu %s of %zu kind%s\n", s->known->nr, runs_word(s->known->nr),
 		s->known->nr_kinds, s->known->nr_kinds == 1 ? "" : "s");
 }
@@ -243,6 +245,7 @@ static void neighbour_json(struct jsonw *j, const struct like_shown *s, const st
 	jsonw_string(j, "run", r->uuid);
 	jsonw_string(j, "kind", known->kind);
 	jsonw_double(j, "distance", round(n->distance * 1e6) / 1e6);
+	jsonw_bool(j, "same_command", known->is_same);
 	jsonw_object_end(j);
 }
 
