@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/tree.h"
 
+#include "base/memory.h"
 #include "base/number.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void tree_write_array(struct jsonw *j, const char *key, const json_t *array)
@@ -253,4 +255,34 @@ bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes)
 	const json_t *v = json_object_get(o, key);
 
 	return json_is_integer(v) && value_read_number(v, 0, bytes);
+}
+
+char *tree_command_text(const json_t *meta)
+{
+	const json_t *command = json_object_get(meta, "command");
+	const json_t *attached = json_object_get(meta, "attached");
+	const char *container = json_string_value(json_object_get(attached, "container"));
+	const char *cgroup = json_string_value(json_object_get(attached, "cgroup"));
+	char *text = NULL;
+	size_t length;
+	FILE *f;
+
+	if (!command && !attached)
+		return NULL;
+	f = memory_open_memstream(&text, &length);
+	if (!f)
+		return NULL;
+	if (command) {
+		tree_print_words(f, command);
+	} else if (container || cgroup) {
+		fprintf(f, "attached to %s %s", container ? "container" : "cgroup",
+			container ? container : cgroup);
+	} else {
+		fputs("attached to ", f);
+		tree_print_words(f, json_object_get(attached, "pids"));
+	}
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
 }

@@ -79,5 +79,10 @@ uint64_t member_read_epoch(const json_t *o, const char *key);
 int32_t value_read_int32(const json_t *v);
 /* Returns false if the key is missing. */
 bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes);
+/*
+ * Returns the command of a meta line, or what was attached to, as the one line that lists have. It
+ * is to be freed; NULL if it is absent or without memory.
+ */
+char *tree_command_text(const json_t *meta);
 
 #endif

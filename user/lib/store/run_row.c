@@ -27,36 +27,6 @@ static int run_row_finish(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
-char *run_command_text(const json_t *meta)
-{
-	const json_t *command = json_object_get(meta, "command");
-	const json_t *attached = json_object_get(meta, "attached");
-	const char *container = json_string_value(json_object_get(attached, "container"));
-	const char *cgroup = json_string_value(json_object_get(attached, "cgroup"));
-	char *text = NULL;
-	size_t length;
-	FILE *f;
-
-	if (!command && !attached)
-		return NULL;
-	f = memory_open_memstream(&text, &length);
-	if (!f)
-		return NULL;
-	if (command) {
-		tree_print_words(f, command);
-	} else if (container || cgroup) {
-		fprintf(f, "attached to %s %s", container ? "container" : "cgroup",
-			container ? container : cgroup);
-	} else {
-		fputs("attached to ", f);
-		tree_print_words(f, json_object_get(attached, "pids"));
-	}
-	if (!fclose(f))
-		return text;
-	free(text);
-	return NULL;
-}
-
 static int tags_put(struct store_writer *w, json_t *meta)
 {
 	sqlite3_stmt *s;
@@ -160,7 +130,7 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	if (err)
 		return err;
 	columns_bind(s, 1, &run_table, WRITTEN_FIRST, meta);
-	command = run_command_text(meta);
+	command = tree_command_text(meta);
 	if (command)
 		sqlite3_bind_text(s, parameter_find(s, ":command"), command, -1, SQLITE_STATIC);
 	sqlite3_bind_int64(s, parameter_find(s, ":start_time_ns"),

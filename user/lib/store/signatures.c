@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/signatures.h"
 
+#include "run/tree.h"
 #include "store/database.h"
 #include "store/row_table.h"
 #include "store/rows.h"
-#include "store/run_row.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -133,7 +133,7 @@ static int signed_run_take(void *context, struct line *l)
 		uuid = json_string_value(json_object_get(l->tree, "run"));
 		snprintf(r->uuid, SIGNED_UUID_BYTES, "%s", uuid ? uuid : "");
 		if (r->command && !*r->command)
-			*r->command = run_command_text(l->tree);
+			*r->command = tree_command_text(l->tree);
 	}
 	return 0;
 }
