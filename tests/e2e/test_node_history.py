@@ -371,8 +371,21 @@ class Users(HistoryCase):
             self.wait_for_end_of(f"slurm/{number}")
         self.node = ["--node", "--agent", self.socket]
 
-    def as_user(self, *words, uid=NOBODY, **kwargs):
-        return self.bpfmon(*words[:1], *self.node, *words[1:], user=uid, group=uid, extra_groups=[], cwd="/", **kwargs)
+    def as_user(self, *words, uid=NOBODY, node=None, **kwargs):
+        of = self.node if node is None else node
+        return self.bpfmon(*words[:1], *of, *words[1:], user=uid, group=uid, extra_groups=[], cwd="/", **kwargs)
+
+    @contextlib.contextmanager
+    def running_job(self, number):
+        folder = self.job_cgroup(number)
+        job = subprocess.Popen(["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec sleep 60', folder])
+        try:
+            wait_for(lambda: f"slurm/{number}" in self.as_user("jobs", node=self.node[1:]), "the job")
+            yield
+        finally:
+            job.kill()
+            job.wait()
+            self.end_job(folder)
 
     def jobs(self, *words, **kwargs):
         return [json.loads(line)["job"] for line in self.as_user("list", "--json", *words, **kwargs).splitlines()]
@@ -383,6 +396,25 @@ class Users(HistoryCase):
         self.assertEqual(sorted(self.jobs(uid=NOBODY - 1)), ["slurm-step/7802.0", "slurm/7802"])
         self.assertEqual(self.jobs(uid=12345), [])
         self.assertLessEqual({*own, "slurm/7802", "node", "other"}, set(self.jobs(uid=0)))
+
+    def test_root_sees_all_jobs_also_under_sudo_and_others_read_whose_are_shown(self):
+        sudo = {"env": {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}, "uid": 0}
+        note = "note: only jobs of nobody are shown; root, also by sudo, sees those of all users\n"
+        folder = self.place / "theirs"
+        folder.mkdir(mode=0o777)
+        folder.chmod(0o777)
+        self.assertEqual(sorted(self.jobs(**sudo)), sorted(self.jobs(uid=0)))
+        self.as_user("report", "-o", folder / "page", "slurm/7802", **sudo)
+        self.assertEqual((folder / "page").stat().st_uid, NOBODY)
+        self.assertIn("slurm/7803", self.as_user("compare", "slurm/7802", "slurm/7803", **sudo))
+        for who, is_own in ({}, True), (sudo, False), ({"uid": 0}, False):
+            self.assertEqual(self.as_user("list", **who).endswith(note), is_own)
+            self.assertNotIn("note:", self.as_user("list", "--json", **who))
+        with self.running_job(7804):
+            for who, is_own in ({}, True), (sudo, False), ({"uid": 0}, False):
+                said = self.as_user("jobs", node=self.node[1:], **who)
+                self.assertIn("slurm/7804", said)
+                self.assertEqual((said.endswith(note), "\nnode " in said), (is_own, not is_own), said)
 
     def test_the_list_is_that_of_root(self):
         rows = [json.loads(line) for line in self.as_user("list", "--json").splitlines()]

@@ -8,6 +8,7 @@
 #include "base/agent_socket.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/user.h"
 #include "store/node_jobs.h"
 #include "text/jobs_text.h"
 #include "run/agent_call.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct jobs_options {
 	struct common_options common;
@@ -66,13 +68,14 @@ static void jobs_help(void)
 {
 	puts("Usage: bpfmon jobs [OPTIONS]\n"
 	     "\n"
-	     "Lists the current jobs of this node: your own, or all jobs for root and members of "
-	     "the\n"
-	     "admin group. A job is a cgroup that matches a rule of the agent (a service, "
-	     "session,\n"
-	     "container or batch job), or a run that uses the agent. CORES is the CPU use since "
-	     "the\n"
-	     "previous sample; CPU and SINCE count from when the agent first saw the job.\n");
+	     "Lists the current jobs of this node: your own, or all jobs for root (also under "
+	     "sudo)\n"
+	     "and members of the admin group. A job is a cgroup that matches a rule of the agent "
+	     "(a\n"
+	     "service, session, container or batch job), or a run that uses the agent. CORES is "
+	     "the CPU\n"
+	     "use since the previous sample; CPU and SINCE count from when the agent first saw "
+	     "the job.\n");
 	options_print(&subcommand_jobs);
 	puts("Exit status: 0: success, 2: usage error, or no agent.");
 }
@@ -87,6 +90,19 @@ static void line_print(enum line_kind kind, const char *line, size_t length)
 	fwrite(has_schema ? line : line + 1, 1, has_schema ? length : length - 1, stdout);
 }
 
+/* An admin sees jobs of others, too. */
+static void jobs_print_whose(const struct node_job_rows *rows)
+{
+	static struct user caller; /* too large for the stack */
+	bool was_sudo;
+
+	if (!geteuid())
+		return;
+	user_find_caller(&caller, &was_sudo);
+	if (node_jobs_are_of(rows, caller.name))
+		own_jobs_note(stdout, caller.name);
+}
+
 static int jobs_print(const struct jobs_options *o, FILE *f)
 {
 	struct node_job_rows rows = { 0 };
@@ -95,6 +111,7 @@ static int jobs_print(const struct jobs_options *o, FILE *f)
 	if (!err && o->as == PRINT_TEXT) {
 		node_jobs_sort(&rows, o->order);
 		node_jobs_table(stdout, &rows, clock_ns(CLOCK_REALTIME));
+		jobs_print_whose(&rows);
 	}
 	node_jobs_done(&rows);
 	if (err)

@@ -12,6 +12,7 @@
 #include "study/scatter.h"
 #include "study/trend.h"
 #include "study/unusual.h"
+#include "text/jobs_text.h"
 #include "text/runs_text.h"
 #include "text/terminal.h"
 
@@ -266,7 +267,7 @@ int many_read(struct many_values *v, const struct many_metrics *m, const struct 
 		return err;
 	if (s->agent) {
 		log_error("the agent provides only wall_seconds, cpu_seconds, rss_peak_bytes, "
-			  "processes_total, exit_code and signal of a run; as root, you can read "
+			  "processes_total, exit_code and signal of a run; log in as root to read "
 			  "all keys from its store");
 		return -EOPNOTSUPP;
 	}
@@ -351,7 +352,7 @@ static int trend_read(struct run_revisions *r, const struct stores *s,
 		      const struct stored_runs *all)
 {
 	if (s->agent) {
-		log_error("the agent does not provide the git revisions of runs; as root, you can "
+		log_error("the agent does not provide the git revisions of runs; log in as root to "
 			  "read them from its store");
 		return -EOPNOTSUPP;
 	}
@@ -450,6 +451,19 @@ static int list_sort(const struct list_options *o, const struct stores *s, struc
 	return err;
 }
 
+/* An admin sees jobs of others, too. */
+static void list_print_whose(const struct stored_runs *all)
+{
+	static struct user caller; /* too large for the stack */
+	bool was_sudo;
+
+	user_find_caller(&caller, &was_sudo);
+	for (size_t i = 0; i < all->nr; i++)
+		if (!all->runs[i].user || strcmp(all->runs[i].user, caller.name) != 0)
+			return;
+	own_jobs_note(stdout, caller.name);
+}
+
 /* Reads the values of columns that are metrics. The caller releases @v in any case. */
 static int list_read_columns(const struct run_columns *c, struct many_values *v,
 			     const struct stores *s, const struct stored_runs *shown)
@@ -477,6 +491,8 @@ static int list_write(const struct list_options *o, const struct stores *s,
 		err = runs_csv(stdout, all, shown, prefixes, columns);
 	else
 		runs_table(stdout, all, shown, prefixes, columns, table_width(stdout));
+	if (o->as == PRINT_TEXT && s->agent && !s->as_root)
+		list_print_whose(all);
 	if (err)
 		log_error("out of memory for the list");
 	return err;

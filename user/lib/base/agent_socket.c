@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/agent_socket.h"
 
+#include "base/fd.h"
 #include "base/message.h"
+#include "base/user.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -30,7 +33,7 @@ static bool listener_is_root(int fd)
 	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && !peer.uid;
 }
 
-int agent_socket_connect(const char *path, char *why, size_t size)
+static int agent_socket_connect_self(const char *path, char *why, size_t size)
 {
 	static const struct timeval patience = { .tv_sec = AGENT_PATIENCE_SECONDS };
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
@@ -61,6 +64,83 @@ int agent_socket_connect(const char *path, char *why, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return err;
+}
+
+/* To the child that connects as root; -1: this process connects itself. */
+static int of_root = -1;
+
+struct root_answer {
+	int err;
+	char why[512];
+};
+
+static void root_connect_once(int to, const char *path)
+{
+	struct root_answer answer = { 0 };
+	union passed_fds room = { 0 };
+	struct iovec text = { &answer, sizeof(answer) };
+	struct msghdr h = { .msg_iov = &text, .msg_iovlen = 1 };
+	int fd = agent_socket_connect_self(path, answer.why, sizeof(answer.why));
+
+	answer.err = fd < 0 ? fd : 0;
+	fds_put(&h, &room, &fd, fd >= 0);
+	sendmsg(to, &h, MSG_NOSIGNAL);
+	if (fd >= 0)
+		close(fd);
+}
+
+int agent_socket_stay_root(const char *path)
+{
+	int ends[2];
+	pid_t child;
+	char byte;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	child = fork();
+	if (!child) {
+		close(ends[0]);
+		/* the socket may be of a group that root is not in */
+		if (privilege_keep(1ULL << CAP_DAC_OVERRIDE))
+			_exit(1);
+		while (recv(ends[1], &byte, 1, 0) == 1)
+			root_connect_once(ends[1], path);
+		_exit(0);
+	}
+	close(ends[1]);
+	if (child < 0) {
+		close(ends[0]);
+		return -EAGAIN;
+	}
+	of_root = ends[0];
+	return 0;
+}
+
+static int root_connect(char *why, size_t size)
+{
+	struct root_answer answer = { 0 };
+	union passed_fds room = { 0 };
+	struct iovec text = { &answer, sizeof(answer) };
+	struct msghdr h = { .msg_iov = &text,
+			    .msg_iovlen = 1,
+			    .msg_control = &room,
+			    .msg_controllen = sizeof(room) };
+	int fds[FDS_AT_ONCE];
+
+	if (send(of_root, "", 1, MSG_NOSIGNAL) != 1 ||
+	    recvmsg(of_root, &h, MSG_CMSG_CLOEXEC) != sizeof(answer)) {
+		snprintf(why, size, "cannot connect to the agent as root: its process has ended");
+		return -ECONNRESET;
+	}
+	if (fds_read(&h, fds) == 1)
+		return fds[0];
+	snprintf(why, size, "%s", answer.why);
+	return answer.err < 0 ? answer.err : -EBADMSG;
+}
+
+int agent_socket_connect(const char *path, char *why, size_t size)
+{
+	return of_root < 0 ? agent_socket_connect_self(path, why, size) : root_connect(why, size);
 }
 
 int agent_socket_poll(struct pollfd *p, nfds_t nr)

@@ -22,6 +22,12 @@ bool agent_socket_is_there(void);
  */
 int agent_socket_connect(const char *path, char *why, size_t size);
 /*
+ * For root that is about to become another user: forks a child that stays root, has no other right
+ * than to connect to the agent at @path, and does so for each later agent_socket_connect() of this
+ * process with any path. It ends with this process. Returns 0 or a negative errno.
+ */
+int agent_socket_stay_root(const char *path);
+/*
  * Connects and waits until the agent has answered a ping. Returns -ETIMEDOUT if it hangs or takes
  * no connection.
  */

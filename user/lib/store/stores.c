@@ -191,6 +191,24 @@ const char *stores_list_command(bool of_node)
 	return of_node ? "bpfmon list --node" : "bpfmon list";
 }
 
+/* Becomes the user who called sudo; only an agent is still queried as root. */
+static int stores_leave_root(struct stores *s, const struct user *caller)
+{
+	int err = s->agent ? agent_socket_stay_root(s->agent) : 0;
+
+	s->as_root = s->agent && !err;
+	if (err) {
+		log_error("cannot start the process that connects to the agent as root: %s",
+			  strerror(-err));
+		return err;
+	}
+	err = user_become(caller);
+	if (err)
+		log_error("cannot become user %s to read the store: %s", caller->name,
+			  strerror(-err));
+	return err;
+}
+
 int stores_find(struct stores *s, const struct store_options *o)
 {
 	char of_node[CONFIG_TEXT_BYTES];
@@ -209,12 +227,9 @@ int stores_find(struct stores *s, const struct store_options *o)
 	home = user_home(&caller, false);
 	err = stores_add(s, store ? store : user_store(&caller, uts.nodename, false), "");
 	if (!err && was_sudo) {
-		err = user_become(&caller);
-		if (err) {
-			log_error("cannot become user %s to read the store: %s", caller.name,
-				  strerror(-err));
+		err = stores_leave_root(s, &caller);
+		if (err)
 			goto out;
-		}
 	}
 	if (!err && !s->is_named)
 		err = stores_add_hosts(s, home);

@@ -33,13 +33,15 @@ struct stores {
 	bool is_named;
 	bool of_node;      /* with the jobs of the node instead of the user's runs */
 	const char *agent; /* socket of the agent to query instead; NULL: use the files */
+	bool as_root;      /* the agent is queried as root, for the user who called sudo */
 };
 
 /* Returns the command that lists the jobs of the node, or the user's runs, for messages. */
 const char *stores_list_command(bool of_node);
 /*
- * Finds all stores, or the one that @o selects. Under sudo the process first drops to the user who
- * called it: root must not open a user's file. Returns a negative errno after an error message.
+ * Finds all stores, or the one that @o selects. Under sudo the process drops to the user who called
+ * it: root must not open a user's file. Only its queries to an agent are then still root's. Returns
+ * a negative errno after an error message.
  */
 int stores_find(struct stores *s, const struct store_options *o);
 void stores_done(struct stores *s);

@@ -132,3 +132,17 @@ void node_jobs_table(FILE *f, const struct node_job_rows *rows, uint64_t now_epo
 	if (rows->notices)
 		fputs(rows->notices, f);
 }
+
+bool node_jobs_are_of(const struct node_job_rows *rows, const char *user)
+{
+	for (size_t i = 0; i < rows->nr; i++)
+		if (!rows->all[i].user || strcmp(rows->all[i].user, user) != 0)
+			return false;
+	return true;
+}
+
+void own_jobs_note(FILE *f, const char *user)
+{
+	fprintf(f, "note: only jobs of %s are shown; root, also by sudo, sees those of all users\n",
+		user);
+}
