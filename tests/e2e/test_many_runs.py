@@ -185,7 +185,7 @@ class Unusual(ManyCase):
         self.change(f"UPDATE run SET rss_peak_bytes = {64 << 30} WHERE id = {sort.number}")
         said = self.unusual()
         found = {one["id"]: one for one in said["runs"]}
-        failed = {one.number for one in self.named if one.exit_code}
+        failed = {one.number for one in self.ended if one.exit_code}
         self.assertEqual({i for i, one in found.items() if one["failed"]}, failed)
         self.assertEqual({one["metric"] for one in found[align.number]["off"]} & {"wall_seconds", "cpu_seconds"}, {"wall_seconds", "cpu_seconds"})
         self.assertEqual(found[sort.number]["off"][0]["metric"], "rss_peak_bytes")
@@ -197,7 +197,7 @@ class Unusual(ManyCase):
                 self.assertGreaterEqual(abs(off["z"]), said["threshold"])
                 self.assertGreater(abs(off["value"] / off["median"] - 1), 0.1)
         text = self.text("--unusual", COLUMNS="60")
-        self.assertIn(f"{len(found):,} of {len(self.named):,} runs", " ".join(text.split()))
+        self.assertIn(f"{len(found):,} of {len(self.ended):,} runs", " ".join(text.split()))
         self.assertTrue(all(len(line) <= 60 for line in text.splitlines()), text)
         self.assertRegex(" ".join(text.split()), rf"{align.number} .*align: .*wall_seconds .*\(z \+")
 
@@ -223,8 +223,19 @@ class Unusual(ManyCase):
 
     def test_of_few_runs_it_says_so(self):
         self.change("DELETE FROM run WHERE id > 7")
-        self.assertIn("too few runs to tell", self.text("--unusual"))
-        self.assertEqual(self.unusual()["judged"], 0)
+        self.assertIn("7 runs of 3 names are judged by fewer than 8 runs that ended well, below 4 by failure alone", " ".join(self.text("--unusual").split()))
+        said = self.unusual()
+        self.assertEqual((said["judged"], said["too_few_runs"], said["too_few_groups"]), (0, 7, 3))
+        self.change("UPDATE run SET wall_ns = wall_ns * 1000 WHERE id = 6")
+        self.change("UPDATE run SET name = 'align', exit_code = 0")
+        self.assertRegex(" ".join(self.text("--unusual=wall").split()), r" 6 .* align: wall_seconds .*, of only [4-7] runs\)")
+
+    def test_runs_that_failed_are_listed_where_most_do(self):
+        self.change("UPDATE run SET exit_code = 3 WHERE name = 'align' AND id % 10")
+        failed = {one.number for one in self.ended if one.exit_code or (one.name == "align" and one.number % 10)}
+        said = self.unusual("--unusual=wall")
+        self.assertEqual({one["id"] for one in said["runs"] if one["failed"]}, failed)
+        self.assertEqual({one["failure_is_unusual"] for one in said["runs"] if one["failed"] and one["name"] == "align"}, {False})
 
 
 class Trend(ManyCase):

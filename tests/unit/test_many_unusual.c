@@ -207,7 +207,7 @@ static void runs_are_unusual_among_those_of_their_name(void **state)
 	release(&u, &v);
 }
 
-static void of_few_runs_nothing_is_said(void **state)
+static void few_runs_are_judged_by_those_there_are(void **state)
 {
 	struct stored_runs all;
 	struct many_values v;
@@ -224,10 +224,21 @@ static void of_few_runs_nothing_is_said(void **state)
 	for (size_t i = 15; i < MANY; i++)
 		runs[i].state = RUN_RUNNING;
 	find(&u, &v, &all);
-	assert_int_equal(u.nr, 0);
+	assert_int_equal(u.nr, 1);
+	assert_int_equal(u.list[0].at, 0);
+	assert_int_equal(u.list[0].nr_off, 1);
+	assert_int_equal(u.list[0].off[0].usual.nr, 7);
 	assert_int_equal(u.judged, 0);
 	assert_int_equal(u.few, 15);
 	assert_int_equal(u.few_groups, 2);
+	release(&u, &v);
+	for (size_t i = 1; i < 5; i++)
+		runs[i].exit_code = 1; /* of three runs none is far from the others */
+	find(&u, &v, &all);
+	assert_int_equal(u.nr, 5);
+	for (size_t i = 0; i < u.nr; i++)
+		assert_true(u.list[i].has_failed && !u.list[i].nr_off);
+	assert_int_equal(u.lacking[0], 0);
 	release(&u, &v);
 }
 
@@ -251,7 +262,7 @@ static void a_failure_is_found_where_a_metric_is_known_of_too_few(void **state)
 	release(&u, &v);
 }
 
-static void what_most_do_is_not_unusual(void **state)
+static void failures_are_listed_where_most_fail(void **state)
 {
 	struct stored_runs all;
 	struct many_values v;
@@ -263,8 +274,11 @@ static void what_most_do_is_not_unusual(void **state)
 		runs[i].exit_code = 1;
 	runs[2].wall_ns *= 100;
 	find(&u, &v, &all);
-	assert_int_equal(u.nr, 1); /* that it failed is usual, how long it took is not */
-	assert_true(u.list[0].has_failed && !u.list[0].failure_is_unusual);
+	assert_int_equal(u.nr, 30);
+	for (size_t i = 0; i < u.nr; i++) /* that they failed is usual */
+		assert_true(u.list[i].has_failed && !u.list[i].failure_is_unusual);
+	assert_int_equal(u.list[0].at, 2); /* but not how long it took */
+	assert_int_equal(u.list[1].at, 29);
 	release(&u, &v);
 }
 
@@ -278,9 +292,9 @@ int main(void)
 		cmocka_unit_test(zeros_do_not_hide_magnitudes),
 		cmocka_unit_test(of_equal_values_any_other_is_far),
 		cmocka_unit_test(runs_are_unusual_among_those_of_their_name),
-		cmocka_unit_test(of_few_runs_nothing_is_said),
+		cmocka_unit_test(few_runs_are_judged_by_those_there_are),
 		cmocka_unit_test(a_failure_is_found_where_a_metric_is_known_of_too_few),
-		cmocka_unit_test(what_most_do_is_not_unusual),
+		cmocka_unit_test(failures_are_listed_where_most_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

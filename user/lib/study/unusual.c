@@ -24,31 +24,28 @@ static const double least_amount[NR_UNITS] = {
 struct judged {
 	const size_t *at; /* indexes of its runs */
 	size_t nr, failed;
-	struct robust usual[MOST_METRICS]; /* nr < LEAST_RUNS: too few have the value */
+	struct robust usual[MOST_METRICS]; /* nr == 0: too few have the value */
 };
 
-/* Measures what is usual in the group. Returns false if too few of its runs succeeded. */
-static bool group_measure(struct judged *g, struct unusual *u, double *scratch)
+/* Measures what is usual in the group. */
+static void group_measure(struct judged *g, struct unusual *u, double *scratch)
 {
 	for (size_t i = 0; i < g->nr; i++)
 		g->failed += stored_run_is(&u->all->runs[g->at[i]], ONLY_FAILED);
-	if (g->nr - g->failed < LEAST_RUNS)
-		return false;
 	for (size_t k = 0; k < u->values->metrics.nr; k++) {
 		size_t n = 0;
 
-		g->usual[k] = (struct robust){ 0 };
 		for (size_t i = 0; i < g->nr; i++) {
 			double value = many_value(u->values, k, g->at[i]);
 
 			if (!isnan(value) && !stored_run_is(&u->all->runs[g->at[i]], ONLY_FAILED))
 				scratch[n++] = value;
 		}
-		if (n >= LEAST_RUNS)
+		if (n >= LEAST_FEW)
 			robust_make(&g->usual[k], scratch, n);
-		u->lacking[k] += n < LEAST_RUNS;
+		else if (g->nr - g->failed >= LEAST_FEW)
+			u->lacking[k]++;
 	}
-	return true;
 }
 
 static bool value_is_off(const struct unusual *u, const struct robust *usual, size_t metric,
@@ -77,7 +74,7 @@ static size_t run_measure(const struct unusual *u, const struct judged *g, size_
 	for (size_t k = 0; k < u->values->metrics.nr; k++) {
 		double value = many_value(u->values, k, at), z;
 
-		if (isnan(value) || g->usual[k].nr < LEAST_RUNS)
+		if (isnan(value) || !g->usual[k].nr)
 			continue;
 		z = robust_z(&g->usual[k], value);
 		if (value_is_off(u, &g->usual[k], k, value, z) && (z > 0 || !failed))
@@ -116,7 +113,7 @@ static int run_judge(struct unusual *u, const struct judged *g, size_t at)
 	};
 	int err;
 
-	if (!run.nr_off && !run.failure_is_unusual)
+	if (!run.nr_off && !failed)
 		return 0;
 	run.score =
 		fmax(run.nr_off ? fabs(off[0].z) : 0, run.failure_is_unusual ? u->threshold : 0);
@@ -134,15 +131,13 @@ static int run_judge(struct unusual *u, const struct judged *g, size_t at)
 static int group_judge(struct unusual *u, const size_t *at, size_t nr, double *scratch)
 {
 	struct judged g = { .at = at, .nr = nr };
+	bool has_few;
 	int err = 0;
 
-	if (!group_measure(&g, u, scratch)) {
-		u->few += nr;
-		u->few_groups++;
-		return 0;
-	}
-	u->judged += nr;
-	u->groups++;
+	group_measure(&g, u, scratch);
+	has_few = nr - g.failed < LEAST_RUNS;
+	*(has_few ? &u->few : &u->judged) += nr;
+	*(has_few ? &u->few_groups : &u->groups) += 1;
 	for (size_t i = 0; !err && i < nr; i++)
 		err = run_judge(u, &g, at[i]);
 	return err;
@@ -282,9 +277,12 @@ static void off_put(struct buffer *t, const struct unusual *u, const struct off_
 	if (off->usual.median > 0)
 		factor_put(t, off->value / off->usual.median);
 	if (isinf(off->z))
-		buffer_puts(t, " (all others are the same)");
+		buffer_puts(t, " (all others are the same");
 	else
-		buffer_printf(t, " (z %+.1f)", off->z);
+		buffer_printf(t, " (z %+.1f", off->z);
+	if (off->usual.nr < LEAST_RUNS)
+		buffer_printf(t, ", of only %zu runs", off->usual.nr);
+	buffer_puts(t, ")");
 }
 
 static void name_put(struct buffer *t, const char *name)
@@ -333,21 +331,23 @@ static void unusual_put_line(struct buffer *t, const struct unusual *u,
 static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
 {
 	char text[4000], a[FORMAT_BYTES], b[FORMAT_BYTES]; /* enough for all metrics */
-	size_t n = 0;
+	size_t runs = u->judged + u->few, groups = u->groups + u->few_groups, n = 0;
 
-	if (u->judged)
-		n += (size_t)snprintf(text, sizeof(text), "%s of %s runs of %zu name%s %s unusual",
-				      format_count(a, u->nr), format_count(b, u->judged), u->groups,
-				      plural_ending(u->groups), u->nr == 1 ? "is" : "are");
+	if (!runs)
+		n += (size_t)snprintf(text, sizeof(text), "no run has ended");
 	else
-		n += (size_t)snprintf(text, sizeof(text), "too few runs to tell what is usual");
+		n += (size_t)snprintf(
+			text, sizeof(text), "%s of %s run%s of %zu name%s failed or %s unusual",
+			format_count(a, u->nr), format_count(b, runs), plural_ending(runs), groups,
+			plural_ending(groups), u->nr == 1 ? "is" : "are");
 	if (u->few)
 		n += (size_t)snprintf(
 			text + n, sizeof(text) - n,
-			"; not judged: %s run%s of %zu name%s with fewer than %d that "
-			"ended well",
+			"; %s run%s of %zu name%s %s judged by fewer than %d runs that ended well, "
+			"below %d by failure alone",
 			format_count(a, u->few), plural_ending(u->few), u->few_groups,
-			plural_ending(u->few_groups), LEAST_RUNS);
+			plural_ending(u->few_groups), u->few == 1 ? "is" : "are", LEAST_RUNS,
+			LEAST_FEW);
 	for (size_t k = 0; k < u->values->metrics.nr; k++)
 		if (u->lacking[k])
 			n += (size_t)snprintf(text + n, sizeof(text) - n,

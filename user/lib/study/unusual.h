@@ -35,7 +35,8 @@ void robust_make(struct robust *r, double *values, size_t n);
  */
 double robust_z(const struct robust *r, double value);
 
-#define LEAST_RUNS 8       /* successful runs that a group must have */
+#define LEAST_RUNS 8       /* successful runs of a group that say well what is usual */
+#define LEAST_FEW 4        /* with fewer no value can be far from the others */
 #define USUAL_DISTANCE 3.5 /* threshold of Iglewicz and Hoaglin (1993) */
 
 struct off_value {
@@ -50,7 +51,7 @@ struct unusual_run {
 	size_t group_runs, group_failed; /* number of runs and failed runs in its group */
 	struct off_value *off;           /* owned; descending distance */
 	size_t nr_off;
-	double score; /* largest distance; for an unusual failure at least the threshold */
+	double score; /* largest distance; for an unusual failure at least the threshold, or 0 */
 };
 
 struct unusual {
@@ -59,17 +60,17 @@ struct unusual {
 	struct unusual_run *list; /* owned; descending score, then the newest first */
 	size_t nr, room;
 	double threshold;
-	size_t judged, groups;        /* number of judged runs, and of their groups */
-	size_t few, few_groups;       /* number of runs and groups below LEAST_RUNS */
-	size_t lacking[MOST_METRICS]; /* judged groups where too few runs have the metric */
+	size_t judged, groups;        /* number of runs and groups with LEAST_RUNS or more */
+	size_t few, few_groups;       /* of the others, which are judged by the runs there are */
+	size_t lacking[MOST_METRICS]; /* groups where too few of the runs have the metric */
 	size_t going_on;              /* number of runs that have not ended, which are not judged */
 };
 
 /*
- * Finds unusual runs. A run is unusual if a value differs from the median of the successful runs of
- * its group by @threshold scales or more, by a tenth of the median, and by an amount that matters;
- * or if it failed and fewer than half of its group did. Only large values of a failed run count.
- * Returns 0 or -ENOMEM.
+ * Finds runs that failed or are unusual: a value differs from the median of the successful runs of
+ * its group by @threshold scales or more, by a tenth of the median, and by an amount that matters.
+ * Only large values of a failed run count. A failure is unusual if fewer than half of its group
+ * failed. Returns 0 or -ENOMEM.
  */
 int unusual_find(struct unusual *u, const struct many_values *v, const struct stored_runs *all,
 		 double threshold);
