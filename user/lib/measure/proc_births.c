@@ -133,10 +133,10 @@ static void born_inherit(const struct proc_source *p, struct born *child, pid_t 
 	const struct proc_member *m = proc_members_find(&p->members, parent);
 
 	child->account = p->accounts.all[0].key;
-	child->uid = m ? m->rec.uid : 0;
+	/* events come in order, so @b has the user at the fork; @m may have ended, or read it later */
+	child->uid = b ? b->uid : m ? m->rec.uid : 0;
 	if (b && !b->is_seen) {
 		child->account = b->account;
-		child->uid = b->uid;
 		child->image = b->image;
 		memcpy(child->comm, b->comm, sizeof(child->comm));
 	} else if (b && is_of_born(m, b)) {

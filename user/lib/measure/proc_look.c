@@ -41,8 +41,8 @@ static void member_note_seen(struct proc_source *p, struct proc_member *m)
 		if (!b)
 			return;
 		b->start_boot_ns = m->stat.start_ns;
-		b->uid = m->rec.uid;
 	}
+	b->uid = m->rec.uid; /* of a process without a known parent no event tells it */
 	if (!m->rec.image && !b->exec_ns)
 		m->rec.image = b->image;
 	b->is_seen = true;
