@@ -14,6 +14,7 @@ from lib.attach import AttachCase, Usage
 from lib.bpfmon import BPFMON, cgroup, truth
 from lib.live import wait_for
 
+SAMPLED = True
 CPUS = os.cpu_count()
 
 

@@ -10,6 +10,8 @@ from lib.bpfmon import BPFMON, read_lines, truth
 from lib.cgroups import UNIFIED, CgroupCase, used
 from lib.live import wait_for
 
+SAMPLED = True
+
 
 class Members(CgroupCase):
     def check_all(self, kind):

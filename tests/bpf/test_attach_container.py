@@ -9,6 +9,7 @@ from lib.bpfmon import BPFMON, read_lines
 from lib.containers import ContainersCase
 from lib.live import status_of, wait_for
 
+SAMPLED = True
 FOREVER = ["/bin/spin", "600000"]
 
 

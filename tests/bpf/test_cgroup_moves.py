@@ -11,6 +11,8 @@ from lib.bpfmon import read_lines, truth
 from lib.cgroups import UNIFIED, CgroupCase, move, used
 from lib.live import wait_for
 
+SAMPLED = True
+
 
 class Moves(CgroupCase):
     def test_500_processes_that_come_and_go(self):

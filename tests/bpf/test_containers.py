@@ -8,6 +8,7 @@ import subprocess
 from lib.bpfmon import TRUTH_SKIP, read_lines
 from lib.containers import NOBODY, ContainersCase, InsideCase
 
+SAMPLED = True
 PIDS = ["/bin/nspids", "5", "20"]
 STORM = ["/bin/forkstorm", "3", "40"]
 

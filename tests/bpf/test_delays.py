@@ -19,6 +19,9 @@ LIMIT = 24 << 20
 # Works, says so, and lives on until its input ends. Its last words are a system call: nothing is read for them.
 WORKER = """
 import mmap, os, sys
+
+SAMPLED = True
+
 path, said = sys.argv[1:]
 def done():
     file = os.open(said + ".new", os.O_WRONLY | os.O_CREAT)

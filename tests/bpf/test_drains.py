@@ -7,6 +7,7 @@ import subprocess
 from lib.bpfmon import BUILD, Case
 
 ALONE = True
+SAMPLED = True
 
 FEW_ROWS = 24  # in 4 KiB: a drain of more tasks takes several runs of its program
 

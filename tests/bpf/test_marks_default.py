@@ -14,6 +14,9 @@ from lib.marks import MarksCase, marks, texts
 SENDER = """
 import os, socket, sys
 
+SAMPLED = True
+
+
 def send(data):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect("\\0" + os.environ["BPFMON_SPAN_SOCKET"][1:])

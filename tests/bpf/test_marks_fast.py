@@ -12,6 +12,9 @@ TOLERATED = 0.002  # a sample that is no later tells phases apart, however short
 
 WORK = """
 import json, time
+
+SAMPLED = True
+
 said = []
 for i in range(int(sys.argv[1])):
     said.append(time.process_time())

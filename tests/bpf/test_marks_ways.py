@@ -13,6 +13,8 @@ from lib.bpfmon import BPFMON
 from lib.live import children_of, descriptor_links, is_alive, send, status_of, wait_for
 from lib.marks import MarksCase, marks, texts
 
+SAMPLED = True
+
 
 class Folder(MarksCase):
     LOOK = 'd=${BPFMON_MARK_SOCKET%/*}; echo "$d"; stat -c "%u %a" "$d"; "$0" mark here'

@@ -26,6 +26,9 @@ TITLES = {
 # A big process has a child that execs a small image, which execs a smaller one.
 IMAGES = """
 import os, sys
+
+SAMPLED = True
+
 hoard = b"x" * (300 << 20)
 if not os.fork():
     smaller = "import os, sys; b = b'x' * (50 << 20); os.execv(sys.argv[1], sys.argv[1:])"

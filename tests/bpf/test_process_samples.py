@@ -19,6 +19,9 @@ MIB = 1 << 20
 # Children that hold so many MiB each, burn a little CPU, say their PIDs, and wait for the end of stdin.
 STAIRS = """
 import os, sys, time
+
+SAMPLED = True
+
 pids = []
 for mib in map(int, sys.argv[2:]):
     read, write = os.pipe()

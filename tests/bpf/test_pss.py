@@ -9,6 +9,7 @@ import re
 from lib.account import ASKED_FOR, AccountCase
 from lib.bpfmon import truth
 
+SAMPLED = True
 MIB = 1 << 20
 
 

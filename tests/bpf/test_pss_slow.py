@@ -5,6 +5,7 @@ from lib.attach import AttachCase
 from lib.bpfmon import BPFMON, read_lines
 
 ALONE = True
+SAMPLED = True
 
 NEVER = ["--inject-slow-pss", "86400000"]  # within a test
 SECOND = ["--inject-slow-pss", "1000"]

@@ -6,6 +6,7 @@ import subprocess
 from lib.account import AccountCase, net_counters
 from lib.bpfmon import truth
 
+SAMPLED = True
 PROTOCOL = {"tcp": "tcp", "tcp6": "tcp", "udp": "udp", "unix": "unix", "dgram": "unix", "seqpacket": "unix"}
 SENDS = ("send", "write", "writev", "sendmsg", "sendfile", "splice", "uring", "partial")
 RECEIVES = ("recv", "read", "recvmsg", "peek", "uring")

@@ -8,6 +8,7 @@ from lib.account import AccountCase, net_counters
 from lib.bpfmon import truth
 
 ALONE = True
+SAMPLED = True
 
 STRANGERS = 2
 STRANGER_MIB = 200

@@ -16,6 +16,8 @@ import test_trees
 from lib.agent import NOBODY, AgentCase
 from lib.bpfmon import BPFMON, Case
 
+SAMPLED = True
+
 
 class ThroughAgent(AgentCase):
     CONFIG = "[limits]\nrequests_per_second = 1000\nmin_interval = 10ms\n"

@@ -12,6 +12,7 @@ from lib.attach import AttachCase
 from lib.bpfmon import BPFMON, cgroup, read_lines, truth
 from lib.live import wait_for
 
+SAMPLED = True
 MIB = 1 << 20
 AHEAD = (100000, 50000)  # seconds that are added to the boot time, and to the monotonic clock
 HOLDER = '''import subprocess, sys, time

@@ -30,6 +30,9 @@ s.sendto(data, at)
 
 ASK = f"""
 import socket
+
+SAMPLED = True
+
 s = socket.socket(type=socket.SOCK_DGRAM)
 s.connect(("10.251.77.2", 8098))
 s.send(bytes({DATAGRAM}))

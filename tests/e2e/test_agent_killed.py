@@ -9,6 +9,8 @@ from lib.agent import NOBODY, OTHER, READY, START, STOP
 from lib.agent import AgentCase
 from lib.live import PATIENCE, children_of, sockets_of, stat_of, wait_for
 
+SAMPLED = True
+
 
 class Killed(AgentCase):
     CONFIG = "[agent]\ninterval = 100ms\n[limits]\nrequests_per_second = 10000\nqueue_bytes = 64K\n"

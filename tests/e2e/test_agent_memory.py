@@ -10,6 +10,7 @@ import subprocess
 from lib.agent import NOBODY, OTHER, AgentCase, user
 from lib.live import wait_for
 
+SAMPLED = True
 PROCESSES = 200  # in each run; a sample of all is some 50 KB
 RUNS, LISTENERS, SUBSCRIBERS = 2, 7, 40
 USER_BYTES = 8 << 20

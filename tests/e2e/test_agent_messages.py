@@ -13,6 +13,8 @@ from lib.agent import DESCRIPTION, ENDED, FAILED, NOBODY, OTHER, PACKET, READY, 
 from lib.agent import AgentCase, hello
 from lib.live import wait_for
 
+SAMPLED = True
+
 
 class Messages(AgentCase):
     CONFIG = "[limits]\nrequests_per_second = 10000\n"

@@ -15,6 +15,8 @@ from lib.agent import AgentCase
 from lib.bpfmon import BPFMON, truth
 from lib.live import PATIENCE, wait_for
 
+SAMPLED = True
+
 
 class Rights(AgentCase):
     CONFIG = "[limits]\nrequests_per_second = 10000\n"

@@ -6,6 +6,7 @@ import json
 from lib.spans import run_lines, write_lines
 from lib.store import CommandCase
 
+SAMPLED = True
 NEEDS = ()
 MIB = 1 << 20
 

@@ -12,6 +12,7 @@ from lib.bpfmon import BPFMON, read_lines, truth
 from lib.connector import why_no_births
 from lib.live import wait_for
 
+SAMPLED = True
 NOBODY = 65534
 AS_NOBODY = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
 TICK = 1 / os.sysconf("SC_CLK_TCK")

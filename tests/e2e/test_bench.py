@@ -16,6 +16,8 @@ from lib.live import PATIENCE, wait_for
 from lib.store import StoreCase
 from lib.terminal import CTRL_C, Terminal
 
+SAMPLED = True
+
 
 def processes_of(word):
     """The processes with this word in their command line or environment."""

@@ -9,6 +9,7 @@ from lib.bpfmon import AS_USER, BPFMON, truth
 from lib.connector import why_no_births
 from lib.fromproc import OrdinaryUser
 
+SAMPLED = True
 NEEDS = ()
 CHILDREN = 1000
 LOOP = f"i=0; while [ $i -lt {CHILDREN} ]; do /bin/true; i=$((i + 1)); done; echo $i"

@@ -11,6 +11,7 @@ import unittest
 from lib.bpfmon import BPFMON, Case
 from lib.terminal import Terminal
 
+SAMPLED = True
 NEEDS = ()
 FOLDER = pathlib.Path(__file__).parents[2] / "docs/completion"
 DRIVER = """

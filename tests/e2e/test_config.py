@@ -9,6 +9,7 @@ import subprocess
 from lib.bpfmon import BPFMON, Case, read_lines
 from lib.permitted import BPF, ROOT, needs
 
+SAMPLED = True
 NEEDS = ()
 NOBODY, NOGROUP = 65534, 65534
 CALLED_BY_NOBODY = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOGROUP), "SUDO_USER": "nobody"}

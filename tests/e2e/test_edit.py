@@ -16,6 +16,7 @@ from lib.permitted import ROOT, needs
 from lib.runs import write_run
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 NOBODY = 65534
 

@@ -13,6 +13,7 @@ from lib.bpfmon import BPFMON, TOP
 from lib.exports import PUSHED, SPANS, ExportCase
 from lib.runs import write_run
 
+SAMPLED = True
 NEEDS = ()
 WHOLE = TOP / "tests" / "data" / "golden" / "run.jsonl"
 RUNS = (SPANS, WHOLE, PUSHED)

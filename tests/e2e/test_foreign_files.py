@@ -8,6 +8,7 @@ import subprocess
 
 from lib.bpfmon import BPFMON, Case
 
+SAMPLED = True
 NOBODY = 65534
 CALLED_BY_NOBODY = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
 

@@ -15,6 +15,7 @@ import time
 from lib.bpfmon import BPFMON, truth
 from lib.live import LiveCase, children_of, executable_of, is_alive, send, stat_of, wait_for
 
+SAMPLED = True
 REQUESTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 ECHO_SECONDS = 0.1  # two of the same signal from one sender within 50 ms are one request
 PROCESSES = 2000  # their records are more than a pipe and the sockets hold

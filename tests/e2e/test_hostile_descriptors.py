@@ -17,6 +17,7 @@ from lib.bpfmon import BPFMON
 from lib.faults import LIBRARY
 from lib.live import LiveCase, children_of, descriptor_links, stat_of, status_of, wait_for
 
+SAMPLED = True
 SO_TIMESTAMPNS = 35
 PLACES = ("stream", "process", "marks", "udp", "cgroup", "spans")
 # in a run: says where its socket is, and ends with the input

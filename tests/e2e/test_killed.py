@@ -13,6 +13,7 @@ from lib.bpfmon import cgroup, truth
 from lib.cgroups import move
 from lib.live import LiveCase, bpf_objects, children_of, is_alive, loaded_objects, send, stat_of, wait_for
 
+SAMPLED = True
 ROUNDS = sweep.often(5, 20)
 
 

@@ -14,6 +14,7 @@ from lib.kindruns import write
 from lib.permitted import BPF, ROOT, needs
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 # all in one interpreter, so that the names of programs say nothing
 FORKS = "import os, sys\nfor i in range(int(sys.argv[1])):\n    if not os.fork(): os._exit(0)\n    os.wait()"

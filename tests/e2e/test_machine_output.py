@@ -12,6 +12,7 @@ from lib.runs import write_run
 from lib.spans import process, span, write_run_with_spans
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 NUMBER, TEXT, TRUTH, OBJECT, LIST = (int, float), str, bool, dict, list
 MAYBE_TEXT, MAYBE_NUMBER = (str, type(None)), (int, float, type(None))

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from lib.fillstore import CHANGE, REVISIONS, SLOWER, fill, revision_of
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 COUNT = 1500
 PLAIN = {"LC_ALL": "C", "TERM": "dumb"}

@@ -12,6 +12,7 @@ from lib.attach import AttachCase
 from lib.bpfmon import BPFMON, Case, cgroup, read_lines, said_by, truth
 from lib.live import wait_for
 
+SAMPLED = True
 MIB = 1 << 20
 MEMORY = pathlib.Path("/sys/fs/cgroup/memory")
 

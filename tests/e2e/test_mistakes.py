@@ -8,6 +8,7 @@ import subprocess
 from lib.bpfmon import BPFMON, TOP, Case
 from lib.permitted import ROOT, needs
 
+SAMPLED = True
 NEEDS = ()
 RUN, OTHER = 125, 2
 # words, exit status, what the line has

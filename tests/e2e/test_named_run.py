@@ -10,6 +10,7 @@ import uuid
 from lib.runs import write_run
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 GNU_TIME = """\tCommand being timed: "x"
 \tUser time (seconds): 1.00

@@ -16,6 +16,7 @@ from lib.bpfmon import BPFMON
 from lib.live import wait_for
 from lib.node import NOBODY, AgentCase
 
+SAMPLED = True
 MIB = 1 << 20
 MOST_READERS = 4  # of a user at once
 

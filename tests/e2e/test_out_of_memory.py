@@ -12,6 +12,7 @@ from lib.faults import Faulty, each_call
 from lib.spans import span, write_run_with_spans
 from lib.store import StoreCase
 
+SAMPLED = True
 GOLDEN = TOP / "tests" / "data" / "golden"
 RUN = GOLDEN / "run.jsonl"
 CUT = GOLDEN / "export" / "cut.jsonl"

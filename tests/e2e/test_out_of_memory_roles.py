@@ -7,6 +7,7 @@ import os
 from lib.faults import COLLECTOR, COMMAND, LAUNCHER, RECORDER, Faulty, each_call
 from lib.live import LiveCase
 
+SAMPLED = True
 STEP = 23
 CODE = 7
 

@@ -14,6 +14,9 @@ TESTS = 200
 SUITE = f"""
 import json, os, time, pytest
 
+SAMPLED = True
+
+
 @pytest.mark.parametrize("number", range({TESTS}))
 def test_children(number):
     began, used = time.process_time(), []

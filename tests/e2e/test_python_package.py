@@ -16,6 +16,10 @@ from lib.package import FOLDER, PYTHON, PackageCase, needs
 
 BURN = """
 import bpfmon, os, subprocess, time
+
+SAMPLED = True
+
+
 def burn(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end: pass

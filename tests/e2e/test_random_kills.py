@@ -13,6 +13,7 @@ from lib.bpfmon import BPFMON
 from lib.live import (LiveCase, bpf_objects, children_of, descriptor_links, executable_of, is_alive, loaded_objects, send,
                       stat_of, wait_for)
 
+SAMPLED = True
 KILLS = sweep.often(15, 300)  # so many runs
 ROLES = ("launcher", "collector", "recorder", "keeper")
 COMBINATIONS = [c for n in range(1, 5) for c in itertools.combinations(ROLES, n)]

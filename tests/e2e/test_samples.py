@@ -9,6 +9,8 @@ import time
 from lib.bpfmon import truth
 from lib.live import LiveCase, is_alive, stat_of, wait_for
 
+SAMPLED = True
+
 
 class SampleCase(LiveCase):
     def assert_in_order(self, run):

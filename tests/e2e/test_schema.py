@@ -10,6 +10,7 @@ from lib.bpfmon import BPFMON, TOP, Case, read_lines, truth
 from lib.permitted import BPF, ROOT, needs
 from lib.spans import process, span
 
+SAMPLED = True
 NEEDS = ()
 SCHEMA = json.loads((TOP / "docs" / "bpfmon-1.schema.json").read_text())
 

@@ -9,6 +9,7 @@ import time
 from lib.bpfmon import BPFMON, read_lines, truth
 from lib.live import LiveCase, is_alive, send, stat_of, wait_for
 
+SAMPLED = True
 
 # Two of the same signal from one sender within 50 ms are one word: timeout(1) sends them so.
 ECHO_SECONDS = 0.1

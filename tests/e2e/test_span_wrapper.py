@@ -27,6 +27,9 @@ exit 43
 # executes a shell with the longest arguments with which one can be started outside of a run
 LONGEST = """
 import os, subprocess, sys
+
+SAMPLED = True
+
 real = os.environ["BPFMON_SPAN_SOCKET"]
 words = [sys.argv[1], "-c", ":", *["x" * 100000] * 20]
 def fits(n):

@@ -17,6 +17,9 @@ from lib.live import LiveCase
 WORK = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"  # a tenth of a second of CPU, or more
 SERVER = """
 import fcntl, socket, sys
+
+SAMPLED = True
+
 s = socket.socket(socket.AF_UNIX)
 s.bind(sys.argv[1])
 s.listen()

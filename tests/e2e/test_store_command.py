@@ -11,6 +11,7 @@ from lib.bpfmon import BPFMON
 from lib.live import wait_for
 from lib.store import CommandCase
 
+SAMPLED = True
 NEEDS = ()
 
 

@@ -13,6 +13,7 @@ from lib.bpfmon import BPFMON, read_lines, truth
 from lib.live import LiveCase, send, wait_for
 from lib.store import StoreCase
 
+SAMPLED = True
 ROUNDS = sweep.often(20, 100)
 AT_ONCE = 5
 

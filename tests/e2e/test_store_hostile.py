@@ -14,6 +14,7 @@ from lib.runs import write_run
 from lib.spans import span
 from lib.store import CommandCase
 
+SAMPLED = True
 NEEDS = ()
 SANITIZED = TOP / "build" / "sanitized" / "bpfmon"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "

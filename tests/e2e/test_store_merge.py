@@ -14,6 +14,7 @@ from lib.live import wait_for
 from lib.permitted import BPF, ROOT, needs
 from lib.store import CommandCase
 
+SAMPLED = True
 NEEDS = ()
 
 

@@ -8,6 +8,7 @@ import signal
 
 from lib.store import CommandCase
 
+SAMPLED = True
 NEEDS = ()
 STEPS = 8
 WORDS = ("SELECT uuid, name, note, (SELECT group_concat(key || '=' || value) FROM tag WHERE run = run.id),"

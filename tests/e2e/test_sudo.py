@@ -11,6 +11,8 @@ from lib.bpfmon import BPFMON, truth, with_state_in
 from lib.live import LiveCase, status_of, wait_for
 from lib.terminal import Terminal
 
+SAMPLED = True
+
 NOBODY, NOGROUP = 65534, 65534
 SYS_PTRACE = 1 << 19  # to read PSS
 CALLED_BY_NOBODY = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOGROUP), "SUDO_USER": "nobody"}

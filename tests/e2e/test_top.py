@@ -14,6 +14,7 @@ from lib.live import descendants_of, wait_for
 from lib.store import StoreCase
 from lib.tmux import Tmux
 
+SAMPLED = True
 RECORDED = TOP / "tests/data/top/run.jsonl"
 COLOUR = re.compile(r"\x1b\[(?:[0-9;]*;)?(?:3[0-7]|38;5;\d+|4[0-7]|48;5;\d+)(?:;[0-9;]*)?m")
 WORK = 'for i in 1 2 3 4 5 6 7; do /bin/true; done; sleep 1000 & while [ -e "$0" ]; do sleep 0.05; done; kill $!'

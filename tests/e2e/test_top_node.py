@@ -16,6 +16,7 @@ from lib.live import PATIENCE, descendants_of, wait_for
 from lib.node import NOBODY, AgentCase
 from lib.tmux import Tmux
 
+SAMPLED = True
 TICKS = os.sysconf("SC_CLK_TCK")
 USER = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups "
 # a child that has used some CPU time and lives on, and one that has ended

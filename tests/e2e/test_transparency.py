@@ -13,6 +13,7 @@ from lib.bpfmon import QUIET, Case, cgroup, truth
 from lib.permitted import BPF, ROOT, needs
 from lib.terminal import Terminal
 
+SAMPLED = True
 NEEDS = ()
 ODD_ENVIRONMENT = {
     "PATH": "/usr/bin:/bin::/nowhere",

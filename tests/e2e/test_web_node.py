@@ -9,6 +9,7 @@ from lib.live import wait_for
 from lib.node import NOBODY, AgentCase
 from lib.web import Web
 
+SAMPLED = True
 OTHER = NOBODY - 1
 OURS = {f"{kind}{number}{step}" for number in (8101, 8102) for kind, step in (("slurm/", ""), ("slurm-step/", ".0"))}  # of a machine that has others
 NO_JOB = "00000000-0000-4000-8000-000000000000"

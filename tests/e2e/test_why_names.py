@@ -20,6 +20,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.permitted import BPF, ROOT, needs
 from test_why import LIBC, NOBODY, Waiting
 
+SAMPLED = True
+
 F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE = 37, 38, 1024
 
 

@@ -22,6 +22,7 @@ from lib.live import PATIENCE, children_of, descendants_of, wait_for
 from lib.permitted import BPF, ROOT, needs
 from lib.store import StoreCase
 
+SAMPLED = True
 NOBODY = 65534
 
 

@@ -10,6 +10,7 @@ from lib.containers import NOBODY as AS_NOBODY
 from lib.containers import InsideCase
 from lib.fromproc import OrdinaryUser
 
+SAMPLED = True
 CHILDREN = [truth("seqchildren"), "40", "5"]
 # the mount of a kernel before 5.8, which has the same options everywhere, does not know this word
 HIDEPID = "mount -t proc -o hidepid=invisible proc /proc"

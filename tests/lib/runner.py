@@ -11,7 +11,8 @@ With --jobs each file (of those whose name contains a word) runs in a process of
 it has printed if a test failed or was skipped. One with a line ALONE = True runs when the others have ended: it counts
 what the whole machine does, or what it measures a second one would disturb.
 
-Exhaustive tests take a random part, which the printed SEED repeats, and with BPFMON_TESTS=long all (lib/sweep.py).
+Exhaustive tests take a random part, which the printed SEED repeats, and with BPFMON_TESTS=long all (lib/sweep.py). So does a
+file with a line SAMPLED = True: of its tests one in four runs, unless a word names the file.
 """
 
 import argparse
@@ -28,8 +29,12 @@ import unittest
 
 import permitted
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from lib import sweep  # noqa: E402
+
 COUNTS = r"(\d+) passed, (\d+) failed, (\d+) skipped"
-LEFT_OUT = r"(not run for lack of .*|skipped: .*): (\d+)"
+LEFT_TO_LONG = "left to make check-long"
+LEFT_OUT = rf"(not run for lack of .*|skipped: .*|{LEFT_TO_LONG}): (\d+)"
 
 
 class Result(unittest.TestResult):
@@ -91,26 +96,34 @@ def give_children_default_signals():
             signal.signal(sig, lambda *_: None)
 
 
-def run_here(folder, words):
+def is_taken(test):
+    module = sys.modules[type(test).__module__]
+    return not getattr(module, "SAMPLED", False) or sweep.takes(test.id())
+
+
+def run_here(folder, words, sample):
     """The three counts, and those of what was left out, by reason."""
     loader = unittest.TestLoader()
     found = loader.discover(folder, pattern="test_*.py", top_level_dir=folder)
     for problem in loader.errors:
         print(problem)
-    tests = [(test, permitted.lacking(test)) for test in select(found, words)]
+    selected = list(select(found, words))
+    tests = [(test, permitted.lacking(test)) for test in selected if not sample or is_taken(test)]
     result = Result()
     unittest.TestSuite(test for test, lack in tests if not lack).run(result)
     left_out = collections.Counter(f"not run for lack of {lack}" for _, lack in tests if lack)
     left_out.update(f"skipped: {reason.splitlines()[0]}" for _, reason in result.skipped)
+    left_out.update({LEFT_TO_LONG: len(selected) - len(tests)})
     failed = len(result.failures) + len(result.errors) + len(loader.errors)
     return (result.passed, failed, len(result.skipped)), left_out
 
 
-def run_file(folder, name):
+def run_file(folder, name, sample):
     """The same of the tests of one file, which a process of its own runs, and its seconds."""
     began = time.monotonic()
     with tempfile.TemporaryFile("w+") as said:  # a pipe would be open for as long as a process that a test leaves
-        done = subprocess.run([sys.executable, __file__, folder, f"{name}."], stdout=said, stderr=subprocess.STDOUT, check=False)
+        options = ["--sample"] if sample else []
+        done = subprocess.run([sys.executable, __file__, *options, folder, f"{name}."], stdout=said, stderr=subprocess.STDOUT, check=False)
         took = time.monotonic() - began
         said.seek(0)
         *lines, last = said.read().splitlines() or [""]
@@ -133,8 +146,8 @@ def run_files(folder, jobs, words):
     paths = [path for path in paths if not words or any(word in path.stem for word in words)]
     alone = [path.stem for path in paths if "\nALONE = True" in path.read_text()]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        results = list(pool.map(lambda name: run_file(folder, name), [p.stem for p in paths if p.stem not in alone]))
-    results += [run_file(folder, name) for name in alone]
+        results = list(pool.map(lambda name: run_file(folder, name, not words), [p.stem for p in paths if p.stem not in alone]))
+    results += [run_file(folder, name, not words) for name in alone]
     counts, left_out = zip(*results) if results else ([(0, 0, 0)], [collections.Counter()])
     return tuple(map(sum, zip(*counts))), sum(left_out, collections.Counter())
 
@@ -142,19 +155,17 @@ def run_files(folder, jobs, words):
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--jobs", type=int)
+    parser.add_argument("--sample", action="store_true")
     parser.add_argument("folder")
     parser.add_argument("words", nargs="*")
     args = parser.parse_args()
     give_children_default_signals()
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
-    from lib import sweep
-
     if args.jobs:
         print(f"seed {sweep.SEED}" + (": all cases" if sweep.LONG else ": a random part of the exhaustive tests"), flush=True)
         (passed, failed, skipped), left_out = run_files(args.folder, args.jobs, args.words)
     else:
-        (passed, failed, skipped), left_out = run_here(args.folder, args.words)
-    for reason, count in sorted(left_out.items()):
+        (passed, failed, skipped), left_out = run_here(args.folder, args.words, args.sample)
+    for reason, count in sorted((+left_out).items()):
         print(f"{reason}: {count}")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0

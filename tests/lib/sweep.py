@@ -23,6 +23,11 @@ def part(items, every, offset=0):
     return items if LONG else items[(SEED + offset) % every :: every]
 
 
+def takes(name):
+    """Whether the run takes this test of those of which it takes one in four."""
+    return LONG or random.Random(f"{SEED} {name}").randrange(4) == 0
+
+
 def chance():
     """A source of random numbers that the seed repeats."""
     return random.Random(SEED)
