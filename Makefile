@@ -157,6 +157,7 @@ COMPLETION := $(SHARE)/bash-completion/completions/bpfmon
 ZSH_COMPLETION := $(SHARE)/zsh/site-functions/_bpfmon
 FISH_COMPLETION := $(SHARE)/fish/vendor_completions.d/bpfmon.fish
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/bpfmon
+LENDING := $(LIBEXEC)/bpfmon
 DOC   := $(SHARE)/doc/bpfmon
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/bpfmon/agent.conf
 LIB   := $(DESTDIR)$(PREFIX)/lib
@@ -170,6 +171,7 @@ unit = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@SYSCONFDIR@|$(SYSCONFDIR)|g' $(1) 
 
 install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -D -m 755 $(BUILD)/bpfmon $(BIN)
+	rm -f $(LENDING)
 	install -D -m 755 $(BUILD)/libexec/bash $(LIBEXEC)/bash
 	install -D -m 755 $(BUILD)/bpfmon-exporter $(LIBEXEC)/bpfmon-exporter
 	install -D -m 755 $(BUILD)/bpfmon-top $(LIBEXEC)/bpfmon-top
@@ -192,11 +194,12 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	$(call unit,tools/systemd/tmpfiles.conf,$(TMPFILES))
 	[ -e $(CONFIG) ] || sed 's/^#admin_group =$$/admin_group = bpfmon-admin/' docs/agent.conf | install -D -m 644 /dev/stdin $(CONFIG)
 
-install-caps: install ## Install, to be run without root by the group bpfmon (CAPS_GROUP, PREFIX, DESTDIR; as root)
-	tools/install-caps.sh $(if $(DESTDIR),,--make-group) $(BIN) $(CAPS_GROUP)
+install-caps: install ## Install, with a copy that measures without root for the group bpfmon (CAPS_GROUP, PREFIX, DESTDIR; as root)
+	install -m 700 $(BUILD)/bpfmon $(LENDING)
+	tools/install-caps.sh $(if $(DESTDIR),,--make-group) $(LENDING) $(CAPS_GROUP) || { rm -f $(LENDING); exit 1; }
 
-uninstall-caps: ## Take that back: the installed program is for everybody, and needs root (PREFIX, DESTDIR)
-	tools/install-caps.sh --remove $(BIN)
+uninstall-caps: ## Take that back: remove the copy (PREFIX, DESTDIR)
+	rm -f $(LENDING)
 
 uninstall: ## Remove the installed files, but not the configuration (PREFIX, DESTDIR)
 	rm -f $(BIN) $(MANUAL) $(COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(UNITS) $(SYSUSERS) $(TMPFILES) $(HEADER)

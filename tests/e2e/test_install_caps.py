@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""`make install-caps`: the members of a group run bpfmon without root, nobody else can, and it can be taken back."""
+"""`make install-caps`: the members of a group measure without root, others as before, and it can be taken back."""
 
 import grp
 import os
@@ -27,6 +27,7 @@ class InstallCapabilities(Case):
         super().setUp()
         self.dir.chmod(0o755)
         self.program = self.dir / "usr" / "bin" / "bpfmon"
+        self.copy = self.dir / "usr" / "libexec" / "bpfmon" / "bpfmon"
         self.files = self.dir / "files"  # of its users
         self.files.mkdir()
         self.files.chmod(0o777)
@@ -52,38 +53,78 @@ class InstallCapabilities(Case):
         self.addCleanup(process.kill)
         return process
 
-    def assert_file_is(self, mode, group, capabilities):
-        said = self.program.stat()
+    def assert_file_is(self, file, mode, group, capabilities):
+        said = file.stat()
         self.assertEqual((oct(stat.S_IMODE(said.st_mode)), said.st_uid, said.st_gid), (oct(mode), 0, group))
-        self.assertEqual(capabilities_of(self.program), capabilities)
+        self.assertEqual(capabilities_of(file), capabilities)
 
-    def test_the_file_is_for_the_group_alone_and_has_two_capabilities(self):
-        done = self.make_well("install-caps")
-        self.assertIn(f"usermod -aG {GROUP} USER", done.stdout)
-        self.assert_file_is(0o750, grp.getgrnam(GROUP).gr_gid, "cap_bpf,cap_perfmon=ep")
-        self.make_well("install-caps")  # once more, over it
-        self.assert_file_is(0o750, grp.getgrnam(GROUP).gr_gid, "cap_bpf,cap_perfmon=ep")
-        with self.assertRaises(PermissionError):
-            self.bpfmon("--version", who=STRANGER)
+    def assert_exact(self, is_exact, who):
+        done = self.bpfmon("-q", "--require", "exact", "--", "true", who=who)
+        self.assertEqual(done.returncode, 0 if is_exact else 125, done)
+
+    def test_a_copy_is_for_the_group_alone_and_has_two_capabilities(self):
+        for _ in ("for the first time", "over it"):
+            done = self.make_well("install-caps")
+            self.assertIn(f"usermod -aG {GROUP} USER", done.stdout)
+            self.assert_file_is(self.copy, 0o750, grp.getgrnam(GROUP).gr_gid, "cap_bpf,cap_perfmon=ep")
+            self.assert_file_is(self.program, 0o755, 0, "")
+        self.assert_exact(True, MEMBER)
         self.make_well("uninstall-caps")
-        self.assert_file_is(0o755, 0, "")
-        self.assertEqual(self.bpfmon("--version", who=STRANGER).returncode, 0)
-        self.assertEqual(self.bpfmon("--require", "exact", "--", "true").returncode, 125)
+        self.assertFalse(self.copy.exists())
+        self.assert_exact(False, MEMBER)
+
+    def test_others_have_all_that_needs_no_rights(self):
+        self.make_well("install-caps")
+        with self.assertRaises(PermissionError):
+            subprocess.run([self.copy, "--version"], **STRANGER, cwd="/", check=False)
+        self.assert_exact(False, STRANGER)
+        store = self.files / "store"
+        env = {**os.environ, "BPFMON_STORE": str(store)}
+        env.pop("BPFMON_NO_STORE")
+        page = self.files / "page.html"
+        for words in (["-q", "--name", "theirs", "--", "true"], ["list"], ["show"], ["report", "-o", page], ["check"], ["--version"]):
+            done = subprocess.run([self.program, *words], **STRANGER, cwd="/", env=env, capture_output=True, text=True, check=False)
+            self.assertIn(done.returncode, (0, 1) if words == ["check"] else (0,), done)
+            self.assertIn("theirs" if words == ["list"] else "", done.stdout)
+
+    def test_only_what_may_load_programs_runs_the_copy(self):
+        """Which a script that does nothing else stands for here, too: it is executed with the same words and rights."""
+        self.make_well("install-caps")
+        self.copy.write_text('#!/bin/sh\necho "copy: $*"\n')  # which has no capabilities then
+        for words in (["--", "true"], ["-q", "--", "true"], ["attach", "--pid", "1"], ["bench", "--", "true"], ["check"]):
+            self.assertEqual(self.bpfmon(*words).stdout, f"copy: {' '.join(words)}\n")
+        for words in (["list"], ["span", "x", "--", "true"], ["mark", "-q", "x"], ["jobs"], ["metrics"]):
+            self.assertNotIn("copy:", self.bpfmon(*words).stdout)
+        for who in (STRANGER, {"user": 0, "group": 0, "extra_groups": []}):
+            self.assertNotIn("copy:", self.bpfmon("--version", who=who).stdout)
+
+    def test_a_copy_that_is_the_program_itself_is_not_executed_again(self):
+        self.make_well("install")
+        (self.copy.parent / "bpfmon").symlink_to(self.program)
+        self.assertEqual(self.bpfmon("--version").returncode, 0)
+        self.copy.unlink()
+        os.link(self.program, self.copy)
+        self.assertEqual(self.bpfmon("--version").returncode, 0)
 
     def test_an_ordinary_installation_over_it_takes_the_capabilities_away(self):
         self.make_well("install-caps")
         self.make_well("install")
-        self.assert_file_is(0o755, 0, "")
+        self.assertFalse(self.copy.exists())
+        subprocess.run(["setcap", "cap_bpf,cap_perfmon+ep", self.program], check=True)  # as an older install-caps did
+        self.program.chmod(0o750)
+        self.make_well("install")
+        self.assert_file_is(self.program, 0o755, 0, "")
         self.make_well("install-caps")
         self.make_well("uninstall")
-        self.assertFalse(self.program.exists())
+        self.assertFalse(self.program.exists() or self.copy.exists())
 
-    def test_a_group_that_is_not_there_is_named_and_the_file_has_no_capabilities(self):
+    def test_a_group_that_is_not_there_is_named_and_no_copy_is_left(self):
         done = self.make("install-caps", CAPS_GROUP="no-such-group")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("there is no group 'no-such-group'", done.stderr)
         self.assertIn("groupadd --system no-such-group", done.stderr)
-        self.assert_file_is(0o755, 0, "")
+        self.assertFalse(self.copy.exists())
+        self.assert_file_is(self.program, 0o755, 0, "")
 
     def test_only_root_can(self):
         self.make_well("install")

@@ -8,9 +8,13 @@
 #include "base/user.h"
 #include "base/stack.h"
 
+#include <limits.h>
+#include <linux/capability.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Output that lacks something because an allocation failed is never a success. */
@@ -55,8 +59,42 @@ static int main_run(int argc, char **argv)
 	return status_after_memory(output_finish(sub->run(argc - 1, argv + 1), EXIT_USAGE));
 }
 
+#define LENDING_FILE "../libexec/bpfmon/bpfmon"
+
+/*
+ * Executes the copy of this program that `make install-caps` gives file capabilities and permits to
+ * a group, where programs may have to be loaded and this process may not. Returns if there is none,
+ * or if the caller may not execute it. Neither file nor caller has more rights by this exec than by
+ * any other.
+ */
+static void lending_file_execute(int argc, char **argv)
+{
+	const struct subcommand *sub = argc > 1 ? subcommand_find(argv[1]) : NULL;
+	const uint64_t needed = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
+	char self[PATH_MAX], path[PATH_MAX + sizeof(LENDING_FILE)];
+	struct stat this, that;
+	const char *slash;
+	ssize_t n;
+
+	if ((sub && !sub->loads_programs) || !geteuid() || user_rights_are_lent() ||
+	    privilege_has(needed))
+		return;
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return;
+	snprintf(path, sizeof(path), "%.*s/" LENDING_FILE, (int)(slash - self), self);
+	/* links in folders of a user could make that file this one */
+	if (stat("/proc/self/exe", &this) || stat(path, &that) ||
+	    (this.st_dev == that.st_dev && this.st_ino == that.st_ino))
+		return;
+	execv(path, argv);
+}
+
 int main(int argc, char **argv)
 {
+	lending_file_execute(argc, argv); /* first: it inherits the limits of the caller */
 	if (!stack_raise_limit()) {
 		log_error("the stack limit is below 256 KiB; raise the hard limit (ulimit -Hs)");
 		return EXIT_BPFMON;

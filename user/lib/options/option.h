@@ -97,7 +97,7 @@ struct subcommand {
 	enum subcommand_part part;
 	struct subcommand_words words;
 	bool takes_command;   /* a command follows -- */
-	bool loads_programs;  /* uses the file capabilities of bpfmon */
+	bool loads_programs;  /* uses the file capabilities that bpfmon may have */
 	bool is_role;         /* a job depends on it: it continues after a failed allocation */
 	bool becomes_command; /* execs the command itself: must not change inherited state */
 	bool ends_at_word;    /* the first word that is no option ends the options */
