@@ -30,8 +30,27 @@ static void colon_after_no_format_belongs_to_the_path(void **state)
 {
 	(void)state;
 	assert_output("c:/run.csv", &csv_observer, "c:/run.csv");
-	assert_output("json:x", &jsonl_observer, "json:x");
 	assert_output(":x", &jsonl_observer, ":x");
+	assert_output("./json:x", &jsonl_observer, "./json:x");
+	assert_output("run-12:30", &jsonl_observer, "run-12:30");
+	assert_output("of/run:x", &jsonl_observer, "of/run:x");
+}
+
+static void formats_of_an_output_that_do_not_exist_are_refused(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_refused("--output does not accept 'foo:run': there is no format 'foo', only text, "
+		       "jsonl and csv; a file of that name is ./foo:run",
+		       "-o", "foo:run", "--", "true");
+	assert_refused("there is no format 'json'; did you mean 'jsonl:x'? A file of that name is "
+		       "./json:x",
+		       "-o", "json:x", "--", "true");
+	assert_refused("did you mean 'csv:-'?", "-o", "cvs:-", "--", "true");
+	assert_refused("did you mean 'csv:run.csv'?", "-o", "cvs:run.csv", "--", "true");
+	assert_parsed(&o, "-f", "csv", "-o", "foo:run", "--", "true");
+	assert_string_equal(o.recording.outputs[0].path, "foo:run");
 }
 
 static void extension_means_a_format(void **state)
@@ -129,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OPTIONS_TEST(format_before_the_colon_wins),
 		OPTIONS_TEST(colon_after_no_format_belongs_to_the_path),
+		OPTIONS_TEST(formats_of_an_output_that_do_not_exist_are_refused),
 		OPTIONS_TEST(extension_means_a_format),
 		OPTIONS_TEST(an_output_without_any_hint_is_jsonl),
 		OPTIONS_TEST(format_option_is_before_the_extension),

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/nearest.h"
 #include "base/procstat.h"
 #include "measure/program_type.h"
 #include "measure/tracker.h"
@@ -373,6 +374,41 @@ static int output_refuse_extension(const char *path)
 	return -EINVAL;
 }
 
+/* Returns the length of FORMAT if @text looks like FORMAT:PATH, else 0. */
+static size_t output_format_length(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	return text[n] == ':' ? n : 0;
+}
+
+/*
+ * Refuses FORMAT:PATH with a format that does not exist: a file of that name would be a surprise.
+ * Returns 0 where something else tells the format, and FORMAT is near none.
+ */
+static int output_check_format(const char *text, bool is_known)
+{
+	size_t n = output_format_length(text);
+	const struct observer_ops *ops;
+	struct nearest near;
+
+	if (!n)
+		return 0;
+	nearest_begin(&near, text, n);
+	for (size_t i = 0; (ops = observer_at(i)); i++)
+		if (!ops->target)
+			nearest_offer(&near, ops->name);
+	if (near.word)
+		log_error("--output does not accept '%s': there is no format '%.*s'; did you mean "
+			  "'%s%s'? A file of that name is ./%s",
+			  text, (int)n, text, near.word, text + n, text);
+	else if (!is_known)
+		log_error("--output does not accept '%s': there is no format '%.*s', only text, "
+			  "jsonl and csv; a file of that name is ./%s",
+			  text, (int)n, text, text);
+	return near.word || !is_known ? -EINVAL : 0;
+}
+
 /* Uses FORMAT of FORMAT:PATH if known, else --format, else the extension, else jsonl. */
 static int outputs_resolve(struct recording_options *r)
 {
@@ -388,6 +424,8 @@ static int outputs_resolve(struct recording_options *r)
 			out->format = observer_find(r->format, strlen(r->format));
 		else
 			out->format = observer_for_path(text);
+		if (out->path == text && output_check_format(text, out->format != NULL))
+			return -EINVAL;
 		if (!out->format && path_extension(text))
 			return output_refuse_extension(text);
 		if (!out->format)
