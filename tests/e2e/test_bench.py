@@ -252,7 +252,7 @@ class Failures(BenchCase):
         done = self.bench("-n", 3, "--order", "blocks", "-c", f"echo c >>{log}", f"echo a >>{log}", f"echo b >>{log}; exit 3", code=1)
         self.assertEqual(self.noted(), ["a", "a", "a", "c", "b", "c"])
         self.assertEqual(done.stdout, "")
-        self.assertRegex(done.stderr, r"\Abpfmon: run 1 of 'echo b .*' ended with 3; --show-output .* --ignore-failure .*\n\Z")
+        self.assertRegex(done.stderr, r"\Abpfmon: run 1 of 'echo b .*' ended with 3; use --show-output .* --ignore-failure to continue\n\Z")
 
     def test_a_failure_leaves_no_results_of_before(self):
         paths = [self.dir / f"results.{end}" for end in ("json", "csv", "md")]
@@ -290,7 +290,7 @@ class Failures(BenchCase):
     def test_a_run_whose_bpfmon_is_killed_is_said(self):
         done = self.bench("-n", 3, "kill -9 $PPID", code=2)
         self.assertEqual((done.stdout, done.stderr),
-                         ("", "bpfmon: the bpfmon of run 1 of 'kill -9 $PPID' was killed by signal 9; nothing more was run\n"))
+                         ("", "bpfmon: the bpfmon process of run 1 of 'kill -9 $PPID' was killed by signal 9; the benchmark ends here\n"))
 
     def test_what_cannot_be_executed_is_said(self):
         done = self.bench("-N", "/nowhere/program", code=1)
@@ -298,7 +298,7 @@ class Failures(BenchCase):
 
     def test_a_step_that_fails_ends_it(self):
         done = self.bench("-p", "exit 4", "true", code=1)
-        self.assertEqual(done.stderr, "bpfmon: 'exit 4' ended with 4; nothing more was run\n")
+        self.assertEqual(done.stderr, "bpfmon: --prepare 'exit 4' ended with 4; the benchmark ends here\n")
         self.assertEqual(self.list(), [])
 
     def test_usage(self):
@@ -329,7 +329,7 @@ class Failures(BenchCase):
     def test_without_a_store_nothing_is_run(self):
         log = self.dir / "log"
         self.store.write_text("no database")
-        self.assert_refused(self.bpfmon("bench", f"echo r >>{log}"), "cannot keep the runs in the store")
+        self.assert_refused(self.bpfmon("bench", f"echo r >>{log}"), "cannot save the runs in the store")
         self.assertEqual(self.noted(), [])
 
     def test_a_benchmark_needs_the_store(self):

@@ -149,6 +149,11 @@ class Files(ConfigCase):
             done = self.bpfmon("list")
             self.assert_one_line(done, 0, "warning", self.project, "ignoring")
 
+    def test_the_warning_has_the_command_that_lets_the_file_be_read(self):
+        self.project.write_text("name = spoilt\n")
+        self.project.chmod(0o666)
+        self.assertIn(f"; run: chmod go-w {self.project}\n", self.bpfmon("list").stderr)
+
     def test_mistakes_name_file_and_line_and_nothing_is_run(self):
         ran = self.dir / "ran"
         for path, text, words in (

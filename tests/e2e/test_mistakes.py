@@ -75,6 +75,7 @@ MISTAKES = (
     (["edit", "1"], OTHER, "as in: bpfmon edit 42 --note"),
     (["edit", "1", "--tag", "x"], OTHER, "it expects KEY=VALUE"),
     (["help", "lsit"], OTHER, "did you mean 'list'?"),
+    (["help", "show", "list"], OTHER, "unexpected argument 'list'"),
     (["help", "complete"], OTHER, "unknown subcommand 'complete'"),
     (["check", "all"], OTHER, "unexpected argument 'all'"),
 )
@@ -115,7 +116,7 @@ class Help(Case):
         return done.stdout
 
     def test_it_becomes_man_which_opens_the_page_of_the_subcommand(self):
-        for words, page in ((["help"], "bpfmon.1"), (["help", "show"], "bpfmon-show.1"), (["help", "list"], "bpfmon-list.1.gz")):
+        for words, page in ((["help"], "bpfmon.1"), (["help", "run"], "bpfmon.1"), (["help", "show"], "bpfmon-show.1"), (["help", "list"], "bpfmon-list.1.gz")):
             self.assertEqual(self.said(*words, code=5), f"arguments: {self.pages}/{page}\n")
 
     @needs(ROOT)
@@ -128,6 +129,7 @@ class Help(Case):
             missing.rename(self.dir / "aside")
             self.assertEqual(self.said("help", "list"), self.said("list", "--help"))
             self.assertEqual(self.said("help"), self.said("--help"))
+            self.assertEqual(self.said("help", "run"), self.said("--help"))
             (self.dir / "aside").rename(missing)
 
     def test_every_subcommand_has_a_help_and_a_manual_page(self):

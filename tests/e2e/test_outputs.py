@@ -137,7 +137,7 @@ class Nested(OutputCase):
                 done = self.nested("-q", BPFMON_OUTPUT="run.jsonl", **env)
                 said = done.stderr.decode()
                 self.assertEqual((done.returncode, said.count("\n")), (5, 1), said)
-                self.assertIn("warning: BPFMON_OUTPUT: another bpfmon is writing 'run.jsonl'", said)
+                self.assertIn("warning: another bpfmon is writing 'run.jsonl', the default output (BPFMON_OUTPUT", said)
                 lines = self.assert_jsonl((self.dir / "run.jsonl").read_text(), 5)
                 self.assertEqual(lines[0]["command"][0], BPFMON)
                 self.assertEqual(self.names(), ["run.jsonl"])

@@ -345,7 +345,7 @@ class Start(StoreCase):
         return subprocess.run([BPFMON, "serve", *words], capture_output=True, text=True, timeout=60, check=False)
 
     def test_other_machines_are_served_by_a_name_alone(self):
-        self.assert_refused(self.serve("--listen", "0.0.0.0"), "will not listen on 0.0.0.0, which other machines", "--host")
+        self.assert_refused(self.serve("--listen", "0.0.0.0"), "refusing to listen on 0.0.0.0, which other machines", "--host")
         self.assert_refused(self.serve("--listen", "example.org"), "'example.org'", "numeric address")
         self.assert_refused(self.serve("--host", "a/b"), "--host")
         self.assert_refused(self.serve("--store", self.dir / "none.sqlite"), "none.sqlite", "No such file")
@@ -353,7 +353,7 @@ class Start(StoreCase):
     def test_the_warning_has_the_port_that_was_chosen(self):
         web = Web(None, "--listen", "0.0.0.0", "--host", "127.0.0.1")
         self.addCleanup(web.close)
-        self.assertIn(f"0.0.0.0:{web.port} is reached by other machines", web.process.stderr.readline())
+        self.assertIn(f"other machines can reach 0.0.0.0:{web.port}", web.process.stderr.readline())
 
     def test_no_other_user_gets_what_is_sent_to_localhost(self):
         addresses = addresses_of_localhost()

@@ -97,8 +97,8 @@ static void a_secret_that_others_can_read_is_refused(void **state)
 	snprintf(text, sizeof(text), "[exporter]\npassword_file = %s\n", secret);
 	snprintf(expected, sizeof(expected),
 		 "a.conf:2: password_file = %s: refusing to use %s as a secret: other users can "
-		 "access it; run: chmod o=",
-		 secret, secret);
+		 "access it; run: chmod o= %s",
+		 secret, secret, secret);
 	assert_int_equal(bytes_parse(text, strlen(text)), -EPERM);
 	assert_string_equal(why, expected);
 	assert_int_equal(chmod(secret, 0620), 0);
@@ -140,7 +140,7 @@ static void secrets_are_one_line(void **state)
 
 static void the_file_must_be_roots_if_root_reads_it(void **state)
 {
-	char path[32];
+	char path[32], expected[128];
 
 	(void)state;
 	secret_write(path, "[agent]\ninterval = 3s\n", 0644);
@@ -150,12 +150,15 @@ static void the_file_must_be_roots_if_root_reads_it(void **state)
 	if (!geteuid()) {
 		assert_int_equal(chmod(path, 0664), 0);
 		assert_int_equal(config_read(path, &config, why, sizeof(why)), -EPERM);
-		assert_non_null(
-			strstr(why, "users other than root can write to it; run: chmod go-w"));
+		snprintf(expected, sizeof(expected),
+			 "users other than root can write to it; run: chmod go-w %s", path);
+		assert_non_null(strstr(why, expected));
 		assert_int_equal(chmod(path, 0644), 0);
 		assert_int_equal(chown(path, 65534, (gid_t)-1), 0);
 		assert_int_equal(config_read(path, &config, why, sizeof(why)), -EPERM);
-		assert_non_null(strstr(why, "its owner is not root; run: chown root"));
+		snprintf(expected, sizeof(expected), "its owner is not root; run: chown root %s",
+			 path);
+		assert_non_null(strstr(why, expected));
 	}
 	unlink(path);
 	assert_int_equal(config_read(path, &config, why, sizeof(why)), -ENOENT);

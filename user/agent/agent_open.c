@@ -125,7 +125,8 @@ static int agent_listen(const char *path, char *why, size_t size)
 	}
 	if (fd == -EPROTOTYPE) {
 		snprintf(why, size,
-			 "the service manager passed no socket of ListenSequentialPacket=");
+			 "the socket that the service manager passed is not one of "
+			 "ListenSequentialPacket=");
 		return fd;
 	}
 	if (snprintf(at.sun_path, sizeof(at.sun_path), "%s", path) >= (int)sizeof(at.sun_path)) {

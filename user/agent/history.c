@@ -99,8 +99,9 @@ static int folder_explain(const char *folder, int err, char *why, size_t size)
 			 folder);
 	else if (err == -EPERM)
 		snprintf(why, size,
-			 "users other than the owner can write to %s, the directory of the store",
-			 folder);
+			 "users other than the owner can write to %s, the directory of the store; "
+			 "run: chmod go-w %s",
+			 folder, folder);
 	else if (err)
 		snprintf(why, size, "cannot use %s, the directory of the store: %s", folder,
 			 strerror(-err));

@@ -76,7 +76,7 @@ static int request_check_offered(const struct agent_config *c, const struct requ
 static int limits_check_numbers(const struct request *r, char *why, size_t size)
 {
 	static const char about[] =
-		"the agent cannot provide the processes that a limit would end: ";
+		"the agent cannot identify the processes that a limit would end: ";
 	bool is_hard = false;
 
 	for (unsigned i = 0; i < r->nr_limits; i++)
@@ -105,7 +105,8 @@ static int request_check_allowed(const struct peer *p, const struct request *r, 
 		err = limits_check_numbers(r, why, size);
 	if (!err && r->marks_fd >= 0 && !agent_may_push(p->agent, p->uid)) {
 		snprintf(why, size,
-			 "the agent is waiting for descriptors that came with marks of this user");
+			 "--marks is not available now: the agent still waits to close descriptors "
+			 "that this user sent with earlier marks");
 		err = -EDQUOT;
 	}
 	if (err || p->is_admin)
@@ -347,6 +348,6 @@ int peer_execute_request(struct peer *p, char *why, size_t size)
 	for (size_t i = 0; i < REQUEST_UDP; i++)
 		socket_close(p, &r.udp_fds[i]);
 	if (err && !*why)
-		snprintf(why, size, "the agent cannot measure it: %s", strerror(-err));
+		snprintf(why, size, "the agent cannot execute the request: %s", strerror(-err));
 	return err;
 }

@@ -84,7 +84,8 @@ static int execute_step(void *context, const struct bench_case *c, enum bench_st
 		return status;
 	}
 	status_format(how, sizeof(how), status);
-	log_error("'%s' %s; nothing more was run", c->steps[step], how);
+	log_error("--%s '%s' %s; the benchmark ends here", bench_step_names[step], c->steps[step],
+		  how);
 	return -ECANCELED;
 }
 
@@ -145,7 +146,8 @@ static void run_become(const struct execution *x, const struct bench_case *c,
 	else if (agent_choose(&l, &x->o->recording, NULL, false))
 		_exit(EXIT_BPFMON);
 	if (x->is_private && l.agent_fd < 0) {
-		log_error("cannot reach what follows the runs: %s", strerror(-l.agent_fd));
+		log_error("cannot connect to the process that measures the runs: %s",
+			  strerror(-l.agent_fd));
 		_exit(EXIT_BPFMON);
 	}
 	launch_prepare(&l, &x->o->recording, &caller, &run);
@@ -167,7 +169,8 @@ static void run_become(const struct execution *x, const struct bench_case *c,
 static void bench_keep_drop(struct bench_keep *k)
 {
 	if (ftruncate(k->fd, k->begins))
-		log_warn("the run that was interrupted is kept: %s", strerror(errno));
+		log_warn("cannot discard the interrupted run, so it may be stored: %s",
+			 strerror(errno));
 }
 
 static int bench_judge_run(struct execution *x, const struct bench_case *c,
@@ -182,8 +185,8 @@ static int bench_judge_run(struct execution *x, const struct bench_case *c,
 		return -EINTR;
 	}
 	if (!out->has_ended && WIFSIGNALED(status)) {
-		log_error("the bpfmon of %s %zu of '%s' was killed by signal %d; nothing more was "
-			  "run",
+		log_error("the bpfmon process of %s %zu of '%s' was killed by signal %d; the "
+			  "benchmark ends here",
 			  t->is_warmup ? "warm-up" : "run", t->round, c->command, WTERMSIG(status));
 		return -EIO;
 	}
@@ -191,8 +194,8 @@ static int bench_judge_run(struct execution *x, const struct bench_case *c,
 		return code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE ? -ECANCELED : -EIO;
 	if (out->status && !x->o->ignore_failure) {
 		status_format(how, sizeof(how), out->status);
-		log_error("%s %zu of '%s' %s; --show-output shows what it says, and "
-			  "--ignore-failure goes on",
+		log_error("%s %zu of '%s' %s; use --show-output to see its output, or "
+			  "--ignore-failure to continue",
 			  t->is_warmup ? "warm-up" : "run", t->round, c->command, how);
 		return -ECANCELED;
 	}
@@ -224,14 +227,14 @@ static int lines_import(const struct bench_keep *k)
 	struct stat st;
 
 	if (err || !f || fstat(k->fd, &st)) {
-		log_error("cannot keep the runs: %s", strerror(err ? -err : errno));
+		log_error("cannot save the runs: %s", strerror(err ? -err : errno));
 		return 1;
 	}
 	err = store_writer_open(&w, k->store);
 	if (!err && st.st_size)
 		err = fseek(f, 0, SEEK_SET) ? -errno : import_lines(&i, f);
 	if (err)
-		log_error("cannot keep the runs in the store '%s': %s", k->store,
+		log_error("cannot save the runs in the store '%s': %s", k->store,
 			  w.d.why[0] ? w.d.why : source_error(err));
 	store_writer_close(&w);
 	return err ? 1 : 0;
@@ -248,7 +251,7 @@ static int keep_execute(struct bench_keep *k)
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (pid < 0)
-		log_error("cannot start what keeps the runs: %s", strerror(errno));
+		log_error("cannot start the process that stores the runs: %s", strerror(errno));
 	return status ? -EIO : 0;
 }
 
@@ -347,7 +350,7 @@ static int bench_keep_open(struct bench_keep *k, const char *store, const struct
 				  .as = as };
 	if (k->fd >= 0 && !fcntl(k->fd, F_SETFL, O_APPEND))
 		return keep_execute(k); /* fails now rather than after all runs */
-	log_error("cannot make a file for the runs: %s", strerror(errno));
+	log_error("cannot create the file in memory for the runs: %s", strerror(errno));
 	return -ENOMEM;
 }
 

@@ -161,8 +161,8 @@ static int advise_from(const struct advise_options *o, const struct stored_runs 
 		return err;
 	}
 	if (!err && o->size_tag && !a.has_size)
-		log_warn("tag '%s' explains nothing: it must be a number in at least 5 runs, and "
-			 "must vary",
+		log_warn("tag '%s' cannot predict the memory: it must be a number in at least 5 "
+			 "runs, and must vary",
 			 o->size_tag);
 	if (!err && o->to && a.nr < FEW_RUNS)
 		log_warn("based on only %zu run%s; record more for a better estimate", a.nr,

@@ -301,19 +301,12 @@ static size_t bench_words_count(char *const *words)
 
 static int steps_check(const struct bench_options *o, size_t nr_commands)
 {
-	static const char *const names[] = {
-		[BENCH_SETUP] = "setup",
-		[BENCH_PREPARE] = "prepare",
-		[BENCH_CONCLUDE] = "conclude",
-		[BENCH_CLEANUP] = "cleanup",
-	};
-
 	for (size_t i = 0; i < NR_BENCH_STEPS; i++) {
 		if (o->nr_steps[i] <= 1 || o->nr_steps[i] == nr_commands)
 			continue;
 		log_error("bench: there are %zu commands and %zu of --%s; give it once, or once "
 			  "for each command",
-			  nr_commands, o->nr_steps[i], names[i]);
+			  nr_commands, o->nr_steps[i], bench_step_names[i]);
 		return -EINVAL;
 	}
 	return 0;

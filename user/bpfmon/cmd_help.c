@@ -25,6 +25,12 @@ static const struct option_group help_groups[] = {
 	{ 0 },
 };
 
+/* `run` has no name of its own: its page is that of bpfmon. */
+static const struct subcommand *help_find(const char *word)
+{
+	return strcmp(word, "run") ? subcommand_find(word) : &subcommand_run;
+}
+
 static int help_parse(void *options, int argc, char **argv)
 {
 	const struct common_options *o = options;
@@ -33,18 +39,20 @@ static int help_parse(void *options, int argc, char **argv)
 
 	if (err || !o->words || !o->words[0])
 		return err;
-	sub = subcommand_find(o->words[0]);
+	sub = help_find(o->words[0]);
 	if (!sub || !sub->help)
 		return mistaken_subcommand_refuse(o->words[0]);
-	return o->words[1] ? options_refuse("there is a word too many,", o->words[1]) : 0;
+	return o->words[1] ? options_refuse("unexpected argument", o->words[1]) : 0;
 }
 
 static void help_help(void)
 {
 	puts("Usage: bpfmon help [COMMAND]\n"
 	     "\n"
-	     "Opens the manual page of bpfmon, or of COMMAND, with man(1). Without man(1) or the\n"
-	     "page, prints the output of `bpfmon COMMAND --help`.\n");
+	     "Opens the manual page of bpfmon, or of COMMAND, with man(1); `bpfmon help run` "
+	     "opens\n"
+	     "that of bpfmon. Without man(1) or the page, prints the output of\n"
+	     "`bpfmon COMMAND --help`.\n");
 	options_print(&subcommand_help);
 	puts("Exit status: that of man(1), or 0 without it; 2: no such subcommand.");
 }
@@ -99,7 +107,7 @@ static int cmd_help(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	if (o.common.words[0])
-		sub = subcommand_find(o.common.words[0]);
+		sub = help_find(o.common.words[0]);
 	manual_open(sub->name);
 	sub->help();
 	return 0;

@@ -506,7 +506,7 @@ static int top_show_job_of_target(struct top_command *c, const struct top_option
 	if (err == -ENOENT)
 		return top_target_report_none(&o->target, true);
 	if (err) {
-		log_error("no current run measures it, and %s", why);
+		log_error("no current run measures the process or cgroup, and %s", why);
 		return EXIT_USAGE;
 	}
 	status = top_show_job_of_node(c, o, id);

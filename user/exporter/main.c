@@ -276,6 +276,6 @@ int main(int argc, char **argv)
 	else if (o.listen.bytes)
 		return exporter_serve(&o);
 	else
-		log_warn("no address to listen on; nothing to do");
+		log_warn("no address to listen on: 'listen' of [exporter] is empty; exiting");
 	return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }

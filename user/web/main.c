@@ -74,8 +74,8 @@ static int web_listen(const char *address, unsigned port, struct http_ports *por
 	if (err)
 		return err;
 	if (!a.is_loopback && !web.guard.nr_hosts) {
-		log_error("will not listen on %s, which other machines reach, without --host, the "
-			  "name that they know this machine by",
+		log_error("refusing to listen on %s, which other machines can reach, without "
+			  "--host; give the host name that they use for this machine",
 			  address);
 		return -EPERM;
 	}
@@ -85,8 +85,8 @@ static int web_listen(const char *address, unsigned port, struct http_ports *por
 		return err;
 	}
 	if (!a.is_loopback)
-		log_warn("%s:%u is reached by other machines, and nothing is encrypted: who sees "
-			 "the token sees all runs",
+		log_warn("other machines can reach %s:%u, and nothing is encrypted: anyone who "
+			 "sees the token can see all runs",
 			 address, ports->port);
 	web.guard.port = ports->port;
 	web.guard.is_localhost = ports->is_localhost;
@@ -124,7 +124,7 @@ static int web_leave_rights(void)
 	}
 	err = seccomp_install(SECCOMP_WEB | SECCOMP_RECORDER | SECCOMP_EXPORTER);
 	if (err && err != -ENOSYS)
-		log_warn("no filter of system calls: %s", strerror(-err));
+		log_warn("cannot install the system call filter: %s", strerror(-err));
 	return 0;
 }
 

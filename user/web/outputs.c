@@ -188,7 +188,8 @@ static struct MHD_Response *flow_open(struct web *w, char *const *words, bool as
 	*status = MHD_HTTP_OK;
 	r = n > 0 ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, flow_read, f,
 						      flow_free)
-		  : reply_text("bpfmon could not make it; bpfmon serve has said why.\n",
+		  : reply_text("The file or page could not be made; see the messages of bpfmon "
+			       "serve.\n",
 			       MHD_HTTP_NOT_FOUND, status);
 	if (!r || n <= 0)
 		flow_free(f);
@@ -232,7 +233,8 @@ static struct MHD_Response *export_send_file(int fd, unsigned *status)
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st))
-		return reply_text("bpfmon could not make it; bpfmon serve has said why.\n",
+		return reply_text("The file or page could not be made; see the messages of bpfmon "
+				  "serve.\n",
 				  MHD_HTTP_NOT_FOUND, status);
 	*status = MHD_HTTP_OK;
 	return MHD_create_response_from_fd((size_t)st.st_size, fd);

@@ -177,7 +177,7 @@ struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref, un
 		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);
 	if (err == -ENOMEM)
 		return NULL;
-	return reply_text("The run cannot be read; bpfmon serve has said why.\n",
+	return reply_text("The run cannot be read; see the messages of bpfmon serve.\n",
 			  MHD_HTTP_INTERNAL_SERVER_ERROR, status);
 }
 

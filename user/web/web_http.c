@@ -88,7 +88,7 @@ static enum MHD_Result reply_queue(struct MHD_Connection *c, unsigned status,
 	enum MHD_Result result;
 
 	if (!r) {
-		r = reply_text("Too much is being answered, or memory is short.\n",
+		r = reply_text("Too many responses in progress, or out of memory.\n",
 			       MHD_HTTP_SERVICE_UNAVAILABLE, &status);
 		if (!r)
 			return MHD_NO;
@@ -153,7 +153,7 @@ static struct MHD_Response *reply_run(struct web *w, struct MHD_Connection *c, b
 		return reply_live(w, &run, c, status);
 	if (!strcmp(what, "/export"))
 		return reply_export(w, &run, c, status);
-	return reply_text("There is nothing here.\n", MHD_HTTP_NOT_FOUND, status);
+	return reply_text("Not found.\n", MHD_HTTP_NOT_FOUND, status);
 }
 
 /* Waits for a turn, as making a reply may need a core and much memory. */
@@ -187,7 +187,7 @@ static enum MHD_Result reply_get(struct web *w, struct MHD_Connection *c, const 
 	else if (!strncmp(url, node, sizeof(node) - 1))
 		r = reply_run(w, c, true, url + sizeof(node) - 1, &status);
 	else
-		r = reply_text("There is nothing here.\n", MHD_HTTP_NOT_FOUND, &status);
+		r = reply_text("Not found.\n", MHD_HTTP_NOT_FOUND, &status);
 	sem_post(&w->turns);
 	return reply_queue(c, status, r);
 }
@@ -202,9 +202,11 @@ static enum MHD_Result reply_post(struct web *w, struct MHD_Connection *c, const
 
 	if (sscanf(url, "/runs/%300[^/]/edit%n", ref, &end) != 1 || !end || url[end] ||
 	    !run_ref_is_valid(ref))
-		return reply_refusal(c, MHD_HTTP_NOT_FOUND, "There is nothing here.\n");
+		return reply_refusal(c, MHD_HTTP_NOT_FOUND, "Not found.\n");
 	if (f->is_bad || !f->nr)
-		return reply_refusal(c, status, "A form has name, note and tags, of 8 KiB.\n");
+		return reply_refusal(c, status,
+				     "The form must have name, note or tags, nothing "
+				     "else, and at most 8 KiB.\n");
 	f->words[f->nr] = NULL;
 	if (!turn_take(w))
 		return reply_queue(c, 0, NULL);
@@ -225,12 +227,14 @@ static bool request_authorize(struct web *w, struct MHD_Connection *c, const cha
 	char name[32];
 
 	if (request_has_two_hosts(c))
-		*result = reply_refusal(c, MHD_HTTP_BAD_REQUEST, "There is more than one Host.\n");
+		*result = reply_refusal(c, MHD_HTTP_BAD_REQUEST, "Duplicate Host header.\n");
 	else if (!guard_knows_host(&w->guard, host))
 		*result = reply_refusal(c, MHD_HTTP_MISDIRECTED_REQUEST,
-					"This is no name of bpfmon serve; see --host.\n");
+					"Unknown host name; see --host of bpfmon serve.\n");
 	else if ((origin || is_post) && !guard_is_own_origin(origin, host))
-		*result = reply_refusal(c, MHD_HTTP_FORBIDDEN, "Another site may not ask.\n");
+		*result = reply_refusal(c, MHD_HTTP_FORBIDDEN,
+					"Requests from other sites are "
+					"refused.\n");
 	else {
 		token = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
 		guard_cookie_name(&w->guard, name, sizeof(name));
@@ -243,7 +247,7 @@ static bool request_authorize(struct web *w, struct MHD_Connection *c, const cha
 		} else {
 			*result = reply_refusal(
 				c, MHD_HTTP_UNAUTHORIZED,
-				"The address that bpfmon serve printed is needed, with its "
+				"Open the address that bpfmon serve printed; it contains the "
 				"token.\n");
 		}
 	}
@@ -259,7 +263,9 @@ static enum MHD_Result request_begin(struct MHD_Connection *c, bool is_post, voi
 		form->reader = MHD_create_post_processor(c, 1024, form_take, form);
 	if (form && is_post && !form->reader) {
 		free(form);
-		return reply_refusal(c, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE, "That is no form.\n");
+		return reply_refusal(c, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+				     "The request is not a "
+				     "form.\n");
 	}
 	*state = form;
 	return form ? MHD_YES : MHD_NO;
@@ -280,7 +286,9 @@ static enum MHD_Result request_handle(void *context, struct MHD_Connection *c, c
 	(void)version;
 	if (!is_post && strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
 	    strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return reply_refusal(c, MHD_HTTP_METHOD_NOT_ALLOWED, "There is GET, and POST.\n");
+		return reply_refusal(c, MHD_HTTP_METHOD_NOT_ALLOWED,
+				     "Method not allowed; use GET, "
+				     "HEAD or POST.\n");
 	if (!*state) {
 		if (!request_authorize(w, c, url, is_post, &result))
 			return result;

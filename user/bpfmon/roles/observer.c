@@ -246,8 +246,9 @@ int file_observer_open(struct observer *o, const struct recorder_options *option
 	int err = output_open_waiting(out, o->target, options);
 
 	if (err == -EALREADY && options->outputs_are_defaults) {
-		log_warn("BPFMON_OUTPUT: another bpfmon is writing '%s', so this run is not; use "
-			 "-o to name another file",
+		log_warn("another bpfmon is writing '%s', the default output (BPFMON_OUTPUT or a "
+			 "configuration file); this run is not written to it; use -o to name "
+			 "another file",
 			 o->target);
 		return OBSERVER_SKIPPED;
 	}

@@ -242,7 +242,7 @@ int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *
 /* A user that can write the file could choose what root opens. */
 static int config_file_check(FILE *f, const char *path, char *why, size_t size)
 {
-	const char *fault = NULL;
+	const char *fault = NULL, *remedy = NULL;
 	struct stat st;
 	int err;
 
@@ -254,12 +254,16 @@ static int config_file_check(FILE *f, const char *path, char *why, size_t size)
 	if (!S_ISREG(st.st_mode))
 		fault = "it is not a regular file";
 	else if (!geteuid() && st.st_uid)
-		fault = "its owner is not root; run: chown root";
+		fault = "its owner is not root", remedy = "chown root";
 	else if (!geteuid() && st.st_mode & (S_IWGRP | S_IWOTH))
-		fault = "users other than root can write to it; run: chmod go-w";
+		fault = "users other than root can write to it", remedy = "chmod go-w";
 	if (!fault)
 		return 0;
-	snprintf(why, size, "refusing to read %s: %s", path, fault);
+	if (remedy)
+		snprintf(why, size, "refusing to read %s: %s; run: %s %s", path, fault, remedy,
+			 path);
+	else
+		snprintf(why, size, "refusing to read %s: %s", path, fault);
 	return -EPERM;
 }
 

@@ -14,23 +14,37 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+struct file_fault {
+	const char *text;   /* why the file cannot be used; NULL if it can */
+	const char *remedy; /* a command without the file; or NULL */
+};
+
+static void file_fault_print(const struct file_fault *fault, const char *path, char *out,
+			     size_t size)
+{
+	if (fault->remedy)
+		snprintf(out, size, "%s; run: %s %s", fault->text, fault->remedy, path);
+	else
+		snprintf(out, size, "%s", fault->text);
+}
+
 /*
- * Returns why the file cannot be used, as other users can write it, or NULL. Where each user has a
- * group of its own with the same number, new files are often writable by that group.
+ * Where each user has a group of its own with the same number, new files are often writable by that
+ * group.
  */
-static const char *user_file_fault(const struct stat *st, const struct user *u)
+static struct file_fault user_file_fault(const struct stat *st, const struct user *u)
 {
 	bool has_own_group = u->gid == (gid_t)u->uid && st->st_gid == u->gid;
 
 	if (!S_ISREG(st->st_mode))
-		return "it is not a regular file";
+		return (struct file_fault){ "it is not a regular file", NULL };
 	if (st->st_uid && st->st_uid != u->uid)
-		return "it belongs to another user";
+		return (struct file_fault){ "it belongs to another user", NULL };
 	if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !has_own_group))
-		return "other users can write to it; run: chmod go-w";
+		return (struct file_fault){ "other users can write to it", "chmod go-w" };
 	if (st->st_size >= USER_FILE_BYTES)
-		return "it is too large";
-	return NULL;
+		return (struct file_fault){ "it is too large", NULL };
+	return (struct file_fault){ NULL, NULL };
 }
 
 static int user_file_read_text(struct user_file *file, int fd)
@@ -66,7 +80,7 @@ static int user_file_open(struct user_file *file, const struct user *u, int flag
 {
 	__cleanup(closep) int fd =
 		open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
-	const char *fault;
+	struct file_fault fault;
 	struct stat st = { 0 };
 	int err = fd < 0 || fstat(fd, &st) ? -errno : 0;
 
@@ -80,8 +94,8 @@ static int user_file_open(struct user_file *file, const struct user *u, int flag
 		return 0;
 	}
 	fault = user_file_fault(&st, u);
-	if (fault) {
-		snprintf(file->why, sizeof(file->why), "%s", fault);
+	if (fault.text) {
+		file_fault_print(&fault, file->path, file->why, sizeof(file->why));
 		return 0;
 	}
 	return user_file_read_text(file, fd);
@@ -221,25 +235,24 @@ void user_files_done(struct user_file files[NR_USER_FILES])
 	memset(files, 0, NR_USER_FILES * sizeof(*files));
 }
 
-/* Returns what is wrong with the file, or NULL. */
-static const char *fault_of_secret(const struct stat *st)
+static struct file_fault fault_of_secret(const struct stat *st)
 {
 	if (!S_ISREG(st->st_mode))
-		return "it is not a regular file";
+		return (struct file_fault){ "it is not a regular file", NULL };
 	if (st->st_uid != 0 && st->st_uid != geteuid())
-		return "another user owns it; run: chown root";
+		return (struct file_fault){ "another user owns it", "chown root" };
 	if (st->st_mode & S_IRWXO)
-		return "other users can access it; run: chmod o=";
+		return (struct file_fault){ "other users can access it", "chmod o=" };
 	if (st->st_mode & S_IWGRP)
-		return "its group can write to it; run: chmod g-w";
-	return NULL;
+		return (struct file_fault){ "its group can write to it", "chmod g-w" };
+	return (struct file_fault){ NULL, NULL };
 }
 
 int secret_open(const char *path, char *why, size_t size)
 {
 	/* O_NONBLOCK: opening a FIFO would wait for its writer */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
-	const char *fault;
+	struct file_fault fault;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st)) {
@@ -250,10 +263,14 @@ int secret_open(const char *path, char *why, size_t size)
 		return err;
 	}
 	fault = fault_of_secret(&st);
-	if (!fault)
+	if (!fault.text)
 		return fd;
 	close(fd);
-	snprintf(why, size, "refusing to use %s as a secret: %s", path, fault);
+	if (fault.remedy)
+		snprintf(why, size, "refusing to use %s as a secret: %s; run: %s %s", path,
+			 fault.text, fault.remedy, path);
+	else
+		snprintf(why, size, "refusing to use %s as a secret: %s", path, fault.text);
 	return -EPERM;
 }
 

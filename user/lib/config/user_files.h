@@ -16,7 +16,8 @@ enum user_file_kind { FILE_OF_USER, FILE_OF_PROJECT, NR_USER_FILES };
 
 struct user_file {
 	char path[USER_FILE_PATH_BYTES]; /* empty if there is no file */
-	char why[256]; /* why it was not read, a sentence without a full stop; or "" */
+	char why[USER_FILE_PATH_BYTES +
+		 128]; /* why it was not read, a sentence without a full stop; or "" */
 	char *text;    /* owned, with a NUL at its end; NULL if not read */
 	size_t length;
 };

@@ -55,7 +55,7 @@ static int answer_end(const char *text, size_t length)
 	if (error) {
 		snprintf(shown, sizeof(shown), "%s", error);
 		text_disarm(shown);
-		log_error("the agent: %s", shown);
+		log_error("the agent cannot answer the query: %s", shown);
 	}
 	json_decref(o);
 	return error ? -ENOENT : 0;

@@ -49,7 +49,7 @@ const char *source_error(int err)
 	case -EPROTONOSUPPORT:
 		return "its schema is not bpfmon/1; use a newer bpfmon";
 	case -EMLINK:
-		return "it contains several runs";
+		return "it contains several runs; add them to a store: bpfmon store merge FILE";
 	case -EFBIG:
 		return "more than 1 GiB arrived through the pipe, which is the limit; write it to "
 		       "a file and name that";

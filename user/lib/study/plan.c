@@ -14,6 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const bench_step_names[NR_BENCH_STEPS] = {
+	[BENCH_SETUP] = "setup",
+	[BENCH_PREPARE] = "prepare",
+	[BENCH_CONCLUDE] = "conclude",
+	[BENCH_CLEANUP] = "cleanup",
+};
+
 static void case_done(struct bench_case *c)
 {
 	for (size_t i = 0; i < NR_BENCH_STEPS; i++)

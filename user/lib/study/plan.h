@@ -50,6 +50,8 @@ char *parameters_put(const struct parameters *p, const char *const *values, cons
 /* Shell commands that are executed around the runs. */
 enum bench_step { BENCH_SETUP, BENCH_PREPARE, BENCH_CONCLUDE, BENCH_CLEANUP, NR_BENCH_STEPS };
 
+extern const char *const bench_step_names[NR_BENCH_STEPS]; /* of the options */
+
 struct bench_case {
 	char *command;               /* owned; as shown */
 	char **argv;                 /* owned, with its strings; as executed */
