@@ -306,6 +306,7 @@ class Refusals(Advised):
         self.bpfmon("store", "merge", *self.files)
         self.assert_refused(self.bpfmon("advise"), "none of the 1 runs that match the filters can be used", "bpfmon list")
         self.assert_refused(self.bpfmon("advise", "--name", "none"), "no run matches the filters")
+        self.assert_refused(self.bpfmon("advise", "none"), "no run is called 'none'")
         self.assert_refused(self.bpfmon("advise", "--for", "slurm", "--by", "size"), "--for", "--by")
         self.assert_refused(self.bpfmon("advise", "--json", "--for", "slurm"), "--json", "--for")
         self.assert_refused(self.bpfmon("advise", "--for", "pbs"), "pbs")

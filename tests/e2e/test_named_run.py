@@ -128,6 +128,18 @@ class LastRuns(StoreCase):
         self.assert_refused(self.bpfmon("show", "srot~1"), "did you mean 'sort'?")
         self.assert_refused(self.bpfmon("show", "unrelated"), "see 'bpfmon list'")
 
+    def test_advise_and_report_many_take_all_runs_of_an_exact_name(self):
+        for word, runs in (("align", 2), ("sort", 1), ("align~1", 1), ("3", 1)):
+            done = self.bpfmon("report", "--many", "-o", "-", word)
+            self.assertIn(f"<p>{runs} run{'' if runs == 1 else 's'}, begun", done.stdout, done.stderr)
+        self.assertIn("<p>3 runs, begun", self.bpfmon("report", "--many", "-o", "-", "align", "sort", "align").stdout)
+        for words in (["advise"], ["report", "--many", "-o", "-"]):
+            self.assert_refused(self.bpfmon(*words, "algin"), "no run is called 'algin'; did you mean 'align'?")
+            self.assert_refused(self.bpfmon(*words, "lig"), "no run is called 'lig'", "--word lig")
+            self.assert_refused(self.bpfmon(*words, "align", "--name", "sort"), "no run matches the filters")
+        for word, runs in (("LIG", "3 runs"), ("gn~1", "1 run")):
+            self.assertIn(f"<p>{runs}, begun", self.bpfmon("report", "--many", "-o", "-", "--word", word, "--word", "ali").stdout)
+
     def test_a_run_that_is_called_so_goes_before_the_meaning_of_its_name(self):
         self.assertEqual(self.shown("align~1"), ("j3", ""))
         self.assertEqual(self.shown("align~1~0")[0], "j3")

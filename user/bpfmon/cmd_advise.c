@@ -2,7 +2,9 @@
 /* bpfmon advise: computes from stored runs what to request for the next run. */
 #include "base/memory.h"
 #include "options/common_options.h"
+#include "options/completion.h"
 #include "options/option_values.h"
+#include "store/named_run.h"
 #include "store/source.h"
 #include "store/stores.h"
 
@@ -69,9 +71,6 @@ static int advise_parse(void *options, int argc, char **argv)
 	struct advise_options *o = options;
 	int err = options_parse(&subcommand_advise, options, argc, argv);
 
-	for (char **word = o->common.words; !err && word && *word; word++)
-		if (filter_word_add(&o->filter, *word))
-			return options_refuse("advise cannot search for", *word);
 	if (!err && o->size_tag && !strcmp(o->size_tag, "span")) {
 		o->by_span = true;
 		o->size_tag = NULL;
@@ -91,13 +90,15 @@ static int advise_parse(void *options, int argc, char **argv)
 
 static void advise_help(void)
 {
-	puts("Usage: bpfmon advise [OPTIONS] [WORD...]\n"
+	puts("Usage: bpfmon advise [OPTIONS] [NAME...]\n"
 	     "\n"
 	     "Suggests how much memory, time and how many cores to request for the next run, "
 	     "based\n"
 	     "on the recorded runs that match the filters. The requests cover all of these runs "
 	     "with\n"
-	     "a margin. A second table has the cheapest memory request if a run that exceeds it "
+	     "a margin. NAME is given as RUN for `bpfmon show`, and selects all runs of that "
+	     "name.\n"
+	     "A second table has the cheapest memory request if a run that exceeds it "
 	     "is\n"
 	     "restarted with twice the memory.\n");
 	options_print(&subcommand_advise);
@@ -106,7 +107,8 @@ static void advise_help(void)
 
 static int advice_show(const struct advise_options *o, const struct advice *a)
 {
-	const char *what = o->filter.filter.name;
+	char **names = o->common.words;
+	const char *what = *names && !names[1] ? *names : o->filter.filter.name;
 	struct jsonw j = { 0 };
 
 	if (o->to) {
@@ -332,6 +334,7 @@ static int cmd_advise(int argc, char **argv)
 		return go_on ? EXIT_USAGE : 0;
 	filter = filter_get(&o.filter);
 	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all) &&
+	    !run_words_select(&s, o.common.words, &all) &&
 	    !(o.by_span ? advise_by_span(&o, &s, &all) : advise_read(&o, &s, &all)))
 		status = 0;
 	stored_runs_done(&all);
@@ -339,11 +342,17 @@ static int cmd_advise(int argc, char **argv)
 	return status;
 }
 
+static void advise_offer(const struct completion *c, const char *first)
+{
+	(void)first;
+	completion_offer_names(c);
+}
+
 const struct subcommand subcommand_advise = {
 	.name = "advise",
 	.summary = "suggest resource requests for the next run",
 	.part = PART_READS,
-	.words = { .most = ANY_WORDS },
+	.words = { .most = ANY_WORDS, .offer = advise_offer },
 	.run = cmd_advise,
 	.groups = advise_groups,
 	.options_bytes = sizeof(struct advise_options),

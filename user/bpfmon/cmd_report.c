@@ -167,7 +167,7 @@ static const struct option_group report_groups[] = {
 static void report_help(void)
 {
 	puts("Usage: bpfmon report [OPTIONS] [RUN]\n"
-	     "       bpfmon report --many[=METRIC,...] [OPTIONS] [WORD...]\n"
+	     "       bpfmon report --many[=METRIC,...] [OPTIONS] [NAME...]\n"
 	     "\n"
 	     "Makes an HTML page of a run, with charts, processes over time, programs and events. "
 	     "The\n"
@@ -176,8 +176,8 @@ static void report_help(void)
 	     "(its last run; align~1: the one before), the beginning of a UUID, or a file of JSON\n"
 	     "Lines, which may be truncated (-: stdin). The default is the last run.\n"
 	     "\n"
-	     "With --many, makes a page of all runs that match the filters and have each WORD in\n"
-	     "their name, command or note. Its default name is runs.html.\n");
+	     "With --many, makes a page of all runs that match the filters, with NAMEs of those\n"
+	     "called so. Its default name is runs.html.\n");
 	options_print(&subcommand_report);
 	puts("\n"
 	     "Without --format, the extension of --output selects the format: .html, .svg, .png "
@@ -191,7 +191,7 @@ static void report_help(void)
 
 #define WHAT_BYTES 1000
 
-static void many_describe(char what[WHAT_BYTES], const struct run_filter *f)
+static void many_describe(char what[WHAT_BYTES], const struct run_filter *f, char *const *names)
 {
 	const struct {
 		const char *of, *text;
@@ -206,6 +206,8 @@ static void many_describe(char what[WHAT_BYTES], const struct run_filter *f)
 		if (parts[i].text)
 			n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", %s %s", parts[i].of,
 					      parts[i].text);
+	for (; *names && n < WHAT_BYTES; names++)
+		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", name %s", *names);
 	for (size_t i = 0; i < f->nr_tags && n < WHAT_BYTES; i++)
 		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", tag %s", f->tags[i]);
 	for (size_t i = 0; i < f->nr_words && n < WHAT_BYTES; i++)
@@ -220,16 +222,16 @@ static void many_describe(char what[WHAT_BYTES], const struct run_filter *f)
 		snprintf(what, WHAT_BYTES, "all runs");
 }
 
-static int many_render(const struct report_many_options *o, const struct many_values *v,
+static int many_render(const struct report_options *o, const struct many_values *v,
 		       const struct stored_runs *all, char **text, size_t *length)
 {
-	const struct run_filter filter = filter_get(&o->filter);
+	const struct run_filter filter = filter_get(&o->many.filter);
 	FILE *f = memory_open_memstream(text, length);
 	char what[WHAT_BYTES];
 	int err = -ENOMEM;
 
 	if (f) {
-		many_describe(what, &filter);
+		many_describe(what, &filter, o->common.words);
 		err = many_page_write(f, what, v, all);
 		if (fclose(f) && !err)
 			err = -ENOMEM;
@@ -243,24 +245,25 @@ static int many_render(const struct report_many_options *o, const struct many_va
  * Makes the page in memory, *@text, which the caller frees in any case. Returns 0, or a negative
  * errno after a message.
  */
-static int report_many_make(const struct report_many_options *o, const struct store_options *store,
-			    char **text, size_t *length)
+static int report_many_make(const struct report_options *o, char **text, size_t *length)
 {
-	const struct run_filter filter = filter_get(&o->filter);
+	const struct run_filter filter = filter_get(&o->many.filter);
 	struct stored_runs all = { 0 };
 	struct many_values v = { 0 };
 	struct stores s = { 0 };
-	int err = stores_find(&s, store);
+	int err = stores_find(&s, &o->store);
 
 	if (!err)
 		err = stores_query(&s, &filter, &all);
+	if (!err)
+		err = run_words_select(&s, o->common.words, &all);
 	if (!err && !all.nr) {
 		log_error("no run matches the filters; see '%s' with the same filters",
-			  stores_list_command(store->of_node));
+			  stores_list_command(o->store.of_node));
 		err = -ENOENT;
 	}
 	if (!err)
-		err = many_read(&v, &o->metrics, &s, &all);
+		err = many_read(&v, &o->many.metrics, &s, &all);
 	if (!err)
 		err = many_render(o, &v, &all, text, length);
 	many_values_done(&v);
@@ -280,7 +283,7 @@ static int report_make_many(const struct report_options *o, const struct report_
 		log_error("--many makes an HTML page, not a picture");
 		return -EINVAL;
 	}
-	err = report_many_make(&o->many, &o->store, &text, &length);
+	err = report_many_make(o, &text, &length);
 	if (!err)
 		err = whole_file_write("report", path, o->force, text, length);
 	if (!err && !o->quiet)
@@ -480,23 +483,13 @@ static int cmd_report(int argc, char **argv)
 	return !format || report_make(&o, format) ? EXIT_USAGE : 0;
 }
 
-static int report_many_take_words(struct report_many_options *o, char **words)
-{
-	for (; words && *words; words++)
-		if (filter_word_add(&o->filter, *words))
-			return options_refuse("report cannot search for", *words);
-	return 0;
-}
-
 static int report_parse(void *options, int argc, char **argv)
 {
 	struct report_options *o = options;
 	int err = options_parse(&subcommand_report, options, argc, argv);
 
-	if (err)
+	if (err || o->many.is_given)
 		return err;
-	if (o->many.is_given)
-		return report_many_take_words(&o->many, o->common.words);
 	if (filter_is_given(&o->many.filter) && !o->common.help && !o->common.version) {
 		log_error("filters need --many; for one run use, for example: bpfmon report align");
 		return -EINVAL;

@@ -126,6 +126,7 @@ const struct option_row filter_rows[] = {
 	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", filter_tag_parse, 0, GUARD_NONE },
 	{ "command", 0, "TEXT", false, "Only runs with this text in their command", text_parse, AT(command), GUARD_NONE },
 	{ "search", 0, "WORD", false, "Only runs with this in name, command or note; ignores case", filter_word_add, 0, GUARD_NONE },
+	{ "word", 0, "WORD", false, "Same as --search", filter_word_add, 0, GUARD_NONE },
 	{ "host", 0, "NAME", false, "Only runs on this host; * and ? are wildcards", text_parse, AT(host), GUARD_NONE },
 	{ "user", 0, "NAME", false, "Only runs of this user", text_parse, AT(user), GUARD_NONE },
 	{ "state", 0, "STATE", false, "Only runs that are running, finished, unfinished or failed", filter_state_parse, AT(state), GUARD_NONE },

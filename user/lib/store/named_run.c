@@ -161,7 +161,7 @@ static int runs_choose(const struct stores *s, const char *word, const struct ru
 
 	if (w->has_all && !rules->takes_many && nr > 1)
 		return run_report_ambiguous(s, word, all);
-	if (w->has_all) {
+	if (w->has_all || (rules->is_all && word && !w->has_back)) {
 		runs_keep(all, 0, nr);
 	} else if (w->back >= nr) {
 		log_error("no run '%s': there are only %zu runs%s", word, nr,
@@ -340,6 +340,68 @@ static int word_report_unknown(const struct named_runs *n, const char *word)
 		log_error("no %s '%s' in the %s, and no such file; see '%s'", what, word, in,
 			  stores_list_command(of_node));
 	return -ENOENT;
+}
+
+/* Appends the runs that @word means to @named. */
+static int runs_name_add(const struct stores *s, const char *word, struct stored_runs *named)
+{
+	const struct run_word_rules all_of_name = { .takes_many = true, .is_all = true };
+	struct stored_runs found = { 0 };
+	char guess[RUN_LABEL_BYTES];
+	bool is_chosen;
+	int err = run_word_find(s, word, &all_of_name, &found, &is_chosen);
+
+	for (size_t i = 0; !err && i < found.nr; i++) {
+		err = stored_runs_append(named, &found.runs[i]);
+		if (err)
+			log_error("out of memory for the runs '%s'", word);
+		else
+			found.runs[i] = (struct stored_run){ 0 };
+	}
+	if (!err && !found.nr) {
+		run_name_guess(s, word, guess);
+		if (*guess)
+			log_error("no run is called '%s'; did you mean '%s'?", word, guess);
+		else
+			log_error("no run is called '%s'; for runs with this in their name, "
+				  "command or note: --word %s",
+				  word, word);
+		err = -ENOENT;
+	}
+	stored_runs_done(&found);
+	return err;
+}
+
+static int run_uuid_order(const void *x, const void *y)
+{
+	const struct stored_run *a = x, *b = y;
+
+	return strcmp(a->uuid, b->uuid);
+}
+
+int run_words_select(const struct stores *s, char *const *words, struct stored_runs *all)
+{
+	struct stored_runs named = { 0 };
+	size_t kept = 0;
+	int err = 0;
+
+	if (!words || !*words)
+		return 0;
+	for (; !err && *words; words++)
+		err = runs_name_add(s, *words, &named);
+	if (named.nr)
+		qsort(named.runs, named.nr, sizeof(*named.runs), run_uuid_order);
+	for (size_t i = 0; !err && i < all->nr; i++) {
+		if (bsearch(&all->runs[i], named.runs, named.nr, sizeof(*named.runs),
+			    run_uuid_order))
+			all->runs[kept++] = all->runs[i];
+		else
+			stored_run_done(&all->runs[i]);
+	}
+	if (!err)
+		all->nr = kept;
+	stored_runs_done(&named);
+	return err;
 }
 
 static int named_runs_add_word(struct named_runs *n, const char *word,

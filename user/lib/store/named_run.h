@@ -10,6 +10,7 @@
 struct run_word_rules {
 	bool takes_many;   /* NAME~all: all runs of that name, the oldest first */
 	bool *has_history; /* NAME alone: all of them, too, and this is set; NULL: not */
+	bool is_all;       /* NAME alone: all of them, without a note */
 	bool only_ended;   /* names mean only ended runs; numbers mean any */
 };
 
@@ -21,6 +22,12 @@ struct run_word_rules {
  */
 int run_word_find(const struct stores *s, const char *word, const struct run_word_rules *rules,
 		  struct stored_runs *all, bool *is_chosen);
+
+/*
+ * Keeps the runs in @all that any of @words (ended by NULL; no word: all) means by the same rules;
+ * a name means all runs of that name. Returns 0, or a negative errno after an error message.
+ */
+int run_words_select(const struct stores *s, char *const *words, struct stored_runs *all);
 
 /* Returns whether @text is a run number as in `bpfmon list`, which is never a file. */
 bool run_word_is_number(const char *text, int64_t *id);
