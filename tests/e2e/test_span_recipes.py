@@ -30,6 +30,15 @@ rule align:
     output: "{sample}.bam"
     shell: "./align.sh {wildcards.sample} > {output}"
 """
+OTHER_RULES = """
+rule by_run:
+    output: "run.txt"
+    run: shell("echo ran > {output}")
+
+rule by_script:
+    output: "script.txt"
+    script: "write.py"
+"""
 
 
 class RecipeCase(Case):
@@ -113,12 +122,36 @@ class Recipes(RecipeCase):
 
     def test_snakemake(self):
         self.need("snakemake")
-        self.write("Snakefile", SNAKEFILE)
-        self.files("spans/config.yaml")
+        self.write("Snakefile", SNAKEFILE.replace('"B2.bam"', '"B2.bam", "run.txt", "script.txt"', 1) + OTHER_RULES)
+        self.write("write.py", 'open(snakemake.output[0], "w").write("written")\n')
         spans = self.recipe("snakemake")
-        found = sorted((s["name"], s["tags"]["sample"], s["exit_code"]) for s in spans)
-        self.assertEqual(found, [("align", "A7", 0), ("align", "B2", 0)], self.output)
+        found = sorted((s["name"], s["tags"].get("sample", ""), s["tags"]["rule"], s["exit_code"]) for s in spans)
+        jobs = [("align", "A7"), ("align", "B2"), ("by_run", ""), ("by_script", "")]
+        self.assertEqual(found, [(rule, sample, rule, 0) for rule, sample in jobs], self.output)
         self.assertEqual((self.dir / "B2.bam").read_text(), "B2\n")
+        self.assertEqual((self.dir / "run.txt").read_text() + (self.dir / "script.txt").read_text(), "ran\nwritten")
+
+    def test_a_job_of_snakemake_that_fails_fails(self):
+        self.need("snakemake")
+        self.write("Snakefile", 'rule all:\n    output: "x"\n    shell: "false | true; touch {output}"\n')
+        (span,) = self.recipe("snakemake", code=1)
+        self.assertEqual((span["name"], span["exit_code"]), ("all", 1), self.output)
+
+    def test_snakemake_outside_of_a_run_and_without_bpfmon(self):
+        self.need("snakemake")
+        self.write("Snakefile", SNAKEFILE)
+        words = ["python3", "-m", "bpfmon.snakemake", "-q", "--cores", "2"]
+        env = {**os.environ, "PATH": "/usr/bin:/bin", "PYTHONPATH": PACKAGE, "HOME": str(self.dir / "home")}
+        done = subprocess.run(words, cwd=self.dir, env=env, capture_output=True, text=True, timeout=300, check=True)
+        self.assertNotIn("bpfmon", done.stderr)
+        self.assertEqual((self.dir / "B2.bam").read_text(), "B2\n")
+        (self.dir / "B2.bam").unlink()
+        env["BPFMON_PROGRAM"] = "/nonexistent/bpfmon"
+        words = [str(BUILD / "bpfmon"), "-q", "-o", self.dir / "run.jsonl", "--", *words]
+        done = subprocess.run(words, cwd=self.dir, env=env, capture_output=True, text=True, timeout=300, check=True)
+        self.assertEqual(done.stderr.count("no spans: there is no program /nonexistent/bpfmon; set BPFMON_PROGRAM to its path"), 1)
+        self.assertEqual((self.dir / "B2.bam").read_text(), "B2\n")
+        self.assertEqual([line for line in read_lines(self.dir / "run.jsonl") if line["kind"] == "span"], [])
 
     def test_snakemake_by_the_path(self):
         self.need("snakemake")
