@@ -472,7 +472,7 @@ class Documented(PackageCase):
 
     def type(self, command):
         environment = self.environment() | {"PATH": f"{self.dir / 'bin'}:{os.environ['PATH']}", "BPFMON_PROGRAM": "", "PYTHONWARNINGS": "default"}
-        command = re.sub(r"sudo (--\S+ )?", "", command)
+        command = re.sub(r"sudo (--\S+ )?| --user\b", "", command)  # as an ordinary user: below
         done = subprocess.run(["sh", "-ec", command], env=environment, cwd=self.dir, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
@@ -511,3 +511,16 @@ class Sudo(NewcomerCase):
         self.give(self.home)
         done = self.type(f"{PYTHON} -B job.py", self.home)
         self.assertEqual((done.returncode, done.stdout), (0, "65534\n0 nobody\n"))
+
+    def test_the_recipe_for_pytest_runs_it_as_the_user(self):
+        (self.bin / "bpfmon").symlink_to(BPFMON)
+        (self.bin / "python3").symlink_to(PYTHON)
+        recipe = dict((name, text) for _, name, text in Documented.BLOCK.findall((TOP / "docs" / "STUDY.md").read_text()))["pytest"]
+        (self.home / "test_one.py").write_text("import os\ndef test_one(): assert os.getuid() == os.geteuid() == 65534\n")
+        shutil.copytree(FOLDER / "bpfmon", self.home / "package" / "bpfmon", ignore=shutil.ignore_patterns("__pycache__"))
+        self.give(self.home)
+        done = self.type(f"export PYTHONPATH={self.home}/package; {recipe}", self.home)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("1 passed", done.stdout)
+        self.assertIn("::test_one ", done.stdout)
+        self.assertEqual({file.stat().st_uid for file in self.home.rglob("*") if "bpfmon-test" not in file.name}, {65534})
