@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bpfmon in C and C++: spans, marks and metrics of the run that this process is part of. One file,
- * C99 or C++98 and POSIX, nothing to link:
+ * bpfmon in C and C++: spans, marks and metrics of the run that this process is part of. A single
+ * header for C99 or C++98 with POSIX; there is nothing to link:
  *
  *	#include <bpfmon.h>
  *
@@ -9,10 +9,9 @@
  *	load();
  *	bpfmon_span_end("load");
  *
- * Outside of a run each function returns 0 and has done nothing but to look for a variable. None
- * prints anything or changes errno. They may be called by several threads; but a span is of the
- * process with all its threads, so only one of them should begin and end spans. Each call needs up
- * to 10 KiB of stack.
+ * Outside a run each function only looks for an environment variable and returns 0. No function
+ * prints anything or changes errno. Any thread may call them, but a span covers all threads of the
+ * process, so only one thread should begin and end spans. Each call needs up to 10 KiB of stack.
  */
 #ifndef BPFMON_H
 #define BPFMON_H
@@ -31,7 +30,7 @@
 #define BPFMON_MESSAGE_BYTES 8192
 #define BPFMON_ANSWER_BYTES 256
 #define BPFMON_MARK_BYTES 1024
-#define BPFMON_PATIENCE_SECONDS 10 /* with a run that is stopped, or a machine that is loaded */
+#define BPFMON_PATIENCE_SECONDS 10 /* limit, for a stopped run or a loaded machine */
 
 #ifdef __cplusplus
 #define BPFMON_ADDRESS(to) reinterpret_cast<const struct sockaddr *>(to)
@@ -41,7 +40,7 @@
 #define BPFMON_CAST(type, value) ((type)(value))
 #endif
 
-/* Internal: a message as it grows; what does not fit is noticed. */
+/* Internal: a message under construction; is_full is set if something did not fit. */
 struct bpfmon_text {
 	char text[BPFMON_MESSAGE_BYTES];
 	size_t used;
@@ -63,7 +62,7 @@ static inline void bpfmon_puts_(struct bpfmon_text *t, const char *text)
 	bpfmon_put_(t, text, strlen(text));
 }
 
-/* The inside of a JSON string. */
+/* Appends the contents of a JSON string, with escapes. */
 static inline void bpfmon_put_json_(struct bpfmon_text *t, const char *text, size_t length)
 {
 	size_t i;
@@ -84,8 +83,10 @@ static inline void bpfmon_put_json_(struct bpfmon_text *t, const char *text, siz
 	}
 }
 
-/* A name of line protocol, which has no way to write control characters, or a backslash before a
- * separator. */
+/*
+ * Appends a name in line protocol, which cannot express control characters (replaced by blanks) or
+ * a backslash before a separator (replaced by a slash).
+ */
 static inline void bpfmon_put_name_(struct bpfmon_text *t, const char *name)
 {
 	for (; *name; name++) {
@@ -107,7 +108,7 @@ static inline const char *bpfmon_variable_(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* Connects, sends, and waits for the answer. The number in it, or a negative errno. */
+/* Connects, sends, and waits for the answer. Returns the number in it, or a negative errno. */
 static inline long bpfmon_exchange_(int fd, const char *address, const struct bpfmon_text *t)
 {
 	const struct timeval patience = { BPFMON_PATIENCE_SECONDS, 0 };
@@ -137,7 +138,7 @@ static inline long bpfmon_exchange_(int fd, const char *address, const struct bp
 	return *answer >= '0' && *answer <= '9' ? atol(answer) : -EPERM;
 }
 
-/* The same with a socket of its own. 0, too: the run has ended, or there is none. */
+/* Does so with a new socket. Also returns 0 if the run has ended or there is none. */
 static inline long bpfmon_ask_(const struct bpfmon_text *t)
 {
 	const char *address = bpfmon_variable_("BPFMON_SPAN_SOCKET");
@@ -157,7 +158,7 @@ static inline long bpfmon_ask_(const struct bpfmon_text *t)
 	return number == -ECONNREFUSED ? 0 : number;
 }
 
-/* By the socket of --marks, which takes it without an answer. 1: it was sent. */
+/* Sends to the socket of --marks, which does not answer. Returns 1 if it was sent, else 0. */
 static inline int bpfmon_send_(const struct bpfmon_text *t)
 {
 	const char *path = bpfmon_variable_("BPFMON_MARK_SOCKET");
@@ -226,45 +227,44 @@ static inline long bpfmon_span_say_(const char *what, const char *name, const ch
 	return bpfmon_ask_(&t);
 }
 
-/* 1: there is a run around this process, as far as its environment says; else 0. */
+/* Returns 1 if this process is in a run, according to its environment, else 0. */
 static inline int bpfmon_in_run(void)
 {
 	return bpfmon_variable_("BPFMON_SPAN_SOCKET") != NULL;
 }
 
 /*
- * Begins a span of this process: it lasts until bpfmon_span_end(), or the process ends. @name has
- * up to 255 bytes of UTF-8; @tags is a list of up to 16 texts "KEY=VALUE" that ends with NULL, or
- * NULL. Its number in the run; 0: there is no run; -EPERM: the run has refused it; or another
- * negative errno: it cannot be asked.
+ * Begins a span of this process, which lasts until bpfmon_span_end() or the end of the process.
+ * @name has up to 255 bytes of UTF-8; @tags is NULL, or a list of up to 16 texts "KEY=VALUE" that
+ * ends with NULL. Returns the number of the span in the run, 0 if there is no run, -EPERM if the
+ * run refused it, or another negative errno if the run cannot be reached.
  */
 static inline long bpfmon_span_begin_tags(const char *name, const char *const *tags)
 {
 	return bpfmon_span_say_("begin", name, tags);
 }
 
-/* The same without tags. */
+/* Same without tags. */
 static inline long bpfmon_span_begin(const char *name)
 {
 	return bpfmon_span_say_("begin", name, NULL);
 }
 
-/* Ends the innermost span, which has to have that name. Returns as bpfmon_span_begin_tags() does.
- */
+/* Ends the innermost span, which must be called @name. Returns like bpfmon_span_begin_tags(). */
 static inline long bpfmon_span_end(const char *name)
 {
 	return bpfmon_span_say_("end", name, NULL);
 }
 
-/* Internal: whether there is a way for marks. */
+/* Internal: returns whether marks can be sent. */
 static inline int bpfmon_takes_marks_(void)
 {
 	return bpfmon_in_run() || bpfmon_variable_("BPFMON_MARK_SOCKET");
 }
 
 /*
- * Begins a phase of the run, called @text: 1 to 1024 bytes of UTF-8, else it is -EINVAL. 0: it was
- * sent, or there is no run; or another negative errno.
+ * Begins a phase of the run, called @text, of 1 to 1024 bytes of UTF-8. Returns 0 if it was sent or
+ * there is no run, -EINVAL if @text has another length, or another negative errno.
  */
 static inline int bpfmon_mark(const char *text)
 {
@@ -283,9 +283,11 @@ static inline int bpfmon_mark(const char *text)
 	return bpfmon_push_(&t);
 }
 
-/* Adds metrics to the run, as lines of Influx line protocol: "loss,phase=train value=0.5,step=7i".
- * Returns as bpfmon_mark() does. What is no such line is counted by the run ("pushed" in its
- * summary). */
+/*
+ * Adds metrics to the run: lines of Influx line protocol, as in "loss,phase=train
+ * value=0.5,step=7i". Returns like bpfmon_mark(). The run counts malformed lines ("pushed" in its
+ * summary).
+ */
 static inline int bpfmon_metric_line(const char *line)
 {
 	struct bpfmon_text t;
@@ -294,14 +296,16 @@ static inline int bpfmon_metric_line(const char *line)
 		return 0;
 	t.used = 0;
 	t.is_full = 0;
-	bpfmon_puts_(&t, " "); /* what is called "mark" is a metric, too */
+	bpfmon_puts_(&t, " "); /* so that a metric called "mark" is no mark */
 	bpfmon_puts_(&t, line);
 	return bpfmon_push_(&t);
 }
 
-/* Adds one number to the run, as the field "value" of @name, in which a control character becomes a
- * blank. Returns as bpfmon_mark() does; -EINVAL: the number is infinite or none, or the name is
- * empty or begins with "#". */
+/*
+ * Adds a number to the run, as the field "value" of the metric @name. A control character in @name
+ * becomes a blank. Returns like bpfmon_mark(); -EINVAL if @value is infinite or NaN, or @name is
+ * empty or begins with "#".
+ */
 static inline int bpfmon_metric(const char *name, double value)
 {
 	struct bpfmon_text t;
@@ -317,7 +321,7 @@ static inline int bpfmon_metric(const char *name, double value)
 	bpfmon_put_name_(&t, name);
 	bpfmon_puts_(&t, " value=");
 	snprintf(digits, sizeof(digits), "%.17g", value);
-	for (c = digits; *c; c++) /* whatever stands before the decimals in this locale */
+	for (c = digits; *c; c++) /* the decimal point depends on the locale */
 		if (strchr("+-e0123456789", *c))
 			bpfmon_put_(&t, c, 1);
 		else if (c > digits && strchr("0123456789", c[-1]))
@@ -329,7 +333,7 @@ static inline int bpfmon_metric(const char *name, double value)
 namespace bpfmon
 {
 
-/* A block as a span: bpfmon::span here("load"); an exception ends it, too. */
+/* Makes a block a span: bpfmon::span here("load"); an exception also ends it. */
 class span
 {
       public:
@@ -350,7 +354,7 @@ class span
 	const char *name_; /* not owned */
 
       public:
-	const long number; /* of the span in the run, or why there is none, as above */
+	const long number; /* return value of bpfmon_span_begin_tags() */
 };
 
 } /* namespace bpfmon */
