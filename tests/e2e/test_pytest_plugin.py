@@ -129,7 +129,7 @@ class Spans(PluginCase):
         (self.dir / "test_suite.py").write_text("def test_one(): pass\n")
         done = self.python([PYTHON, "-m", "pytest", "-p", "bpfmon.pytest_plugin", "--bpfmon"])
         self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertIn("bpfmon: no spans: pytest is in no run of bpfmon: run it as bpfmon -- pytest", done.stdout)
+        self.assertIn("bpfmon: no spans: pytest is not in a run of bpfmon; start it as bpfmon -- pytest", done.stdout)
 
 
 @needs("pytest")
@@ -185,12 +185,12 @@ class Limit(PluginCase):
         os.kill(left["pid"], signal.SIGKILL)
         self.assertEqual(run.code, 1, run.text)
         self.assertIn("test_daemon held", run.text)
-        self.assertIn("1 of 2 tests have left processes behind", run.text)
+        self.assertIn("1 of 2 tests left processes running", run.text)
 
     def test_what_cannot_be_judged_is_refused(self):
         (self.dir / "test_suite.py").write_text("def test_one(): pass\n")
         done = self.python([PYTHON, "-m", "pytest", "-p", "bpfmon.pytest_plugin", "--bpfmon-max-rss=1G"])
         self.assertEqual(done.returncode, 4, done.stdout)
-        self.assertIn("pytest is in no run of bpfmon", done.stderr)
+        self.assertIn("pytest is not in a run of bpfmon", done.stderr)
         run = self.pytest("--bpfmon-max-rss=lots", suite="")
-        self.assertEqual((run.code, "'lots' is no size" in run.stderr), (4, True), run.stderr)
+        self.assertEqual((run.code, "'lots' is not a size" in run.stderr), (4, True), run.stderr)

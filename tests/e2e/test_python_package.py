@@ -148,7 +148,7 @@ class Spans(PackageCase):
             "with bpfmon.span('y', **{'\\udc80': 1}): pass\nassert not bpfmon.mark(Bad()) and bpfmon.mark(5)"
         )
         self.assertEqual([span["name"] for span in run.kind("span")], ["y"])
-        self.assertIn("no span 'x': its name and tags are no text: no text", run.stderr)
+        self.assertIn("no span 'x': its name or tags cannot be converted to text: no text", run.stderr)
         self.assertIn("no mark: no text", run.stderr)
 
     def test_a_default_timeout_of_the_job_is_not_that_of_its_spans(self):
@@ -168,7 +168,7 @@ class Spans(PackageCase):
         spans = self.spans(run)
         self.assertEqual((spans["next"]["parent"], spans["after"].get("parent")), (spans["outer"]["id"], None))
         self.assertLessEqual(spans["inner"]["end_time"], spans["next"]["start_time"])
-        self.assertIn("span 'inner' has not ended: cannot ask the run: Too many open files", run.stderr)
+        self.assertIn("span 'inner' has not ended: cannot reach the run: Too many open files", run.stderr)
 
     def test_a_span_whose_begin_is_interrupted_has_not_begun(self):
         run = self.within(
@@ -328,7 +328,7 @@ class Runs(PackageCase):
                 self.package.load(which)
         other = self.dir / "other"
         other.write_text("{}\n")
-        with self.assertRaisesRegex(self.package.BpfmonError, "is no run of bpfmon"):
+        with self.assertRaisesRegex(self.package.BpfmonError, "is not a run of bpfmon"):
             self.package.load(other)
         self.package.PROGRAM = "/nowhere/bpfmon"
         for action in (lambda: self.package.load(1), lambda: self.package.run(["true"])):
@@ -367,7 +367,7 @@ class Runs(PackageCase):
         self.assertEqual(caught.exception.returncode, 3)
         with self.assertRaises(TypeError):
             self.package.run("true")
-        with self.assertRaisesRegex(self.package.BpfmonError, "recorded nothing, ended with 125.*nonsense"):
+        with self.assertRaisesRegex(self.package.BpfmonError, "recorded nothing and exited with 125.*nonsense"):
             self.package.run(["true"], options=["--nonsense"], stderr=subprocess.PIPE)
         with self.assertRaisesRegex(FileNotFoundError, "nosuch"):
             self.package.run(["true"], cwd=self.dir / "nosuch")
@@ -428,7 +428,7 @@ for cell in ("%load_ext bpfmon", "%bpfmon", "%%bpfmon load file=a\\nx = 5\\nx + 
     def test_outside_they_say_so_and_execute_the_cell(self):
         done = self.outside(self.SCRIPT)
         self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("-> ")], self.RESULTS, done.stderr)
-        self.assertEqual(done.stdout.count("this kernel is in no run"), 4)
+        self.assertEqual(done.stdout.count("this kernel is not in a run"), 4)
         self.assertNotRegex(done.stdout, "sudo bpfmon (?!--user )")  # as root the notebook would be root's
 
 

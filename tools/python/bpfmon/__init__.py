@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon in Python: spans, marks and metrics of the run that this process is part of, and runs to record and to read.
 
-Only the standard library, and one module: a copy of this file as bpfmon.py does all but the magic and the plugin.
-Outside of a run spans, marks and metrics do nothing, and say nothing. docs/STUDY.md has examples.
+It needs only the standard library. A copy of this file, as bpfmon.py, has everything except the magics and plugins.
+Outside a run spans, marks and metrics do nothing and print nothing. docs/STUDY.md has examples.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["BpfmonError", "BpfmonMissing", "MemoryNeeded", "Run", "RunNotFound", "in_run", "load", "mark", "metric", "run", "runs", "span", "track"]
 
-PROGRAM = os.environ.get("BPFMON_PROGRAM") or "bpfmon"  # what load() and run() execute
+PROGRAM = os.environ.get("BPFMON_PROGRAM") or "bpfmon"  # executed by load() and run()
 NAME_BYTES, TAG_BYTES, MARK_BYTES, ANSWER_BYTES = 255, 255, 1024, 256
-PATIENCE_SECONDS = 10  # with a run that is stopped, or a machine that is loaded
-CANNOT = "cannot ask the run: "  # begins the answer where the run was not reached, but may be later
+PATIENCE_SECONDS = 10  # limit, for a stopped run or a loaded machine
+CANNOT = "cannot reach the run: "  # prefix of an answer if a later attempt may succeed
 
 Row = Dict[str, Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 Number = Union[bool, int, float, str]
 
-# Read once: a process is part of a run from its beginning, and what is called often should cost nothing outside.
+# Read once: a process is in a run from its start, and frequent calls should cost nothing outside a run.
 _address: Optional[str] = os.environ.get("BPFMON_SPAN_SOCKET") or None
 _mark_path: Optional[str] = os.environ.get("BPFMON_MARK_SOCKET") or None
-_said: set[str] = set()  # warnings, each once
+_said: set[str] = set()  # warnings that were logged; each is logged once
 
 
 def in_run() -> bool:
-    """Whether this process is part of a run that takes spans, as far as is known."""
+    """Returns True if this process is in a run, according to its environment."""
     return _address is not None
 
 
 def _say(text: str) -> None:
-    """Warns once, by logging: a job does not fail because of its account."""
+    """Logs a warning, once. A job must not fail because of its measurement."""
     if text not in _said and len(_said) < 20:
         try:
             import logging
-        except OSError:  # as without a descriptor to spare
+        except OSError:  # for example, no free descriptor
             return
         _said.add(text)
         logging.getLogger("bpfmon").warning("%s", text)
 
 
 def _ask(message: bytes, undo: bytes = b"") -> str:
-    """Sends it to the run: a number if it was obeyed, else why not; empty when the run is gone.
+    """Sends a message to the run. Returns a number on success, else the reason; "" if the run has ended.
 
-    Where a signal's handler raises before the answer has come, `undo` is sent, too.
+    If a signal handler raises an exception before the answer arrives, sends `undo` as well.
     """
     global _address
     import socket
@@ -65,9 +65,9 @@ def _ask(message: bytes, undo: bytes = b"") -> str:
     if address is None:
         return ""
     try:
-        # not settimeout(): a connect that does not block fails at once while others are waiting
+        # not settimeout(): a non-blocking connect() fails at once while others wait
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
-            s.settimeout(None)  # nor the default of the job
+            s.settimeout(None)  # nor the default timeout of the job
             s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
             s.connect("\0" + address[1:])
@@ -80,34 +80,34 @@ def _ask(message: bytes, undo: bytes = b"") -> str:
                 if undo:
                     _ask(undo)
                 raise
-        return answer or "the run has not answered"
+        return answer or "the run sent no answer"
     except ConnectionRefusedError:
-        _address = None  # it has ended, or is not to be reached from here
+        _address = None  # it has ended, or cannot be reached from here
         return ""
     except BlockingIOError:
-        _address = None  # once is enough: the job goes on
+        _address = None  # do not wait again
         return "the run does not answer; nothing more is sent to it"
     except OSError as error:
         return CANNOT + (error.strerror or str(error))
 
 
 def _cut(text: str, most: int) -> str:
-    """Its first characters that fit in so many bytes of UTF-8; lone surrogates become question marks."""
+    """Cuts a text to `most` bytes of UTF-8. Lone surrogates become question marks."""
     data = text.encode("utf-8", "replace")
     return data.decode() if len(data) <= most else data[:most].decode("utf-8", "ignore")
 
 
-# Spans of this process, the innermost last. A span is of the process with all its threads, so
-# only the thread and the task that began the innermost one may begin another within it.
+# Spans of this process, the innermost last. A span covers all threads of the process, so only the
+# thread and the task that began the innermost span may begin another inside it.
 
 Owner = Tuple[int, Any]
 _lock = threading.RLock()
 _open: List[span] = []
-_unended: List[bytes] = []  # messages that end spans, and have not reached the run
+_unended: List[bytes] = []  # messages that end spans and have not reached the run yet
 
 
 def _forget() -> None:
-    """In a child of fork(): the spans are its parent's."""
+    """Clears the state in a child of fork(), because the spans are those of its parent."""
     global _lock
     _lock = threading.RLock()
     _open.clear()
@@ -118,7 +118,7 @@ os.register_at_fork(after_in_child=_forget)
 
 
 def _catch_up() -> str:
-    """Ends what could not be ended before, as without a descriptor to spare; why not, if the run is still not reached."""
+    """Ends spans that could not be ended before. Returns the reason if the run still cannot be reached."""
     while _unended:
         said = _ask(_unended[0])
         if said.startswith(CANNOT):
@@ -128,7 +128,7 @@ def _catch_up() -> str:
 
 
 def _owner() -> Owner:
-    """This thread, and the task that runs in it."""
+    """Returns this thread and its current task."""
     task = None
     current_task = getattr(sys.modules.get("asyncio"), "current_task", None)
     if current_task:
@@ -140,9 +140,9 @@ def _owner() -> Owner:
 
 
 class span:
-    """A block that is accounted for by itself: `with bpfmon.span("load", file="a.csv"):`.
+    """A block that is measured separately: `with bpfmon.span("load", file="a.csv"):`.
 
-    `id` is its number in the run; None outside of one, and if the run has refused it: `refused` then says why.
+    `id` is its number in the run; None outside a run, or if the run refused the span: `refused` has the reason.
     """
 
     __slots__ = ("name", "tags", "id", "refused", "_owner")
@@ -173,14 +173,14 @@ class span:
         owner = _owner()
         with _lock:
             if self._owner is not None:
-                raise RuntimeError(f"span {self.name!r} has begun already: each block needs one of its own")
+                raise RuntimeError(f"span {self.name!r} has already begun; use a new span for each block")
             self.id, self.refused = None, ""
             said = self._why_not(owner)
             if not said:
                 try:
                     begin, end = self._message("begin"), self._message("end")
-                except Exception as error:  # of a text that cannot be made: the job goes on without the span
-                    said = f"its name and tags are no text: {error}"
+                except Exception as error:  # str() failed: the job continues without the span
+                    said = f"its name or tags cannot be converted to text: {error}"
                 else:
                     said = _catch_up() or _ask(begin, end)
             if said.isdigit():
@@ -188,7 +188,7 @@ class span:
                 _open.append(self)
             elif said:
                 self.refused = said
-        if self.refused:  # without the lock: a handler of logging may use spans
+        if self.refused:  # without the lock, because a logging handler may use spans
             _say(f"no span {_name_of(self.name)}: {self.refused}")
 
     def _why_not(self, owner: Owner) -> str:
@@ -196,10 +196,10 @@ class span:
         if not above or (above[0] == owner[0] and above[1] in (None, owner[1])):
             return ""
         other = "thread" if above[0] != owner[0] else "task"
-        return f"the process is in span {_open[-1].name!r} of another {other}, and is in one span at a time"
+        return f"the process is in span {_open[-1].name!r} of another {other}, and can be in only one span at a time"
 
     def _end(self) -> None:
-        """Ends those within it first, as one that a generator has left open: the run ends the innermost span only."""
+        """Ends the spans inside it first, such as those left open by a generator: the run ends only the innermost span."""
         refused = []
         with _lock:
             self._owner = None
@@ -228,7 +228,7 @@ def track(name: Function, /) -> Function: ...
 @overload
 def track(name: Optional[str] = None, /, **tags: object) -> Callable[[Function], Function]: ...
 def track(name: Any = None, /, **tags: object) -> Any:
-    """Makes each call of a function a span: `@bpfmon.track`, or `@bpfmon.track("name", key="value")`."""
+    """Decorator that makes each call of a function a span: `@bpfmon.track`, or `@bpfmon.track("name", key="value")`."""
     if callable(name) or isinstance(name, (staticmethod, classmethod)):
         return _tracked(name, None, {})
     return lambda function: _tracked(function, name, tags)
@@ -241,7 +241,7 @@ def _tracked(function: Any, name: Optional[str], tags: Mapping[str, object]) -> 
         return type(function)(_tracked(function.__func__, name, tags))
     label = name or str(function.__qualname__)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f"bpfmon.track: {label} is a generator: between its values others run; use bpfmon.span around what reads it")
+        raise TypeError(f"bpfmon.track: {label} is a generator, and other code runs between its values; use bpfmon.span around the code that reads it")
     if _address is None:
         return function
     if inspect.iscoroutinefunction(function):
@@ -267,9 +267,9 @@ _mark_socket: Optional[socket.socket] = None
 
 
 def _push(message: bytes) -> bool:
-    """Sends it to the socket of --marks, which does not answer; if that is full or missing, to the one for spans."""
+    """Sends a message to the socket of --marks, which does not answer; if it is full or missing, to the socket for spans."""
     global _mark_path, _mark_socket
-    path = _mark_path  # another thread may give it up
+    path = _mark_path  # another thread may set it to None
     if path is not None:
         import socket
 
@@ -279,24 +279,24 @@ def _push(message: bytes) -> bool:
             _mark_socket.sendto(message, socket.MSG_DONTWAIT, path)
             return True
         except (ConnectionRefusedError, FileNotFoundError, PermissionError):
-            _mark_path = None  # the run has ended, or another user's folder
+            _mark_path = None  # the run has ended, or the folder belongs to another user
         except OSError:
-            pass  # it is full, or the message too large for it
+            pass  # the socket is full, or the message too large for it
     said = _ask(message)
     if said and not said.isdigit():
-        _say(f"the run does not take {message[:40].decode(errors='replace')!r}: {said}")
+        _say(f"the run refused {message[:40].decode(errors='replace')!r}: {said}")
     return said.isdigit()
 
 
 def mark(text: str, /) -> bool:
-    """Begins a phase of the run; of the text 1024 bytes count. Whether it was sent."""
+    """Begins a phase of the run. The text is cut to 1024 bytes. Returns True if it was sent."""
     if _address is None and _mark_path is None:
         return False
     try:
         message = _cut(str(text), MARK_BYTES).encode()
     except Exception as error:
         return _not_sent(f"no mark: {error}")
-    return _push(b"mark " + message) if message else _not_sent("no mark: it has no text")
+    return _push(b"mark " + message) if message else _not_sent("no mark: its text is empty")
 
 
 def _not_sent(why: str) -> bool:
@@ -305,7 +305,7 @@ def _not_sent(why: str) -> bool:
 
 
 def _escaped(text: object, of: str) -> str:
-    """A name or a tag in line protocol, which has no way to write control characters, or a backslash before a separator."""
+    """Writes a name or tag in line protocol, which cannot express control characters or a backslash before a separator."""
     name = "".join(" " if c < " " else c for c in str(text))
     if not name or (of == "name" and name[0] == "#"):
         raise ValueError(f"a {of} cannot be {name!r}")
@@ -317,7 +317,7 @@ def _escaped(text: object, of: str) -> str:
 
 
 def _field(value: Any) -> str:
-    """A value in line protocol; empty: it is None, or a number that this has no way to write."""
+    """Writes a value in line protocol. Returns "" for None and numbers that line protocol cannot express."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -326,14 +326,14 @@ def _field(value: Any) -> str:
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
     try:
         whole = operator.index(value)
-    except TypeError:  # no integer, as an array that holds one number
+    except TypeError:  # not an integer; for example, an array with one number
         number = float(value)
         return repr(number) if number - number == 0 else ""  # neither infinite nor NaN
     return f"{whole}i" if -(1 << 63) <= whole < 1 << 63 else f"{whole}u" if 0 < whole < 1 << 64 else ""
 
 
 def _line(name: object, fields: Mapping[str, Any], tags: Mapping[str, object], time_ns: Optional[int]) -> str:
-    """A line of line protocol; empty: no field has a value."""
+    """Writes a line of line protocol. Returns "" if no field has a value."""
     parts = {key: _field(field) for key, field in fields.items()}
     written = ",".join(f"{_escaped(key, 'field')}={text}" for key, text in parts.items() if text)
     labels = "".join(f",{_escaped(key, 'tag')}={_escaped(tag, 'tag')}" for key, tag in tags.items() if str(tag))
@@ -341,9 +341,9 @@ def _line(name: object, fields: Mapping[str, Any], tags: Mapping[str, object], t
 
 
 def metric(name: str, value: Optional[Number] = None, /, *, tags: Optional[Mapping[str, object]] = None, time_ns: Optional[int] = None, **fields: Number) -> bool:
-    """Adds a metric to the run: `metric("loss", 0.5, step=7, tags={"phase": "train"})`. Whether it was sent.
+    """Adds a metric to the run: `metric("loss", 0.5, step=7, tags={"phase": "train"})`. Returns True if it was sent.
 
-    A value that is None, infinite or no number is left out: the run has no way to write it.
+    Values that are None, infinite or NaN are left out, because line protocol cannot express them.
     """
     if _address is None and _mark_path is None:
         return False
@@ -353,48 +353,48 @@ def metric(name: str, value: Optional[Number] = None, /, *, tags: Optional[Mappi
         line = _line(name, fields, tags or {}, time_ns).encode("utf-8", "replace")
     except Exception as error:
         return _not_sent(f"no metric {_name_of(name)}: {error}")
-    return bool(line) and _push(b" " + line)  # a blank: it is no mark
+    return bool(line) and _push(b" " + line)  # the blank distinguishes it from a mark
 
 
 # Runs
 
 
 class BpfmonError(Exception):
-    """bpfmon has refused something, or failed."""
+    """bpfmon refused a request, or failed."""
 
 
 class BpfmonMissing(BpfmonError):
-    """There is no program bpfmon to be executed."""
+    """The program bpfmon was not found."""
 
 
 class RunNotFound(BpfmonError, LookupError):
-    """No run of that name or number, and no such file."""
+    """There is no run with that name or number, and no such file."""
 
 
 _KINDS = {"sample": "samples", "process": "processes", "process_sample": "process_samples", "span": "spans", "event": "events", "metric": "metrics"}
 
 
 class MemoryNeeded(NamedTuple):
-    """The memory to request, before a margin (docs/RUN.md)."""
+    """The memory to request, without a margin (docs/RUN.md)."""
 
     bytes: int
-    witness: str  # what it is known from: "cgroup", "pss" or "rss"
+    witness: str  # its source: "cgroup", "pss" or "rss"
     bound: str  # "equal" (within a tenth), "at_most" or "at_least"
 
 
 class Run:
-    """A recorded run, with the keys and units of docs/METRICS.md. Lists have a dictionary a row, as pandas.DataFrame takes them."""
+    """A recorded run, with the keys and units of docs/METRICS.md. Lists contain a dictionary per row, as for pandas.DataFrame."""
 
     def __init__(self, lines: Iterable[Row]) -> None:
         self.meta: Row = {}
-        self.summary: Row = {}  # empty: the run has none, and there is no bpfmon to make it
+        self.summary: Row = {}  # empty if the run has none and no bpfmon is installed to make it
         self.samples: List[Row] = []
         self.processes: List[Row] = []
         self.process_samples: List[Row] = []
         self.spans: List[Row] = []
         self.events: List[Row] = []
         self.metrics: List[Row] = []
-        self.stdout: Any = None  # of run(), where asked for
+        self.stdout: Any = None  # of run(), if requested
         self.stderr: Any = None
         for line in lines:
             kind = line.get("kind")
@@ -407,7 +407,7 @@ class Run:
 
     @property
     def id(self) -> str:
-        """The UUID, by which every store knows it."""
+        """The UUID, which is the same in every store."""
         return str(self.meta["run"])
 
     @property
@@ -424,7 +424,7 @@ class Run:
 
     @property
     def exit_code(self) -> Optional[int]:
-        """None: a signal has ended it, it has not ended, or it was attached to."""
+        """None if a signal ended the command, it has not ended, or the run was attached to it."""
         return self.summary.get("exit_code")
 
     @property
@@ -433,12 +433,12 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing was lost."""
+        """True if no data was lost."""
         return bool(self.summary.get("complete"))
 
     @property
     def memory_needed(self) -> Optional[MemoryNeeded]:
-        """None: it is not known, as in a run of an earlier bpfmon, or before its end."""
+        """None if unknown: in a run of an earlier bpfmon, or before its end."""
         s = self.summary
         if "memory_needed_bytes" not in s:
             return None
@@ -453,16 +453,16 @@ class Run:
 
 
 def _lines(file: Iterable[bytes], source: str) -> Iterable[Row]:
-    """The lines of a run; the last one may have been cut off."""
+    """Reads the lines of a run. Ignores a last line that was cut off."""
     for number, text in enumerate(file, 1):
         if not text.endswith(b"\n"):
             break
         try:
             line = json.loads(text)
         except ValueError as error:
-            raise BpfmonError(f"{source}: line {number} is no JSON: {error}") from None
+            raise BpfmonError(f"{source}: line {number} is not JSON: {error}") from None
         if number == 1 and not (isinstance(line, dict) and line.get("kind") == "meta"):
-            raise BpfmonError(f"{source} is no run of bpfmon: its first line is no meta line")
+            raise BpfmonError(f"{source} is not a run of bpfmon: its first line is not a meta line")
         yield line
 
 
@@ -475,7 +475,7 @@ def _is_run(path: str) -> bool:
 
 
 def _execute(*words: str) -> bytes:
-    """What bpfmon prints, as a run or a page."""
+    """Returns what bpfmon prints, for example a run or a page."""
     import subprocess
 
     try:
@@ -490,15 +490,15 @@ def _execute(*words: str) -> bytes:
 
 
 def load(run: Union[int, str, os.PathLike[str], None] = None, *, store: Union[str, os.PathLike[str], None] = None) -> Run:
-    """A run of the store as `bpfmon show` names it (42, "align", "align~1"; None: the last), or a file of JSON Lines.
+    """Reads a run of the store, named as for `bpfmon show` (42, "align", "align~1"; None: the last), or a file of JSON Lines.
 
-    A file is read without bpfmon. RunNotFound: there is none; BpfmonMissing: there is no bpfmon to ask.
+    A file is read without bpfmon. Raises RunNotFound if there is no such run, BpfmonMissing if bpfmon is not installed.
     """
     word = "the last run" if run is None else os.fspath(run) if isinstance(run, os.PathLike) else str(run)
     words = [] if run is None else [word]
     options = ["--store", os.fspath(store)] if store is not None else []
     if isinstance(run, str) and word.startswith("-"):
-        raise RunNotFound(f"no run is named {word!r}; a file of that name is './{word}'")
+        raise RunNotFound(f"no run is named {word!r}; to read a file of that name, use './{word}'")
     if isinstance(run, os.PathLike) and not os.path.exists(word):
         raise RunNotFound(f"there is no file {word!r}")
     if isinstance(run, os.PathLike) or (isinstance(run, str) and not word.isdigit() and _is_run(word)):
@@ -508,8 +508,8 @@ def load(run: Union[int, str, os.PathLike[str], None] = None, *, store: Union[st
     else:
         found = Run(_lines(_execute("export", *words, "-q", "-f", "jsonl", *options).splitlines(keepends=True), word))
     if not found.meta:
-        raise BpfmonError(f"{word} is no run of bpfmon: it is empty")
-    if not found.summary:  # a file that was cut off: bpfmon makes one of what there is
+        raise BpfmonError(f"{word} is not a run of bpfmon: it is empty")
+    if not found.summary:  # the file was cut off: bpfmon makes a summary of the rest
         try:
             found.summary = json.loads(_execute("show", *words, "--json", *options))["summary"]
         except BpfmonMissing:
@@ -518,7 +518,7 @@ def load(run: Union[int, str, os.PathLike[str], None] = None, *, store: Union[st
 
 
 def _filters(filters: Mapping[str, object]) -> List[str]:
-    """Options of `bpfmon list`: a list repeats one, a dictionary is of KEY=VALUE, and None is left out."""
+    """Returns options of `bpfmon list`. A list repeats the option, a dictionary becomes KEY=VALUE, None is left out."""
     words = []
     for key, value in filters.items():
         if isinstance(value, Mapping):
@@ -529,15 +529,12 @@ def _filters(filters: Mapping[str, object]) -> List[str]:
 
 
 def runs(
-    name: Optional[str] = None,
-    *,
-    tag: Union[Mapping[str, object], Sequence[str], str, None] = None,
-    store: Union[str, os.PathLike[str], None] = None,
-    **filters: object,
+    name: Optional[str] = None, *, tag: Union[Mapping[str, object], Sequence[str], str, None] = None,
+    store: Union[str, os.PathLike[str], None] = None, **filters: object,
 ) -> Any:
-    """The runs that `bpfmon list` finds, the newest first, as a pandas.DataFrame with the keys of its JSON.
+    """Returns the runs that `bpfmon list` lists, the newest first, as a pandas.DataFrame with the keys of its JSON.
 
-    `name` may have wildcards. Other filters are options of `bpfmon list`: command, host, job, since, state, user, ...
+    `name` may contain wildcards. Other filters are options of `bpfmon list`: command, host, job, since, state, user, ...
     """
     import importlib
 
@@ -551,20 +548,13 @@ def runs(
 
 
 def run(
-    command: Sequence[Union[str, os.PathLike[str]]],
-    *,
-    name: Optional[str] = None,
-    tags: Optional[Mapping[str, object]] = None,
-    interval: Union[float, str, None] = None,
-    options: Sequence[str] = (),
-    sudo: bool = False,
-    check: bool = False,
-    **popen: Any,
+    command: Sequence[Union[str, os.PathLike[str]]], *, name: Optional[str] = None, tags: Optional[Mapping[str, object]] = None,
+    interval: Union[float, str, None] = None, options: Sequence[str] = (), sudo: bool = False, check: bool = False, **popen: Any,
 ) -> Run:
-    """Records a command, and returns its run, which is in the store, too, unless `options` has "--no-store".
+    """Records a command and returns its run, which is also saved in the store unless `options` contains "--no-store".
 
-    `options` are others of bpfmon, `popen` those of subprocess.Popen. With sudo=True bpfmon has the rights that it
-    needs, and the command those of root, unless `options` has "--user". check: another status than 0 is a CalledProcessError.
+    `options` are further options of bpfmon, `popen` those of subprocess.Popen. With sudo=True bpfmon runs by sudo, and the
+    command as root unless `options` contains "--user". With check=True an exit status other than 0 raises CalledProcessError.
     """
     import contextlib
     import subprocess
@@ -583,18 +573,18 @@ def run(
             process = subprocess.Popen(argv, **popen)
         except (FileNotFoundError, PermissionError) as error:
             if error.filename not in (argv[0], None):
-                raise  # the folder to run it in
+                raise  # the working directory is missing
             raise BpfmonMissing(f"cannot execute {argv[0]}: {error.strerror}; install bpfmon, or set BPFMON_PROGRAM to its path") from None
         try:
             said = process.communicate()
         except BaseException:
-            with contextlib.suppress(PermissionError):  # of sudo, which the terminal has sent the signal, too
-                process.terminate()  # which the command gets, too
+            with contextlib.suppress(PermissionError):  # of sudo, which also got the signal from the terminal
+                process.terminate()  # also sent to the command
             process.wait()
             raise
         if not os.path.exists(path) or not os.path.getsize(path):
-            why = f": {said[1].decode(errors='replace') if isinstance(said[1], bytes) else said[1]}".rstrip() if said[1] else ", and said why on stderr"
-            raise BpfmonError(f"bpfmon has recorded nothing, ended with {process.returncode}{why}")
+            why = f": {said[1].decode(errors='replace') if isinstance(said[1], bytes) else said[1]}".rstrip() if said[1] else "; its reason is on stderr"
+            raise BpfmonError(f"bpfmon recorded nothing and exited with {process.returncode}{why}")
         found = load(path)
     found.stdout, found.stderr = said
     if check and process.returncode:
@@ -603,7 +593,7 @@ def run(
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext bpfmon`: the magics %bpfmon and %%bpfmon."""
-    from .magic import register  # of the package: a copy of this file alone has no magic
+    """Registers the magics %bpfmon and %%bpfmon for `%load_ext bpfmon`."""
+    from .magic import register  # not part of a copy of this file alone
 
     register(shell)

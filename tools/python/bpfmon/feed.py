@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The spans of the run around this process as they end, from its live feed (docs/RUN.md)."""
+"""Reads spans of the current run as they end, from its live feed (docs/RUN.md)."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from typing import Dict, Iterable, Iterator
 from . import Row
 
 PACKET_BYTES = 1 << 20
-PATIENCE_SECONDS = 10  # with a run that is stopped, beyond its interval
+PATIENCE_SECONDS = 10  # limit for a stopped run, in addition to its interval
 
 
 class Feed:
-    """Listens in a thread of its own, since the run loses what is not read. OSError: there is nothing to listen to."""
+    """Reads the feed in its own thread, because the run drops unread lines. Raises OSError if there is no feed."""
 
     def __init__(self) -> None:
         address = os.environ.get("BPFMON_SPAN_SOCKET")
         if not address:
-            raise ConnectionRefusedError("this process is in no run")
+            raise ConnectionRefusedError("this process is not in a run")
         self.meta: Row = {}
-        self.spans: Dict[int, Row] = {}  # those that have ended, by number
-        self.peaks: Dict[int, int] = {}  # of each span the largest process that has ended directly in it
+        self.spans: Dict[int, Row] = {}  # ended spans, by number
+        self.peaks: Dict[int, int] = {}  # for each span the largest process that ended directly in it
         self.refused = ""
-        self._sample_times = deque([0.0, 0.0], 2)  # of the last two
+        self._sample_times = deque([0.0, 0.0], 2)  # of the last two samples
         self._changed = threading.Condition()
         self._is_over = False
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket.settimeout(None)  # not the default of the job
+        self._socket.settimeout(None)  # not the default timeout of the job
         try:
             self._socket.connect("\0" + address[1:])
             self._socket.send(b'{"live":"samples"}')
@@ -60,7 +60,7 @@ class Feed:
                     self._take(line)
                 self._changed.notify_all()
         with self._changed:
-            self.refused = "" if self.meta else rest.decode(errors="replace")  # an answer is no line
+            self.refused = "" if self.meta else rest.decode(errors="replace")  # a refusal is not a line
             self._is_over = True
             self._changed.notify_all()
 
@@ -76,8 +76,8 @@ class Feed:
             self.peaks[line["span"]] = max(self.peaks.get(line["span"], 0), line["rss_peak_bytes"])
 
     def wait(self, *numbers: int) -> bool:
-        """Until those spans have ended, whose lines come with a sample, or two samples were taken from now on: then what
-        has no line has processes left. False: some have not."""
+        """Waits until these spans have ended, or two more samples were taken: a span without a line still has processes then.
+        Returns True if all have ended."""
         now = time.time()
         with self._changed:
             self._changed.wait_for(lambda: self.meta or self._is_over, PATIENCE_SECONDS)
@@ -89,7 +89,7 @@ class Feed:
         return all(number in self.spans for number in numbers)
 
     def peaks_within(self) -> Dict[int, int]:
-        """Of each span the largest process that has ended in it, or in a span within it."""
+        """Returns for each span the largest process that ended in it or in a span inside it."""
         largest = dict(self.peaks)
         for number, peak in self.peaks.items():
             above = self.spans.get(number, {}).get("parent")
@@ -100,7 +100,7 @@ class Feed:
 
     def close(self) -> None:
         try:
-            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread up
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread
         except OSError:
             pass
         self._socket.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""%bpfmon and %%bpfmon of IPython: a statement or a cell as a span, and what it used."""
+"""%bpfmon and %%bpfmon of IPython: make a statement or a cell a span, and print what it used."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from . import Row, in_run, span
 from .feed import Feed
 
 OUTSIDE = (
-    "bpfmon: this kernel is in no run, so nothing was counted; start it in one: bpfmon -- jupyter notebook, "
+    "bpfmon: this kernel is not in a run, so nothing was measured; start it in a run: bpfmon -- jupyter notebook, "
     "or, for exact figures without an agent, sudo bpfmon --user -- jupyter notebook"
 )
 NAME = "cell"
 
 
 def words_of(line: str) -> Tuple[str, Dict[str, str]]:
-    """The name and the tags of `%%bpfmon NAME KEY=VALUE...`."""
+    """Returns the name and the tags of `%%bpfmon NAME KEY=VALUE...`."""
     try:
         words = shlex.split(line)
-    except ValueError:  # a quote that nothing ends is a character
+    except ValueError:  # an unclosed quote is an ordinary character
         words = line.split()
     tags = dict(word.split("=", 1) for word in words if "=" in word)
     return " ".join(word for word in words if "=" not in word) or NAME, tags
@@ -36,7 +36,7 @@ def size_text(count: float) -> str:
 
 
 def summary_of(line: Row) -> str:
-    """A span in one line; what was not read is left out."""
+    """Describes a span in one line. Values that were not read are left out."""
     parts = [f"{line['wall_seconds']:.3f} s", f"CPU {line['cpu_seconds']:.3f} s"]
     for key, words in (("rss_peak_bytes", "memory {}"), ("rss_peak_upper_bytes", "at most {}")):
         if line.get(key) is not None:
@@ -54,9 +54,9 @@ def feed_open() -> Optional[Feed]:
 
 
 def execute(shell: Any, code: str) -> Any:
-    """Executes it in the user's names, and returns the value of a last expression, for the cell to show, as %%time does."""
+    """Executes code in the namespace of the user. Returns the value of a last expression, which the cell shows, like %%time."""
     text = shell.transform_cell(code)
-    file = shell.compile.cache(text, shell.execution_count, raw_code=code)  # so that a traceback has its lines
+    file = shell.compile.cache(text, shell.execution_count, raw_code=code)  # so that tracebacks show its lines
     body = shell.transform_ast(shell.compile.ast_parse(text, filename=file)).body
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
     exec(shell.compile(ast.Module(body, []), file, "exec"), shell.user_ns)
@@ -64,7 +64,7 @@ def execute(shell: Any, code: str) -> Any:
 
 
 def account(shell: Any, name: str, tags: Dict[str, str], code: str) -> Any:
-    """Executes the code, and prints what it used, also where it has failed."""
+    """Executes code and prints what it used, also if it failed."""
     if not in_run():
         print(OUTSIDE)
         return execute(shell, code)
@@ -83,13 +83,13 @@ def said_of(one: span, feed: Optional[Feed]) -> str:
     if one.id is None:
         return f"bpfmon: no span {one.name!r}: {one.refused or 'the run has ended'}"
     if not feed or not feed.wait(one.id):
-        return f"bpfmon: {one.name}: span {one.id} of the run; its account is in the run when it has ended"
+        return f"bpfmon: {one.name}: span {one.id} of the run; the run has its values when it has ended"
     return summary_of(feed.spans[one.id])
 
 
 def register(shell: Any) -> None:
     def bpfmon(line: str, cell: Optional[str] = None) -> Any:
-        """%bpfmon STATEMENT, or %%bpfmon [NAME] [KEY=VALUE...]: as a span of the run, with what it used."""
+        """%bpfmon STATEMENT, or %%bpfmon [NAME] [KEY=VALUE...]: make it a span of the run, and print what it used."""
         if cell is not None:
             return account(shell, *words_of(line), cell)
         if line.strip():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The plugin of pytest: --bpfmon makes each test a span of the run around it; --bpfmon-max-rss fails those that held more.
+"""Plugin for pytest: --bpfmon makes each test a span of the current run; --bpfmon-max-rss fails tests that used more memory.
 
-A span lasts from the set-up of a test to its teardown, in the process that executes it, also in a worker of xdist. What
-tests held is known when the run has taken its next sample; so tests that held too much fail when all have ended.
+A span lasts from the set-up of a test to its teardown, in the process that executes it, also in a worker of xdist. The
+memory of a test is known after the next sample of the run, so tests that used too much fail when all tests have ended.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from . import in_run, span
 from .feed import Feed
 
 UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
-PROPERTY = "bpfmon"  # of reports, which xdist takes from its workers to the session
-OUTSIDE = "pytest is in no run of bpfmon: run it as bpfmon -- pytest ..."
+PROPERTY = "bpfmon"  # of reports, which xdist sends from its workers to the session
+OUTSIDE = "pytest is not in a run of bpfmon; start it as bpfmon -- pytest ..."
 
 
 def bytes_of(text: str) -> int:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip(), re.I)
     if not found:
-        raise pytest.UsageError(f"--bpfmon-max-rss: {text!r} is no size; try 500M, 2GiB or 1048576")
+        raise pytest.UsageError(f"--bpfmon-max-rss: {text!r} is not a size; try 500M, 2GiB or 1048576")
     return int(float(found[1]) * UNITS[found[2].lower()])
 
 
@@ -32,9 +32,9 @@ def mib(count: int) -> str:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("bpfmon", "an account of each test, within a run of bpfmon")
-    group.addoption("--bpfmon", action="store_true", help="make each test a span of the run around pytest")
-    group.addoption("--bpfmon-max-rss", metavar="SIZE", help="the same, and fail a test that held more resident memory, as in 500M")
+    group = parser.getgroup("bpfmon", "measure each test in a run of bpfmon")
+    group.addoption("--bpfmon", action="store_true", help="make each test a span of the run that pytest is in")
+    group.addoption("--bpfmon-max-rss", metavar="SIZE", help="same, and fail tests that used more resident memory, as in 500M")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -51,7 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def own_peak() -> int:
-    """The kernel's high-water mark of this process, in bytes; 0: not known."""
+    """Returns the kernel's high-water mark of this process in bytes; 0 if unknown."""
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as file:
             found = re.search(r"^VmHWM:\s*(\d+) kB", file.read(), re.M)
@@ -61,7 +61,7 @@ def own_peak() -> int:
 
 
 class Spans:
-    """The spans of the tests that this process executes."""
+    """Makes the tests that this process executes spans."""
 
     def __init__(self, has_limit: bool) -> None:
         self.has_limit = has_limit
@@ -80,7 +80,7 @@ class Spans:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> None:
-        """In each report the mark of this process, if it has risen in this test: then that is the test's own."""
+        """Adds the high-water mark of this process to each report, if it rose in this test."""
         if self.has_limit:
             now = own_peak()
             for name, value in item.user_properties:
@@ -89,24 +89,24 @@ class Spans:
 
 
 class Limit:
-    """What each test held, of all workers; in the process that prints the results."""
+    """Checks the memory of each test of all workers, in the process that prints the results."""
 
     def __init__(self, config: pytest.Config, most: int) -> None:
         self.config, self.most = config, most
         self.feed: Optional[Feed] = None
         self.why = ""
-        self.tests: Dict[str, Tuple[int, int, Any]] = {}  # by nodeid: span, the mark of its process, a report
-        self.failed: Dict[str, Any] = {}  # by nodeid: the report of what failed anyway
+        self.tests: Dict[str, Tuple[int, int, Any]] = {}  # by nodeid: span, high-water mark of its process, a report
+        self.failed: Dict[str, Any] = {}  # by nodeid: the report of a test that failed for another reason
 
     def pytest_sessionstart(self) -> None:
         try:
             self.feed = Feed()
         except OSError as error:
-            raise pytest.UsageError(f"--bpfmon-max-rss: there is no live feed of the run: {error}") from None
+            raise pytest.UsageError(f"--bpfmon-max-rss: cannot read the live feed of the run: {error}") from None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Takes the property out of the report, before a JUnit file has it."""
+        """Removes the property from the report, so that a JUnit file does not contain it."""
         for name, value in report.user_properties:
             if name == PROPERTY and isinstance(value, list):
                 self.tests[report.nodeid] = (value[0], value[1], report)
@@ -121,17 +121,17 @@ class Limit:
         numbers = [number for number, _, _ in self.tests.values()]
         if numbers and not self.feed.wait(*numbers):
             missing = sum(number not in self.feed.spans for number in numbers)
-            self.why = self.feed.refused or f"{missing} of {len(numbers)} tests have left processes behind, or the run has ended: they were judged without these"
+            self.why = self.feed.refused or f"{missing} of {len(numbers)} tests left processes running, or the run has ended; these processes were not counted"
         ended = self.feed.peaks_within()
         for nodeid, (number, own, report) in self.tests.items():
             at_samples = self.feed.spans.get(number, {}).get("rss_peak_bytes") or 0
-            peak = max(at_samples, ended.get(number, 0), own)  # each is certain
+            peak = max(at_samples, ended.get(number, 0), own)  # each is a lower bound
             if peak > self.most:
                 self.fail(session, nodeid, report, f"bpfmon: {nodeid} held {mib(peak)} ({peak} B) of resident memory, more than {mib(self.most)} (--bpfmon-max-rss)")
         self.feed.close()
 
     def fail(self, session: pytest.Session, nodeid: str, last: Any, message: str) -> None:
-        """Reports the test once more, as failed and as nothing else; one that has failed anyway has the message besides."""
+        """Reports the test again, as failed only. A test that failed for another reason gets the message in addition."""
         if nodeid in self.failed:
             self.failed[nodeid].sections.append(("bpfmon", message))
             return
