@@ -18,7 +18,7 @@ PAGE = os.sysconf("SC_PAGESIZE")
 # of each program, what the user is told of that is then missing
 TITLES = {
     "memory__offsets": "resident memory summed over CPUs",
-    "marks__prepare_exec": "peaks of images ended by exec",
+    "marks__prepare_exec": "peaks of programs replaced by exec",
     "oom__victim": "OOM kills, with the limit",
     "peak__rss": "exact peak of the tree",
 }

@@ -84,7 +84,7 @@ class Shapes(Case):
             options = ["--inject-no-program", how]
             self.assertGreaterEqual(Ending(self, start("stopped", 3, (), options)).nr, 4)
             said = said_by(BPFMON, "check", *options)
-            self.assertRegex(said, "(?m)^the end of runs that fork fast +missing: .+ may outlive a limit$")
+            self.assertRegex(said, "(?m)^ending runs that fork fast +missing: .+ may outlive a limit$")
 
     def test_two_thousand_live_processes(self):
         for before, options in SOURCES.values():
