@@ -24,6 +24,7 @@ group_title() {
 	cgroup) echo "The cgroup of the command, or the one attached to" ;;
 	block) echo "Block devices, for the cgroup" ;;
 	host) echo "The whole machine" ;;
+	wait) echo "What threads waited for" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -156,9 +157,26 @@ lifetime_text() {
 	TEXT
 }
 
+wait_text() {
+	cat <<-'TEXT'
+
+		The time that a process was off the CPU, lifetime less CPU time and run queue, is exact; these keys divide it. At each sample
+		the threads of each process that slept since the last one are examined (up to 32 of a process, others each time), and
+		its time since then goes to what they wait for. All this takes up to a hundredth of a CPU; if that does not suffice, processes
+		take turns. A process that runs at a sample keeps its time for the next. `wait_unseen_seconds` has the time of processes that ended
+		between two samples, or may not be examined. All keys add up to the time off the CPU (`other` above with disk and
+		memory; up to what threads use after their exit). More samples (`-i`) make the estimate better.
+
+		A shell in `wait` waits for a child. Every wait that signals do not end counts as disk. `bpfmon why` has the details of a
+		moment. Without BPF, and in the jobs of a node that bpfmon has not started, these keys are absent; also without the right to read
+		`/proc/PID/wchan`.
+	TEXT
+}
+
 # Text that does not fit into help, below the table of a group.
 group_text() {
 	case $1 in
+	wait) wait_text && return ;;
 	delay) delay_text && return ;;
 	proc) lifetime_text && return ;;
 	io) ;;

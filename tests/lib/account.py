@@ -15,7 +15,7 @@ RUN_ONLY = {"forks", "execs", "exits", "threads_created"}
 ASKED_FOR = {"pss_bytes", "uss_bytes", "pss_unread"}
 GROUPS_ASKED_FOR = {"net", "block", "io-kinds"}
 DELAYS_SWITCH = pathlib.Path("/proc/sys/kernel/task_delayacct")
-NOT_OF_PROCESSES = {"cgroup", "host"}  # groups of metrics
+NOT_OF_PROCESSES = {"cgroup", "host", "wait"}  # groups of metrics
 
 
 def ns(seconds):

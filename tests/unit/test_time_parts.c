@@ -193,6 +193,34 @@ static void bar_fits_into_a_narrow_terminal(void **state)
 		    "              all threads 10.000 s\n");
 }
 
+/* The shares are of all threads, and add up to the time in which they did not run. */
+static void reasons_to_wait_add_up_to_the_rest(void **state)
+{
+	struct sample s = plain();
+
+	(void)state;
+	sample_set(&s, M_wait_child, 4000 * MS);
+	sample_set(&s, M_wait_pipe, 1333 * MS);
+	sample_set(&s, M_wait_unseen, 667 * MS);
+	sample_set(&s, M_wait_disk, 0);
+	assert_text(&s, 0,
+		    "  time        uuuuuuuuuusssssqqqqq..............................\n"
+		    "              u user 2.000 s (20 %), s system 1.000 s (10 %), "
+		    "q run queue 1.000 s (10 %), . not running 6.000 s (60 %), "
+		    "all threads 10.000 s\n"
+		    "  waits for   child 40 %, pipe 13 %, not seen 7 %\n");
+	sample_set(&s, M_wait_unseen, 4667 * MS); /* last, however much it is */
+	assert_text(&s, 44,
+		    "  time        uuuuuusssqqq..................\n"
+		    "              u user 2.000 s (20 %),\n"
+		    "              s system 1.000 s (10 %),\n"
+		    "              q run queue 1.000 s (10 %),\n"
+		    "              . not running 6.000 s (60 %),\n"
+		    "              all threads 10.000 s\n"
+		    "  waits for   child 24 %, pipe 8 %,\n"
+		    "              not seen 28 %\n");
+}
+
 static void json_has_only_parts_that_are_known(void **state)
 {
 	struct sample s = plain();
@@ -238,6 +266,7 @@ int main(void)
 		cmocka_unit_test(without_lifetimes_there_are_no_parts),
 		cmocka_unit_test(shares_are_rounded_so_that_none_is_missing),
 		cmocka_unit_test(bar_says_what_it_knows),
+		cmocka_unit_test(reasons_to_wait_add_up_to_the_rest),
 		cmocka_unit_test(bar_fits_into_a_narrow_terminal),
 		cmocka_unit_test(json_has_only_parts_that_are_known),
 	};

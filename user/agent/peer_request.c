@@ -8,6 +8,7 @@
 #include "base/user.h"
 #include "base/text.h"
 #include "measure/live.h"
+#include "waits/sleepers.h"
 #include "waits/waits.h"
 
 #include <errno.h>
@@ -174,6 +175,7 @@ static void assignment_set_rights(struct peer *p, struct assignment *a, const st
 	a->spec.span_fd = spans_listen(r->spans);
 	assignment_name_socket(a);
 	a->spec.is_idle = processes_are_idle;
+	a->spec.count_sleepers = sleepers_count;
 	if (p->is_admin)
 		return;
 	a->spec.hides_others = true;

@@ -77,7 +77,8 @@ static int panel_parse(void *name, const char *text)
 {
 	return chart_find(text) < NR_CHARTS
 		       ? text_parse(name, text)
-		       : value_refuse("cpu, memory, io, processes, faults, switches or pressure");
+		       : value_refuse(
+				 "cpu, memory, io, processes, waits, faults, switches or pressure");
 }
 
 static int width_parse(void *pixels, const char *text)
@@ -150,7 +151,7 @@ static int report_format_parse(void *name, const char *text)
 static const struct option_row report_rows[] = {
 	{ "output", 'o', "PATH", false, "Write the report to PATH, - for stdout (default: RUN.html)", text_parse, AT(path), GUARD_ENVIRONMENT },
 	{ "format", 'f', "FORMAT", false, "html (default), or the charts as a picture: svg, png or pdf", report_format_parse, AT(format), GUARD_NONE },
-	{ "panel", 0, "NAME", false, "Draw one: cpu memory io processes faults switches pressure", panel_parse, AT(panel), PROJECT_MAY },
+	{ "panel", 0, "NAME", false, "Draw one: cpu memory io processes waits faults switches pressure", panel_parse, AT(panel), PROJECT_MAY },
 	{ "width", 0, "LENGTH", false, "Width of the picture: 85mm, 6in, 700px (48mm to 2m)", width_parse, AT(layout.width), PROJECT_MAY },
 	{ 0 }
 };

@@ -10,6 +10,7 @@
 #include "base/seccomp.h"
 #include "measure/job.h"
 #include "run/writer.h"
+#include "waits/sleepers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -384,6 +385,7 @@ static void options_take(struct assignment *a, const struct collector_options *o
 
 	a->spec.control_fd = o->control_fd;
 	a->spec.recorder = o->recorder;
+	a->spec.count_sleepers = sleepers_count;
 	t->verbose = o->verbose;
 	t->max_tasks = o->max_tasks;
 	t->inject_misses = o->inject_misses;

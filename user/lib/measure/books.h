@@ -9,6 +9,7 @@
 #include "measure/images.h"
 #include "measure/task_rows.h"
 #include "measure/tracker.h"
+#include "measure/wait_times.h"
 
 #define DRAIN_TIMES 4096 /* durations of the last drains that are kept for the median */
 
@@ -74,6 +75,7 @@ struct books {
 	size_t nr_unread, room_unread;
 	uint64_t unnamed; /* execs dropped for lack of memory */
 	uint32_t drain_us[DRAIN_TIMES];
+	struct wait_budget waits;
 	uint64_t nr_trees; /* trees returned by books_new_tree() */
 };
 

@@ -252,6 +252,8 @@ static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 		return "not provided by the kernel: needs CONFIG_SCHED_INFO";
 	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
 		return "not provided by the kernel: needs CONFIG_PROC_PAGE_MONITOR";
+	if (metric_get(id)->source == SOURCE_WAIT && access("/proc/self/wchan", R_OK))
+		return "not provided by the kernel: needs CONFIG_KALLSYMS";
 	if (metric_get(id)->source == SOURCE_HOST && !has_pressure())
 		return "not provided by the kernel: needs CONFIG_PSI, and may need psi=1 at boot";
 	return NULL;

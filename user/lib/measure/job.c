@@ -101,6 +101,9 @@ void job_publish(struct job *job)
 	tally_view_make_sample(&job->view, began_ns);
 	job->view.tally.summary.entered -= job->seeded_roots;
 	job_read_files(job, smp);
+	if (job->state != JOB_LEAVES)
+		job_look_waits(job);
+	job_put_waits(job, smp);
 	if (job->spec->tracker.cgroup)
 		target_compare(job, smp, began_ns);
 	books_consume(job->view.books);

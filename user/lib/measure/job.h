@@ -49,6 +49,7 @@ struct job {
 	struct pss pss;
 	struct pss_reader *pss_reader; /* owned; NULL: PSS is not read */
 	struct needed_watch needed;
+	struct wait_times waits;
 	struct held_sample held;
 	struct cgroup_stat cgroup;
 	struct cgroup_target own_cgroup; /* --own-cgroup */
@@ -113,6 +114,11 @@ void job_report_early(struct job *job);
 void job_open_block_io(struct job *job, const struct cgroup_target *target);
 /* Reads the block I/O for the next sample. */
 void job_read_block_io(struct job *job);
+/* Drops the metrics of waits if the job's processes may not be examined. */
+void job_open_waits(struct job *job);
+/* Examines what live processes of the last drain wait for, for the next sample. */
+void job_look_waits(struct job *job);
+void job_put_waits(struct job *job, struct sample *smp);
 
 /* Ends an interval of the upper bound of the memory peak at the last drain. */
 void job_bound_interval(struct job *job);

@@ -283,6 +283,7 @@ void job_done(struct job *job)
 	pressure_done(&job->host_pressure);
 	pushed_done(&job->pushed);
 	heaviest_done(&job->heaviest);
+	wait_times_done(&job->waits);
 	spans_done(&job->spans);
 	tally_view_done(&job->view);
 	free(job->early);
@@ -346,6 +347,7 @@ void job_close(struct job *job)
 	pushed_stop(&job->pushed, job_samples_made(job)); /* what arrives now is after the end */
 	job->state = JOB_LEAVES;
 	books_drain(job->view.books, true);
+	job_look_waits(job); /* the records of live processes end below */
 	limit_watch_leave(job);
 	if (!job->view.books->whole_node)
 		job->view.tally.summary.map_bytes = tracker_map_bytes(tracker);

@@ -8,6 +8,7 @@
 #include "run/run.h"
 #include "measure/inbox.h"
 #include "measure/tracker.h"
+#include "measure/wait_times.h"
 
 struct job_spec {
 	struct tracker_options tracker;
@@ -40,6 +41,7 @@ struct job_spec {
 	 * Returns true if idle processes have no work, false if they hang. NULL: cannot be known.
 	 */
 	bool (*is_idle)(const int32_t *pids, size_t nr);
+	count_sleepers_fn count_sleepers; /* NULL: no WAIT_METRIC */
 	uint64_t stalled_below_ppm; /* CPU use that counts as no work, in millionths of a CPU */
 	uint64_t stalled_after_ns;  /* time without work after which a run is stalled; 0: off */
 	uint64_t pss_delay_ns;      /* added to each PSS read, for tests */

@@ -35,6 +35,7 @@ int tenant_start_threads(struct tenant *t, char *why, size_t size)
 	const struct intake *intake = t->assignment.spec.intake;
 	int err;
 
+	job_open_waits(&t->job); /* here: no rights are dropped afterwards */
 	t->assignment.intake.discard = &t->loop->discard;
 	err = intake ? pushed_start(&t->job.pushed, intake) : 0;
 

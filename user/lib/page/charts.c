@@ -356,6 +356,17 @@ const struct chart_spec chart_specs[NR_CHARTS] = {
 	{ "processes", "Processes and threads", "alive", CHART_COUNT, 2, {
 		{ M_threads, "threads", 2, CURVE_LINE, false },
 		{ M_processes, "processes", 1, CURVE_LINE, false } } },
+	{ "waits", "Waiting", "threads by what they wait for, estimated", CHART_COUNT, 10, {
+		{ M_wait_child, "child", 1, CURVE_STACKED, true },
+		{ M_wait_futex, "futex", 2, CURVE_STACKED, true },
+		{ M_wait_pipe, "pipe", 3, CURVE_STACKED, true },
+		{ M_wait_socket, "socket", 4, CURVE_STACKED, true },
+		{ M_wait_disk, "disk", 5, CURVE_STACKED, true },
+		{ M_wait_poll, "poll", 6, CURVE_STACKED, true },
+		{ M_wait_lock, "file lock", 2, CURVE_STACKED, true },
+		{ M_wait_timer, "timer", 1, CURVE_STACKED, true },
+		{ M_wait_other, "other", 3, CURVE_STACKED, true },
+		{ M_wait_unseen, "not seen", 0, CURVE_STACKED, true } } },
 	{ "faults", "Page faults", "per second", CHART_COUNT_RATE, 2, {
 		{ M_minflt, "minor", 1, CURVE_LINE, false },
 		{ M_majflt, "major", 2, CURVE_LINE, false } } },

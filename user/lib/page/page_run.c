@@ -99,6 +99,26 @@ static void answer_write_part(struct jsonw *j, const char *key, answer_part_fn *
 		jsonw_string(j, key, text);
 }
 
+/* Writes what the threads waited for, if it is known. */
+static void waits_write(struct jsonw *j, const struct sample *total,
+			const unsigned percent[NR_TIME_PARTS])
+{
+	struct waited_share list[NR_WAITED];
+	const size_t nr = time_waits(total, percent, list);
+
+	if (!nr)
+		return;
+	jsonw_array(j, "time_waits");
+	for (size_t i = 0; i < nr; i++) {
+		jsonw_object(j, NULL);
+		jsonw_string(j, "name", waited_word(list[i].what));
+		jsonw_decimal(j, "seconds", list[i].ns, 9);
+		jsonw_uint(j, "percent", list[i].share);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
 /* Writes the parts of the time, for one bar. Returns false if there are none. */
 static bool time_write(struct jsonw *j, const struct sample *total)
 {
@@ -121,6 +141,7 @@ static bool time_write(struct jsonw *j, const struct sample *total)
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
+	waits_write(j, total, percent);
 	return has_any;
 }
 

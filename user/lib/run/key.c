@@ -13,12 +13,12 @@ struct compare_key compare_key(size_t i)
 	if (i < NR_SUMMARY_COMPARED) {
 		const struct member *f = summary_field_compared((unsigned)i + 1);
 
-		return (struct compare_key){ f->key, f->unit };
+		return (struct compare_key){ f->key, f->unit, false };
 	}
 	m = metric_get((enum metric_id)(i - NR_SUMMARY_COMPARED));
 	if (m->kind != KIND_COUNTER)
 		return (struct compare_key){ 0 };
-	return (struct compare_key){ m->key, m->unit };
+	return (struct compare_key){ m->key, m->unit, m->source == SOURCE_WAIT };
 }
 
 static const struct {

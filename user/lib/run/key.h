@@ -14,6 +14,7 @@
 struct compare_key {
 	const char *name;
 	enum metric_unit unit; /* UNIT_NS is in seconds here, UNIT_MILLI in units */
+	bool is_estimate;      /* from samples, so that two equal runs differ */
 };
 
 /* Returns key @i < NR_KEYS; its name is NULL for gauges, which are not compared. */

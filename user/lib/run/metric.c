@@ -25,7 +25,7 @@ static const char *const groups[NR_GROUPS] = {
 	[GROUP_CPU] = "cpu",        [GROUP_MEM] = "mem",       [GROUP_IO] = "io",
 	[GROUP_KINDS] = "io-kinds", [GROUP_NET] = "net",       [GROUP_DELAY] = "delay",
 	[GROUP_PROC] = "proc",      [GROUP_CGROUP] = "cgroup", [GROUP_BLOCK] = "block",
-	[GROUP_HOST] = "host",
+	[GROUP_HOST] = "host",      [GROUP_WAIT] = "wait",
 };
 
 #define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
@@ -53,6 +53,7 @@ static const struct metric metrics[NR_METRICS] = {
 #define WIRE_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, WIRE)
 #define BLOCK_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, BLOCK)
 #define HOST_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, HOST)
+#define WAIT_METRIC(b, g, k, u, w, h) ROW(b, g, k, u, NULL, h, WAIT)
 #include "bpfmon/metrics.def"
 };
 
@@ -112,6 +113,7 @@ static const struct metric_source_row sources[NR_METRIC_SOURCES] = {
 	[SOURCE_WIRE]    = { false,  false,  false,  false, true,  false, "--net" },
 	[SOURCE_BLOCK]   = { false,  false,  false,  false, true,  false, "--block-io" },
 	[SOURCE_HOST]    = { true,   false,  false,  true,  false, true,  NULL },
+	[SOURCE_WAIT]    = { true,   false,  false,  true,  false, false, NULL },
 };
 /* clang-format on */
 

@@ -21,6 +21,7 @@ enum metric_id {
 #define WIRE_METRIC(base, ...) M_##base,
 #define BLOCK_METRIC(base, ...) M_##base,
 #define HOST_METRIC(base, ...) M_##base,
+#define WAIT_METRIC(base, ...) M_##base,
 #include "bpfmon/metrics.def"
 	NR_METRICS
 };
@@ -36,6 +37,7 @@ enum metric_group {
 	GROUP_CGROUP,
 	GROUP_BLOCK,
 	GROUP_HOST,
+	GROUP_WAIT,
 	NR_GROUPS
 };
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
@@ -55,6 +57,7 @@ enum metric_source {
 	SOURCE_WIRE,
 	SOURCE_BLOCK,
 	SOURCE_HOST,
+	SOURCE_WAIT,
 	NR_METRIC_SOURCES
 };
 

@@ -37,7 +37,7 @@ static bool line_has_kind(const char *text, const char *kind)
 	return text_skip_word(text_skip_word(text_skip_word(rest, "\""), kind), "\"") != NULL;
 }
 
-static int64_t import_elapsed_ns(const char *text)
+static __attribute__((noinline)) int64_t import_elapsed_ns(const char *text)
 {
 	struct line line = { 0 };
 	int64_t ns = 0;

@@ -23,6 +23,8 @@ static const char *const derived_keys[] = { "user_seconds",
 					    "exits" };
 #define NR_DERIVED (sizeof(derived_keys) / sizeof(*derived_keys))
 
+#define LEAST_OF_ESTIMATE 0.25 /* as LEAST_CHANGE; and the difference is a second or more */
+
 /* Smaller differences matter less, whatever their share. */
 static const double least_amounts[NR_UNITS] = {
 	[UNIT_COUNT] = 100,
@@ -41,6 +43,14 @@ static bool key_is_one_of(size_t key, const char *const *names, size_t nr)
 		if (!strcmp(compare_key(key).name, names[i]))
 			return true;
 	return false;
+}
+
+/* Without a test: whether the difference may be more than chance. */
+static bool change_is_noticed(const struct against *x, struct compare_key key)
+{
+	if (key.is_estimate)
+		return fabs(x->relative) >= LEAST_OF_ESTIMATE && fabs(x->difference) >= 1;
+	return fabs(x->relative) >= LEAST_CHANGE;
 }
 
 enum row_state row_state(const struct comparison *c, size_t group, size_t key)
@@ -65,7 +75,7 @@ enum row_state row_state(const struct comparison *c, size_t group, size_t key)
 	}
 	if (key_is_one_of(key, trouble_keys, NR_TROUBLE))
 		return ROW_CHANGED;
-	return fabs(x->relative) >= LEAST_CHANGE ? ROW_CHANGED : ROW_SMALL;
+	return change_is_noticed(x, compare_key(key)) ? ROW_CHANGED : ROW_SMALL;
 }
 
 static bool memory_key(const struct comparison *c, size_t group, size_t *key)
@@ -117,7 +127,7 @@ static enum change_class change_class(const struct comparison *c, size_t group, 
 
 	if (key_is_one_of(key, trouble_keys, NR_TROUBLE))
 		return CHANGE_TROUBLE;
-	if (key_is_one_of(key, derived_keys, NR_DERIVED))
+	if (k.is_estimate || key_is_one_of(key, derived_keys, NR_DERIVED))
 		return CHANGE_DERIVED;
 	if (!strcmp(k.name, "processes_total") ||
 	    fabs(against_of(c, group, key)->difference) >= least_amounts[k.unit])

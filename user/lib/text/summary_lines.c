@@ -286,6 +286,33 @@ static size_t item_put(FILE *f, const char *item, size_t at, size_t width)
 	return at + (at > INDENT) + columns;
 }
 
+size_t time_waits(const struct sample *total, const unsigned percent[NR_TIME_PARTS],
+		  struct waited_share list[NR_WAITED])
+{
+	const unsigned whole = percent[TIME_OTHER] + percent[TIME_DISK] + percent[TIME_MEMORY];
+
+	return waited_divide(total, whole, list);
+}
+
+/* Writes what the threads waited for while they did not run. */
+static void time_put_waits(FILE *f, const struct sample *total,
+			   const unsigned percent[NR_TIME_PARTS], size_t width)
+{
+	struct waited_share list[NR_WAITED];
+	size_t at = INDENT, nr = time_waits(total, percent, list);
+	char item[64];
+
+	if (!nr)
+		return;
+	fprintf(f, "  %-*s", INDENT - 2, "waits for");
+	for (size_t i = 0; i < nr; i++) {
+		snprintf(item, sizeof(item), "%s %u %%%s", waited_word(list[i].what), list[i].share,
+			 i + 1 < nr ? "," : "");
+		at = item_put(f, item, at, width);
+	}
+	fputc('\n', f);
+}
+
 void time_text(FILE *f, const struct sample *total, size_t width)
 {
 	struct time_parts t;
@@ -309,6 +336,7 @@ void time_text(FILE *f, const struct sample *total, size_t width)
 	snprintf(item, sizeof(item), "all threads %s", format_seconds(a, t.total_ns));
 	item_put(f, item, at, width);
 	fputc('\n', f);
+	time_put_waits(f, total, percent, width);
 }
 
 void time_json(struct jsonw *j, const struct sample *total)

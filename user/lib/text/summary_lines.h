@@ -7,6 +7,7 @@
 #include "run/limit.h"
 #include "run/summary.h"
 #include "run/time_parts.h"
+#include "run/waited.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,12 @@ void memory_text(FILE *f, const struct summary *s, bool has_bounds);
  * legend. Writes nothing if @total lacks the values.
  */
 void time_text(FILE *f, const struct sample *total, size_t width);
+/*
+ * Divides the share of the time in which the threads did not run among what they waited for.
+ * Returns the number of items in @list.
+ */
+size_t time_waits(const struct sample *total, const unsigned percent[NR_TIME_PARTS],
+		  struct waited_share list[NR_WAITED]);
 /* Writes the object "time" with the seconds of each known part. */
 void time_json(struct jsonw *j, const struct sample *total);
 

@@ -111,8 +111,7 @@ static bool status_has_child_signal(const char *status, const char *word)
 	       signals & 1ull << (SIGCHLD - 1);
 }
 
-/* Returns whether the process catches SIGCHLD, or blocks it for a signalfd. */
-static bool process_handles_children(pid_t pid)
+bool process_handles_children(pid_t pid)
 {
 	char path[64], text[4096];
 

@@ -409,7 +409,8 @@ static enum wait_kind sleeper_kind(const struct task_view *task)
 	    kind == WAIT_SERVER)
 		return kind;
 	if (call_is_vfork(task, call) ||
-	    (call && call->kind == CALL_FORK && strchr(task->channel, 'v')))
+	    (call && call->kind == CALL_FORK && strchr(task->channel, 'v')) ||
+	    (!call && kind == WAIT_CHILD))
 		return WAIT_CHILD;
 	if (task->stat.state == 'D')
 		return channel_server(task->channel) ? WAIT_SERVER : WAIT_DISK;

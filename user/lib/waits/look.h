@@ -63,6 +63,8 @@ void children_look(struct wait *wait, const struct task_view *task);
 /* Turns the wait of a shell or make for SIGCHLD into a wait for its children. */
 void children_look_signalled(struct wait *wait, struct other_end *end,
 			     const struct task_view *task);
+/* Returns whether the process catches SIGCHLD, or blocks it for a signalfd. */
+bool process_handles_children(pid_t pid);
 /* Follows the children of a process that polls until SIGCHLD, such as sudo. */
 void children_follow(struct wait *wait);
 /* Turns the poll of bpfmon itself into a wait for its command. */

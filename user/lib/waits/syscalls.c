@@ -83,6 +83,7 @@ static const struct {
 	{ "fifo_pipe_read", WAIT_PIPE_READ }, { "fifo_pipe_write", WAIT_PIPE_WRITE },
 	{ "pipe_wait_readable", WAIT_PIPE_READ }, { "pipe_wait_writable", WAIT_PIPE_WRITE },
 	{ "wait_for_partner", WAIT_PIPE_OPEN }, { "futex_", WAIT_FUTEX }, { "do_wait", WAIT_CHILD },
+	{ "kernel_clone", WAIT_CHILD }, { "wait_for_vfork_done", WAIT_CHILD },
 	{ "locks_lock_inode_wait", WAIT_LOCK }, { "flock_lock_inode_wait", WAIT_LOCK },
 	{ "posix_lock_inode_wait", WAIT_LOCK }, { "fcntl_setlk", WAIT_LOCK }, { "do_lock_file_wait", WAIT_LOCK },
 	{ "__break_lease", WAIT_LOCK }, { "request_wait_answer", WAIT_SERVER },
