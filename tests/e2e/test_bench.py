@@ -61,7 +61,7 @@ class Runs(BenchCase):
         tags = [run["tags"] for run in runs]
         self.assertEqual({(t["case"][5], t["round"]) for t in tags}, {(c, r) for c in "ab" for r in "123"})
         self.assertEqual(len({(t["bench"], t["seed"], t["own"]) for t in tags}), 1)
-        self.assertEqual({(run["state"], run["complete"], run["exit_code"]) for run in runs}, {("finished", True, 0)})
+        self.assertEqual({(run["state"], run["complete"], run["exit_code"]) for run in runs}, {("ended", True, 0)})
         self.assertIn(f"bpfmon compare --tag bench={tags[0]['bench']} --by case", done.stdout)
         self.assertEqual(done.stderr, "")
 

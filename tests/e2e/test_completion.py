@@ -72,6 +72,7 @@ class Completion(unittest.TestCase):
             (("attach", "--interval", "0"), {"0.1"}),
             (("list", "--sort", "wa"), {"wall", "wall_seconds"}),
             (("list", "--state", "un"), {"unfinished"}),
+            (("list", "--state", ""), {"running", "unfinished", "finished", "ended", "failed", "signal", "limit", "oom"}),
             (("list", "--columns", "no"), {"note"}),
             (("list", "--columns", "id,wa"), {"id,wall", "id,wall_seconds"}),
             (("list", "--columns", "cores"), {"cores", "cores_mean", "cores_peak"}),

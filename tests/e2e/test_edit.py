@@ -173,6 +173,28 @@ class Listed(EditCase):
         self.assert_refused(self.bpfmon("list", "--json", "--columns", "id"), "--columns")
 
 
+    def test_states_are_the_same_words_in_lists_filters_and_json(self):
+        beyond = {"limit": "wall<1s", "unit": "s", "value": 2, "elapsed_seconds": 1.5}
+        killed = {"pid": 7, "comm": "x", "is_command": False}
+        ends = {"ended": {"exit_code": 0}, "failed": {"exit_code": 3}, "signal": {"exit_code": 0, "signal": 9},
+                "limit": {"exit_code": 0, "signal": 15, "limit": {**beyond, "ended": True}}, "oom": {"exit_code": 137, "oom": killed}}
+        more = {"ended": {"limit": {**beyond, "ended": False}, "oom": killed}, "failed": {"limit": {**beyond, "ended": False}}}
+        for name, summary in ends.items():
+            for i, end in enumerate((summary, {**summary, **more.get(name, {})})):
+                path = write_run(self.dir / f"{name}{i}.jsonl", {}, {"name": name, "host": "ends"}, wall_seconds=1, **end)
+                self.assertEqual(self.bpfmon("store", "merge", path).returncode, 0)
+        rows = self.list("--host", "ends")
+        self.assertEqual(len(rows), 10)
+        for row in rows:
+            self.assertEqual(row["state"], row["name"])
+            self.assertEqual(self.show(row["id"])["state"], row["name"])
+        for state in (*ends, "finished", "running"):
+            found = {row["name"] for row in self.list("--host", "ends", "--state", state)}
+            self.assertEqual(found, {"finished": set(ends), "running": set(), "failed": set(ends) - {"ended"}}.get(state, {state}), state)
+        text = self.bpfmon("list", "--host", "ends", "--columns", "name,state").stdout.splitlines()[1:]
+        self.assertEqual({tuple(line.split()) for line in text}, {(name, name) for name in ends})
+        self.assertIn("limit", self.bpfmon("list", "--csv", "--columns", "state", "--state", "limit").stdout.split())
+
     def test_each_metric_is_a_column_with_the_value_that_compare_judges(self):
         summary = {"exit_code": 0, "wall_seconds": 2, "cpu_seconds": 3.000000001, "cores_mean": 1.5, "read_bytes": 1 << 20, "minflt": 7, "write_bytes": 5}
         path = write_run(self.dir / "more.jsonl", {}, {"name": "more"}, **summary)

@@ -200,7 +200,7 @@ class Killed(HistoryCase):
         self.end_job(folder)
         self.wait_for_end_of("slurm/7501")
         rows = self.rows("--store", self.store, "--job", "slurm/7501")
-        self.assertEqual(sorted(row["state"] for row in rows), ["finished", "unfinished"])
+        self.assertEqual(sorted(row["state"] for row in rows), ["ended", "unfinished"])
         metas = [json.loads(text) for (text,) in self.ask("SELECT meta FROM run_text JOIN run ON id = run WHERE job = 'slurm/7501' ORDER BY id")]
         self.assertEqual([meta["node_job"].get("adopted", False) for meta in metas], [False, True])
 

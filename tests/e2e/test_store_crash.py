@@ -76,7 +76,7 @@ class Killed(CrashCase):
         self.assertGreater(len(runs), ROUNDS / 2)  # the others had not yet begun
         self.assertTrue(both)
         for name, row in runs.items():
-            self.assertIn(row["state"], ("finished", "unfinished"))
+            self.assertIn(row["state"], ("ended", "failed", "signal", "unfinished"))
             self.assertFalse(row.get("complete", False))
             if name in both:
                 self.assertEqual(row["state"], "unfinished")
@@ -123,11 +123,11 @@ class Disks(CrashCase):
         (place / "filler").unlink()
         self.assert_sound_file()
         rows = {row["name"]: row for row in self.list()}
-        self.assertEqual(rows["before"]["state"], "finished")
+        self.assertEqual(rows["before"]["state"], "ended")
         self.assertEqual(rows[stop.name]["state"], "unfinished")
         self.assertGreaterEqual(self.show("2")["summary"]["samples"], seen)
         self.record("--name", "after")
-        self.assertEqual(self.list("--name", "after")[0]["state"], "finished")
+        self.assertEqual(self.list("--name", "after")[0]["state"], "ended")
 
     def fill(self, place):
         with open(place / "filler", "wb", buffering=0) as filler, contextlib.suppress(OSError):
@@ -233,7 +233,7 @@ class Together(StoreCase):
         self.assertEqual({run.wait() for run in runs}, {0})
         rows = self.list()
         self.assertEqual({row["name"] for row in rows}, {f"n{i}" for i in range(12)})
-        self.assertEqual({(row["state"], row["complete"]) for row in rows}, {("finished", True)})
+        self.assertEqual({(row["state"], row["complete"]) for row in rows}, {("ended", True)})
         for run, samples in self.ask("SELECT run, count(*) FROM samples GROUP BY run"):
             self.assertEqual(samples, self.show(str(run))["summary"]["samples"])
         self.assert_sound_file()

@@ -53,7 +53,7 @@ class Merge(CommandCase):
         self.assertIn("0 runs added, 1 completed", self.store_does("merge", out))
         self.assertIn("1 were there already", self.store_does("merge", out))
         (row,) = self.list()
-        self.assertEqual((row["state"], row["complete"]), ("finished", True))
+        self.assertEqual((row["state"], row["complete"]), ("ended", True))
         self.assertEqual(self.bpfmon("show", "z").stdout, self.bpfmon("show", out).stdout)
 
     def test_a_file_with_several_runs(self):
@@ -118,7 +118,7 @@ class Unusual(CommandCase):
         live.communicate(b"\n", timeout=60)
         self.assertEqual(live.returncode, 0)
         (row,) = self.list()
-        self.assertEqual((row["state"], row["complete"]), ("finished", True))
+        self.assertEqual((row["state"], row["complete"]), ("ended", True))
         told = [line for line in read_lines(out) if line["kind"] == "sample"]
         self.assertEqual(self.ask("SELECT count(*) FROM sample WHERE run IN (SELECT id FROM run)"), [(len(told),)])
 
@@ -151,10 +151,10 @@ class Unusual(CommandCase):
                 listed = self.bpfmon("list", "--json")  # there may be nothing in it yet
                 self.assertNotIn("belong to no run", self.bpfmon("store", "check").stderr)
                 if listed.stdout and self.counts(self.store) != whole:
-                    self.assertNotIn('"finished"', listed.stdout)
+                    self.assertNotIn('"ended"', listed.stdout)
             self.bpfmon("store", "merge", source)
             self.assertEqual(self.counts(self.store), whole)
-            self.assertEqual(self.list()[0]["state"], "finished")
+            self.assertEqual(self.list()[0]["state"], "ended")
             self.assert_sound_file()
             for path in self.dir.glob("store.sqlite*"):
                 path.unlink()
@@ -202,7 +202,7 @@ class Unusual(CommandCase):
             self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
             self.assertIn("2 lines of", done.stderr)
         (row,) = self.list()
-        self.assertEqual((row["state"], row["name"]), ("finished", "z"))
+        self.assertEqual((row["state"], row["name"]), ("ended", "z"))
 
 
 class Edited(CommandCase):
@@ -278,7 +278,7 @@ class Edited(CommandCase):
             self.store_does("merge", half)
             self.edit(self.store, "ours")
             self.assertEqual(self.merge(source, "0 runs added, 1 completed"), "ours")
-            self.assertEqual(self.list()[0]["state"], "finished")
+            self.assertEqual(self.list()[0]["state"], "ended")
 
     def test_edits_are_counted_in_json(self):
         self.edit(self.other, "second")

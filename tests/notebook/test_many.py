@@ -85,7 +85,8 @@ class Many(NotebookCase):
             row = rows[run.meta["run"]]
             for key in ("name", "job", "host", "tags", "start_time"):
                 self.assertEqual(row[key], run.meta[key])
-            self.assertEqual(row["state"], "finished" if run.summary else "unfinished")
+            ended = run.summary and ("signal" if run.summary["signal"] else "failed" if run.summary["exit_code"] else "ended")
+            self.assertEqual(row["state"], ended or "unfinished")
             for key in ("exit_code", "signal", "wall_seconds", "cpu_seconds", "rss_peak_bytes"):
                 if run.summary:
                     self.assertEqual(row.get(key), run.summary.get(key))

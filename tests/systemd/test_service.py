@@ -208,7 +208,7 @@ class Service(unittest.TestCase):
 
         def kept():
             done = self.machine.enter("bpfmon", "list", "--node", "--json", "--job", "service/past.service")
-            return any(json.loads(line)["state"] == "finished" for line in done.stdout.splitlines())
+            return any(json.loads(line)["state"] == "ended" for line in done.stdout.splitlines())
 
         wait_for(kept, "the service in the history")
         said = self.machine.said("stat", "-c", "%U %a", "/var/lib/bpfmon", "/var/lib/bpfmon/node.db")

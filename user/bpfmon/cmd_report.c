@@ -214,8 +214,7 @@ static void many_describe(char what[WHAT_BYTES], const struct run_filter *f, cha
 	for (size_t i = 0; i < f->nr_words && n < WHAT_BYTES; i++)
 		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", with %s", f->words[i]);
 	if (f->state != ANY_STATE && n < WHAT_BYTES)
-		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", %s",
-				      filter_state_word(f->state));
+		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", %s", run_state_word(f->state));
 	if (f->since_ns && n < WHAT_BYTES)
 		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", since %s",
 				      format_moment(since, f->since_ns, false));

@@ -50,8 +50,8 @@ struct show_options {
 	unsigned limit; /* 0: all */
 	bool has_order, has_limit, all;
 	enum print_format as;
-	const char *template; /* NULL if not given */
-	enum run_state state; /* of the run; set after reading it */
+	const char *template;    /* NULL if not given */
+	enum state_filter state; /* of the run; set after reading it */
 };
 
 static int show_by_parse(void *options, const char *text)
@@ -241,7 +241,7 @@ static int run_show_phases_json(const struct show_options *o, const struct phase
 	phases_json(&j, p);
 	err = phase_sums_json(&j, p);
 	if (!err)
-		err = run_show_json(meta, total, run_state_name(o->state), &j);
+		err = run_show_json(meta, total, run_state_word(o->state), &j);
 	jsonw_done(&j);
 	return err;
 }
@@ -272,7 +272,7 @@ static int run_show_spans_json(struct source *s, const struct show_options *o, c
 	else
 		spans_json(&j, shown, total);
 	if (!err)
-		err = run_show_json(meta, total, run_state_name(o->state), &j);
+		err = run_show_json(meta, total, run_state_word(o->state), &j);
 	jsonw_done(&j);
 	return err;
 }
@@ -511,7 +511,7 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 	const struct summary_view view = { .answer = &answer,
 					   .spans = &spans,
 					   .run = o->common.words[0],
-					   .is_running = o->state == RUN_RUNNING,
+					   .is_running = o->state == ONLY_RUNNING,
 					   .is_of_job = meta_is_of_job(meta),
 					   .has_bounds = true,
 					   .has_styles = true };
@@ -524,7 +524,7 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 	answer_json(&j, &answer);
 	time_json(&j, &total->total);
 	if (!err && o->as == PRINT_JSON)
-		err = run_show_json(meta, total, run_state_name(o->state), &j);
+		err = run_show_json(meta, total, run_state_word(o->state), &j);
 	else if (!err && o->as == PRINT_MARKDOWN)
 		err = run_show_markdown(meta, total, &view);
 	else if (!err)
@@ -554,7 +554,7 @@ static int run_show(struct source *s, struct show_options *o)
 		err = source_summary(s, &total, &is_folded);
 	unreadable = s->unreadable;
 	if (!err) /* the run may have ended meanwhile */
-		o->state = !is_folded ? RUN_FINISHED : s->is_running ? RUN_RUNNING : RUN_UNFINISHED;
+		o->state = summary_state(&total, !is_folded, s->is_running);
 	if (!err)
 		err = o->by == BY_PHASE  ? run_show_by_phase(s, o, meta, &total)
 		      : o->by == BY_SPAN ? run_show_by_span(s, o, meta, &total)

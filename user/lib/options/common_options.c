@@ -70,17 +70,6 @@ const struct option_row silent_rows[] = {
 };
 /* clang-format on */
 
-static const char *const states[] = {
-	[ANY_STATE] = "any",          [ONLY_RUNNING] = "running",
-	[ONLY_FINISHED] = "finished", [ONLY_UNFINISHED] = "unfinished",
-	[ONLY_FAILED] = "failed",
-};
-
-const char *filter_state_word(enum state_filter state)
-{
-	return states[state];
-}
-
 static int filter_tag_parse(void *options, const char *text)
 {
 	struct filter_options *o = options;
@@ -107,8 +96,12 @@ int filter_word_add(void *options, const char *word)
 
 static int filter_state_parse(void *value, const char *text)
 {
-	int at = word_find(states, sizeof(states) / sizeof(*states), text);
+	const char *words[NR_STATE_FILTERS];
+	int at;
 
+	for (int i = 0; i < NR_STATE_FILTERS; i++)
+		words[i] = run_state_word((enum state_filter)i);
+	at = word_find(words, NR_STATE_FILTERS, text);
 	if (at < 0)
 		return at;
 	*(enum state_filter *)value = (enum state_filter)at;
@@ -129,7 +122,7 @@ const struct option_row filter_rows[] = {
 	{ "word", 0, "WORD", false, "Same as --search", filter_word_add, 0, GUARD_NONE },
 	{ "host", 0, "NAME", false, "Only runs on this host; * and ? are wildcards", text_parse, AT(host), GUARD_NONE },
 	{ "user", 0, "NAME", false, "Only runs of this user", text_parse, AT(user), GUARD_NONE },
-	{ "state", 0, "STATE", false, "Only runs that are running, finished, unfinished or failed", filter_state_parse, AT(state), GUARD_NONE },
+	{ "state", 0, "STATE", false, "running unfinished finished: ended failed (signal limit oom)", filter_state_parse, AT(state), GUARD_NONE },
 	{ "since", 0, "WHEN", false, "Only runs started in the last 7d, 12h, 30m, or since 2025-12-24", moment_parse, AT(since_ns), GUARD_NONE },
 	{ 0 }
 };

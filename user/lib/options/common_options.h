@@ -34,8 +34,6 @@ extern const struct option_row filter_rows[];
 int filter_word_add(void *filter_options, const char *word);
 /* Returns the filter with its tags, which point into @o. */
 struct run_filter filter_get(const struct filter_options *o);
-/* Returns the state as --state takes it. */
-const char *filter_state_word(enum state_filter state);
 /* Returns true if any of the options was given. */
 bool filter_is_given(const struct filter_options *o);
 

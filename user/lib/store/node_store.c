@@ -196,13 +196,15 @@ static int64_t listed_number(const json_t *o, const char *key, unsigned decimals
 		       : -1;
 }
 
-static enum run_state listed_state(const json_t *o)
+/* An agent of an earlier version sends "finished" for all that have ended. */
+static enum state_filter listed_state(const json_t *o)
 {
 	const char *text = json_string_value(json_object_get(o, "state"));
 
-	if (text && !strcmp(text, "running"))
-		return RUN_RUNNING;
-	return text && !strcmp(text, "finished") ? RUN_FINISHED : RUN_UNFINISHED;
+	for (int i = ONLY_RUNNING; text && i < NR_STATE_FILTERS; i++)
+		if (!strcmp(text, run_state_word((enum state_filter)i)))
+			return (enum state_filter)i;
+	return ONLY_UNFINISHED;
 }
 
 static char *listed_tags(json_t *o)
@@ -237,6 +239,8 @@ static void listed_needed(struct memory_needed *n, const json_t *o)
 
 static int listed_run_read(struct stored_run *r, json_t *o)
 {
+	enum state_filter state = listed_state(o);
+
 	*r = (struct stored_run){
 		.id = json_integer_value(json_object_get(o, "id")),
 		.uuid = listed_text(o, "run"),
@@ -248,7 +252,12 @@ static int listed_run_read(struct stored_run *r, json_t *o)
 		.note = listed_text(o, "note"),
 		.tags = listed_tags(o),
 		.start_epoch_ns = member_read_epoch(o, "start_time"),
-		.state = listed_state(o),
+		.state = state == ONLY_RUNNING      ? RUN_RUNNING
+			 : state == ONLY_UNFINISHED ? RUN_UNFINISHED
+						    : RUN_FINISHED,
+		.cause = state == ONLY_LIMIT ? CAUSE_LIMIT
+			 : state == ONLY_OOM ? CAUSE_OOM
+					     : CAUSE_NONE,
 		.is_complete = json_is_true(json_object_get(o, "complete")),
 		.exit_code = listed_number(o, "exit_code", 0),
 		.signal = listed_number(o, "signal", 0),

@@ -93,8 +93,8 @@ static char *text_duplicate(struct row *r, const char *text)
 static int stored_run_read(struct row *r, struct stored_run *run)
 {
 	struct run_row row = { 0 };
+	int summary_at = row_read(r, &run_table, &row);
 
-	row_read(r, &run_table, &row);
 	*run = row.run;
 	if (!r->err && row.needed_witness && row.needed_bound)
 		needed_set_source(&run->needed, row.needed_witness, row.needed_bound);
@@ -106,6 +106,8 @@ static int stored_run_read(struct row *r, struct stored_run *run)
 		run->state = RUN_RUNNING;
 	else
 		run->state = RUN_UNFINISHED;
+	if (!r->err && sqlite3_column_type(r->s, summary_at) == SQLITE_TEXT)
+		run->cause = run_cause_read(row_text(r, summary_at));
 	return r->err;
 }
 
@@ -171,6 +173,9 @@ static int runs_prepare(struct database *d, sqlite3_stmt **runs)
 
 	sqlite3_str_appendall(text, "SELECT ");
 	table_put_names(text, &run_table);
+	sqlite3_str_appendall(text,
+			      ", CASE WHEN ended AND (exit_code > 0 OR signal > 0) THEN"
+			      " (SELECT summary FROM run_text WHERE run_text.run = run.id) END");
 	sqlite3_str_appendall(text, where_wanted);
 	sql = sqlite3_str_finish(text);
 	rc = sql ? sqlite3_prepare_v2(d->db, sql, -1, runs, NULL) : SQLITE_NOMEM;
@@ -381,22 +386,6 @@ void stored_run_done(struct stored_run *r)
 	free(r->note);
 	free(r->tags);
 	free(r->stall);
-}
-
-bool stored_run_is(const struct stored_run *r, enum state_filter f)
-{
-	switch (f) {
-	case ONLY_RUNNING:
-		return r->state == RUN_RUNNING;
-	case ONLY_FINISHED:
-		return r->state == RUN_FINISHED;
-	case ONLY_UNFINISHED:
-		return r->state == RUN_UNFINISHED;
-	case ONLY_FAILED:
-		return r->exit_code > 0 || r->signal > 0;
-	default:
-		return true;
-	}
 }
 
 int stored_runs_append(struct stored_runs *all, const struct stored_run *r)

@@ -6,12 +6,7 @@
 #include "run/stall_state.h"
 #include "run/summary.h"
 #include "store/database.h"
-
-enum run_state {
-	RUN_RUNNING,    /* being recorded */
-	RUN_FINISHED,   /* has a summary */
-	RUN_UNFINISHED, /* its recorder has exited without a summary */
-};
+#include "store/run_state.h"
 
 /* A run as in lists. Unknown numbers are -1, unknown strings NULL. */
 struct stored_run {
@@ -22,6 +17,7 @@ struct stored_run {
 	uint64_t start_epoch_ns;
 	uint64_t edited_ns; /* epoch; last edit of name, tags or note; 0: never */
 	enum run_state state;
+	enum run_cause cause; /* of a failed run */
 	bool is_complete;
 	int64_t exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost;
 	struct memory_needed needed; /* unknown if it has no witness */
@@ -34,7 +30,6 @@ struct stored_runs {
 	size_t nr, room;
 };
 
-enum state_filter { ANY_STATE, ONLY_RUNNING, ONLY_FINISHED, ONLY_UNFINISHED, ONLY_FAILED };
 enum run_order { BY_START, BY_MEMORY, BY_NAME, BY_VALUE };
 
 /* Members that are NULL or 0 match all runs. */
@@ -66,7 +61,6 @@ int query_runs(struct database *d, size_t source, const struct run_filter *f,
 int query_stall(struct database *d, int64_t id, int64_t *last, struct stall_state *stall);
 /* Returns the memory that the run needed, in bytes; -1 if unknown. */
 int64_t run_needed_bytes(const struct stored_run *r);
-bool stored_run_is(const struct stored_run *r, enum state_filter state);
 void stored_run_done(struct stored_run *r);
 /* Appends @r and takes ownership of its strings. Returns 0 or -ENOMEM. */
 int stored_runs_append(struct stored_runs *all, const struct stored_run *r);

@@ -11,12 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const states[] = {
-	[RUN_RUNNING] = "running",
-	[RUN_FINISHED] = "finished",
-	[RUN_UNFINISHED] = "unfinished",
-};
-
 /* Formats the exit status as a shell reports it; "-" if unknown. */
 static void run_format_status(char *out, size_t size, const struct stored_run *r)
 {
@@ -84,11 +78,6 @@ static const struct {
 	[RUN_COMMAND] =   { "command", NULL, "command" },
 };
 /* clang-format on */
-
-const char *run_state_name(enum run_state state)
-{
-	return states[state];
-}
 
 const char *run_column_key(size_t i)
 {
@@ -233,7 +222,7 @@ bool run_column_is_text(size_t col)
 bool run_column_text(enum run_column col, const struct stored_run *r, const char **text)
 {
 	const char *const texts[NR_RUN_COLUMNS] = {
-		[RUN_STATE] = states[r->state],
+		[RUN_STATE] = run_state_word(stored_run_state(r)),
 		[RUN_WITNESS] = *r->needed.witness ? r->needed.witness : NULL,
 		[RUN_BOUND] = *r->needed.bound ? r->needed.bound : NULL,
 		[RUN_NAME] = r->name,

@@ -49,8 +49,6 @@ struct run_columns {
 	size_t nr_runs;
 };
 
-/* Returns "running", "finished" or "unfinished". */
-const char *run_state_name(enum run_state state);
 /* Returns the key of column @i in JSON and CSV, or NULL beyond the last column. */
 const char *run_column_key(size_t i);
 /* Returns the short name of a column, or its key if it has none. */

@@ -371,7 +371,7 @@ static void run_put_json(struct jsonw *j, const struct stored_run *r, const char
 	run_put_json_tags(j, r->tags);
 	jsonw_string(j, "note", r->note);
 	jsonw_decimal(j, "start_time", r->start_epoch_ns / 1000, 6);
-	jsonw_string(j, "state", run_state_name(r->state));
+	jsonw_string(j, "state", run_state_word(stored_run_state(r)));
 	if (r->stall)
 		stall_state_write(r->stall, j);
 	if (r->state == RUN_FINISHED)

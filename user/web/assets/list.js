@@ -37,10 +37,9 @@ function stalledOf(run) {
 function stateOf(run) {
 	if (run.state === "running")
 		return [`running, ${seconds(Math.max(0, Date.now() / 1000 - run.start_time))} so far`, "live"];
-	if (run.state === "unfinished") return ["end not seen", "bad"];
-	if (has(run.signal)) return [`killed by signal ${run.signal}`, "bad"];
-	if (!has(run.exit_code)) return ["ended", "plain"];
-	return run.exit_code ? [`exit ${run.exit_code}`, "bad"] : ["exit 0", "good"];
+	if (run.state === "ended") return [run.state, has(run.exit_code) ? "good" : "plain"];
+	if (has(run.signal)) return [run.state === "signal" ? `signal ${run.signal}` : run.state, "bad"];
+	return [run.exit_code ? `${run.state}, exit ${run.exit_code}` : run.state, "bad"];
 }
 
 function chooser(run) {
