@@ -545,7 +545,7 @@ class Others(Waiting):
         self.until(other, "sleep")
         found, _ = self.until(other, "unknown", user=NOBODY)
         self.assertEqual(found["unread"], ["channel", "call"])
-        self.assertIn("not readable without root", found["text"])
+        self.assertIn("only root and its user can see for what", found["text"])
 
     def test_what_is_no_process(self):
         with subprocess.Popen(["true"]) as ended:

@@ -71,7 +71,7 @@ class Locks(Naming):
         holder = self.holder(self.of_bytes(F_OFD_SETLK, fcntl.F_WRLCK, 50, 10))
         self.child(self.asker(self.of_bytes(F_OFD_SETLKW, fcntl.F_WRLCK, 0, 5)))
         found = self.waits(self.asker(self.of_bytes(F_OFD_SETLKW, fcntl.F_WRLCK, 50, 5)),
-                           f"a lock (of an open file, bytes 50-54) on {self.file}, held by {holder} ", "lock")
+                           f"a lock (open file description, bytes 50-54) on {self.file}, held by {holder} ", "lock")
         self.held_by(found, holder)
 
     def test_a_flock_is_not_held_by_what_has_a_posix_lock(self):
@@ -94,7 +94,7 @@ class Locks(Naming):
         self.held_by(found, holder)
         holder = self.holder(self.of_bytes(fcntl.F_SETLK, fcntl.F_WRLCK, 0, 10))
         found = self.waits(self.asker(self.of_bytes(F_OFD_SETLKW, fcntl.F_RDLCK, 0, 1)),
-                           "a lock (of an open file, bytes 0-0) on", "lock")
+                           "a lock (open file description, bytes 0-0) on", "lock")
         self.held_by(found, holder)
 
     def test_what_has_a_lock_to_read_and_wants_to_write_is_not_its_own_holder(self):
@@ -118,7 +118,7 @@ class Locks(Naming):
         held = self.holder(self.of_bytes(F_OFD_SETLK, fcntl.F_WRLCK, 0, 10))
         own = self.holder(self.of_bytes(fcntl.F_SETLK, fcntl.F_WRLCK, 20, 10), user=NOBODY)
         posix = self.holder(self.of_bytes(fcntl.F_SETLK, fcntl.F_WRLCK, 40, 10))
-        for first, says, peers in ((0, "held by no process that may be looked at", []), (20, f"held by {own} ", [own]),
+        for first, says, peers in ((0, "held by no process that this user may read", []), (20, f"held by {own} ", [own]),
                                    (40, f"held by {posix} ", [posix])):
             found = self.waits(self.asker(self.of_bytes(F_OFD_SETLKW, fcntl.F_WRLCK, first, 5)), says, "lock", user=NOBODY)
             self.assertEqual([p["pid"] for p in found["peer"]], peers, held)
@@ -213,7 +213,7 @@ class FileServers(Naming):
     def test_an_ordinary_user_sees_the_mount_and_not_which_process_of_root_serves_it(self):
         pid = self.stuck(lambda: os.open(self.file("none"), os.O_RDONLY), user=NOBODY)
         found, _ = self.until(pid, "file-server", user=NOBODY)
-        self.assertIn(f"at {self.place} (fuse.hangs), served by no process that may be looked at, file", found["text"])
+        self.assertIn(f"at {self.place} (fuse.hangs), served by no process that this user may read, file", found["text"])
 
 
 class Stops(Naming):
@@ -279,9 +279,9 @@ class Stops(Naming):
     def test_frozen_with_a_cgroup_above_as_any_user_sees(self):
         done = 0
         for root, control, on, off, how in (
-            ("/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED", "THAWED in freezer.state"),
-            ("/sys/fs/cgroup/unified", "cgroup.freeze", "1", "0", "0 in cgroup.freeze"),
-            ("/sys/fs/cgroup", "cgroup.freeze", "1", "0", "0 in cgroup.freeze"),
+            ("/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED", "THAWED to freezer.state"),
+            ("/sys/fs/cgroup/unified", "cgroup.freeze", "1", "0", "0 to cgroup.freeze"),
+            ("/sys/fs/cgroup", "cgroup.freeze", "1", "0", "0 to cgroup.freeze"),
         ):
             home = pathlib.Path(root, "cgroup.procs")
             if not home.exists():
@@ -293,7 +293,7 @@ class Stops(Naming):
                 (group / "below" / "cgroup.procs").write_text(str(pid))
                 (group / control).write_text(on)
                 for user in (None, NOBODY):
-                    found, _ = self.until(pid, "frozen", user=user, says=f"frozen with the cgroup /{group.name}; it goes on with {how}")
+                    found, _ = self.until(pid, "frozen", user=user, says=f"frozen with the cgroup /{group.name}; to continue it, write {how}")
                     self.assertEqual(found["object"], f"/{group.name}")
                 done += 1
             finally:
@@ -517,7 +517,7 @@ class Addresses(Naming):
     def test_an_ordinary_user_sees_the_address_and_not_which_process_of_another_listens(self):
         address, _ = self.full_listener(socket.AF_UNIX, self.path("socket"))
         os.chmod(address, 0o777)
-        self.connects(socket.AF_UNIX, address, f"to {address}; the listener, whose queue is full: no process that may be looked at", user=NOBODY)
+        self.connects(socket.AF_UNIX, address, f"to {address}; the listener, whose queue is full: no process that this user may read", user=NOBODY)
 
     def test_connect_to_a_port_of_this_machine_with_a_full_queue(self):
         for family, any_address, to in ((socket.AF_INET, "127.0.0.1", "127.0.0.1"), (socket.AF_INET, "0.0.0.0", "127.0.0.1"),

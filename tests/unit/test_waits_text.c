@@ -39,7 +39,7 @@ static void a_sentence_names_what_is_waited_for_and_who_has_it(void **state)
 			    "waits for a lock (flock) on /data/x.lock, held by no process");
 	w.unread = WAIT_NO_OTHERS;
 	assert_string_equal(said(&w), "waits for a lock (flock) on /data/x.lock, held by no "
-				      "process that may be looked at");
+				      "process that this user may read");
 	w = (struct wait){ .kind = WAIT_DISK,
 			   .state = 'D',
 			   .channel = "folio_wait_bit_common",
@@ -60,8 +60,7 @@ static void a_sentence_names_what_is_waited_for_and_who_has_it(void **state)
 	assert_string_equal(said(&w), "waits for the file system at /home (nfs4), served by "
 				      "nas:/export/home, file /home/x; uninterruptible");
 	w = (struct wait){ .kind = WAIT_UNREAD, .state = 'S' };
-	assert_string_equal(
-		said(&w), "waits; for what is not readable without root or the rights of its user");
+	assert_string_equal(said(&w), "waits, but only root and its user can see for what");
 	w = (struct wait){
 		.kind = WAIT_CHILD,
 		.peers = 9,
@@ -85,7 +84,7 @@ static void a_stop_is_put_down_to_the_terminal_only_if_the_signal_is_its(void **
 	w.object[0] = '\0';
 	assert_string_equal(said(&w), "stopped by a signal");
 	w.stop_signal = SIGTSTP;
-	assert_string_equal(said(&w), "stopped by SIGTSTP, as by Ctrl-Z");
+	assert_string_equal(said(&w), "stopped by SIGTSTP (Ctrl-Z)");
 	w.stop_signal = SIGSTOP;
 	assert_string_equal(said(&w), "stopped by a signal");
 }

@@ -139,8 +139,8 @@ static enum wait_kind nameless_look(struct wait *wait, struct other_end *end, in
 		enum wait_kind kind;
 	} words[] = {
 		{ "[signalfd]", "a signal (signalfd)", WAIT_SIGNAL },
-		{ "inotify", "a change of files (inotify)", WAIT_FILE },
-		{ "[fanotify]", "an access to files (fanotify)", WAIT_FILE },
+		{ "inotify", "a change to files (inotify)", WAIT_FILE },
+		{ "[fanotify]", "access to files (fanotify)", WAIT_FILE },
 		{ "[eventpoll]", "an epoll", WAIT_FILE },
 		{ "[io_uring]", "an io_uring", WAIT_FILE },
 	};

@@ -457,13 +457,13 @@ static const char *relation_word(const struct wait *wait)
 	case WAIT_MUTEX:
 		return "waits for a mutex that it holds";
 	case WAIT_PIPE_READ:
-		return "waits for what it would write into a pipe";
+		return "waits to read from a pipe that it writes";
 	case WAIT_PIPE_WRITE:
-		return "waits for it to read a full pipe";
+		return "waits for it to read from a full pipe";
 	case WAIT_RECEIVE:
-		return "waits for what it would send";
+		return "waits for data from it";
 	case WAIT_SEND:
-		return "waits for it to receive";
+		return "waits for it to receive data";
 	default:
 		return "waits for it";
 	}
@@ -483,7 +483,7 @@ static void reason_describe_chain(const struct waits *w, const struct wait_reaso
 					 i == 1 ? relation_word(link) : "waits for that");
 	}
 	if (r->behind > shown && used < size)
-		snprintf(out + used, size - used, "; %zu more wait behind %s", r->behind - shown,
+		snprintf(out + used, size - used, "; %zu more wait for %s", r->behind - shown,
 			 shown ? "them" : "it");
 }
 
@@ -497,7 +497,7 @@ void waits_reason_text(const struct waits *w, const struct wait_reason *r, char 
 		return;
 	out[0] = '\0';
 	if (!r->is_found) {
-		snprintf(out, size, "none of the processes lives");
+		snprintf(out, size, "all of the processes have ended");
 		return;
 	}
 	wait_text(cause, text, sizeof(text));
@@ -515,7 +515,7 @@ void waits_reason_text(const struct waits *w, const struct wait_reason *r, char 
 				text);
 	if (used < size && r->is_idle && !wait_is_event(cause) && cause->out_tid != cause->tid)
 		used += (size_t)snprintf(out + used, size - used,
-					 "; its thread %d goes on by itself (%s)", cause->out_tid,
+					 "; its thread %d continues by itself (%s)", cause->out_tid,
 					 wait_kind_name(cause->out_kind));
 	if (used < size)
 		reason_describe_chain(w, r, out, size);

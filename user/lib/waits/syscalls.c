@@ -118,9 +118,9 @@ static const struct {
 	{ "bit_wait_io", "the disk" }, { "submit_bio_wait", "the disk" }, { "__blkdev_direct_IO", "the disk" },
 	{ "blkdev_direct_IO", "the disk" }, { "blk_", "the disk" }, { "rq_qos_wait", "the disk" },
 	{ "iomap_dio", "the disk" }, { "__iomap_dio", "the disk" }, { "jbd2_", "the disk" }, { "xfs_buf_", "the disk" },
-	{ "xlog_", "the disk" }, { "btrfs_wait", "the disk" }, { "balance_dirty_pages", "the disk (too much is unwritten)" },
-	{ "percpu_rwsem_wait", "a lock of the kernel, as of a frozen file system" },
-	{ "sb_start_write", "a frozen file system to be thawed" },
+	{ "xlog_", "the disk" }, { "btrfs_wait", "the disk" }, { "balance_dirty_pages", "the disk (too many unwritten pages)" },
+	{ "percpu_rwsem_wait", "a kernel lock, for example of a frozen file system" },
+	{ "sb_start_write", "a frozen file system" },
 };
 /* clang-format on */
 

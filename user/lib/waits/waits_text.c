@@ -97,7 +97,7 @@ static void holder_describe(struct sentence *s, const struct wait *w, const char
 		peers_describe(s, w);
 	} else if (w->has_other_end) {
 		sentence_append(s, "%s%s", before,
-				w->unread & WAIT_NO_OTHERS ? "no process that may be looked at"
+				w->unread & WAIT_NO_OTHERS ? "no process that this user may read"
 							   : "no process");
 	}
 }
@@ -115,7 +115,7 @@ static void lock_describe(struct sentence *s, const struct wait *w)
 {
 	const char *kind = !strcmp(w->lock, "FLOCK")    ? "flock"
 			   : !strcmp(w->lock, "POSIX")  ? "POSIX"
-			   : !strcmp(w->lock, "OFDLCK") ? "of an open file"
+			   : !strcmp(w->lock, "OFDLCK") ? "open file description"
 							: "";
 
 	sentence_append(s, !strcmp(w->lock, "LEASE") ? "waits for the end of a lease"
@@ -168,7 +168,7 @@ static void disk_describe(struct sentence *s, const struct wait *w)
 	if (what)
 		sentence_append(s, ": waits for %s", what);
 	if (*w->channel)
-		sentence_append(s, what ? " (%s)" : ": in %s of the kernel", w->channel);
+		sentence_append(s, what ? " (%s)" : ": in the kernel function %s", w->channel);
 	if (*w->object)
 		sentence_append(s, ", file %s", w->object);
 	else if (*w->call)
@@ -217,8 +217,7 @@ static void socket_describe(struct sentence *s, const struct wait *w)
 		sentence_append(s, "waits for a connection%s%s", *w->object ? " on " : "",
 				w->object);
 	else if (w->kind == WAIT_CONNECT)
-		sentence_append(s, "waits to be connected%s%s", *w->object ? " to " : "",
-				w->object);
+		sentence_append(s, "waits to connect%s%s", *w->object ? " to " : "", w->object);
 	else if (!*w->object)
 		sentence_append(s, "waits to %s on a %ssocket", sends ? "send" : "receive",
 				w->is_unix ? "Unix " : "");
@@ -239,7 +238,7 @@ static void other_describe(struct sentence *s, const struct wait *w)
 	else if (*w->call)
 		sentence_append(s, "waits in %s()", w->call);
 	else if (*w->channel)
-		sentence_append(s, "waits in %s of the kernel", w->channel);
+		sentence_append(s, "waits in the kernel function %s", w->channel);
 	else
 		sentence_append(s, "waits");
 	if (*w->object)
@@ -248,12 +247,11 @@ static void other_describe(struct sentence *s, const struct wait *w)
 
 static void throttle_describe(struct sentence *s, const struct wait *w)
 {
-	sentence_append(
-		s,
-		"throttled: the cgroup %s has used up its CPU quota of %u.%02u CPUs; it goes on "
-		"with more in %s there, or with less to do at once",
-		w->object, w->quota_milli / 1000, w->quota_milli % 1000 / 10,
-		w->cgroup_is_v2 ? "cpu.max" : "cpu.cfs_quota_us");
+	sentence_append(s,
+			"throttled: the cgroup %s has used up its CPU quota of %u.%02u CPUs; raise "
+			"%s there, or run fewer threads at once",
+			w->object, w->quota_milli / 1000, w->quota_milli % 1000 / 10,
+			w->cgroup_is_v2 ? "cpu.max" : "cpu.cfs_quota_us");
 }
 
 static void stop_describe(struct sentence *s, const struct wait *w)
@@ -270,7 +268,7 @@ static void stop_describe(struct sentence *s, const struct wait *w)
 			which);
 		break;
 	case SIGTSTP:
-		sentence_append(s, "stopped by SIGTSTP, as by Ctrl-Z");
+		sentence_append(s, "stopped by SIGTSTP (Ctrl-Z)");
 		break;
 	default:
 		sentence_append(s, "stopped by a signal");
@@ -288,10 +286,10 @@ static void ended_describe(struct sentence *s, const struct wait *w)
 		sentence_append(s, "has ended");
 		break;
 	case WAIT_HIDDEN:
-		sentence_append(s, "lives, but /proc does not show it to this user (hidepid)");
+		sentence_append(s, "is alive, but /proc hides it from this user (hidepid)");
 		break;
 	case WAIT_RUNS:
-		sentence_append(s, "runs, or is ready to");
+		sentence_append(s, "runs, or is ready to run");
 		break;
 	case WAIT_THROTTLED:
 		throttle_describe(s, w);
@@ -306,9 +304,9 @@ static void ended_describe(struct sentence *s, const struct wait *w)
 		sentence_append(s, "frozen with %s%s", *w->object ? "the cgroup " : "its cgroup",
 				w->object);
 		if (*w->object)
-			sentence_append(s, "; it goes on with %s there",
-					w->cgroup_is_v2 ? "0 in cgroup.freeze"
-							: "THAWED in freezer.state");
+			sentence_append(s, "; to continue it, write %s there",
+					w->cgroup_is_v2 ? "0 to cgroup.freeze"
+							: "THAWED to freezer.state");
 		break;
 	case WAIT_TRACED:
 		sentence_append(s, "stopped by its tracer");
@@ -322,9 +320,7 @@ static void ended_describe(struct sentence *s, const struct wait *w)
 		sentence_append(s, "%sdoes not reap it", w->peers ? " " : "");
 		break;
 	default:
-		sentence_append(
-			s,
-			"waits; for what is not readable without root or the rights of its user");
+		sentence_append(s, "waits, but only root and its user can see for what");
 		break;
 	}
 }
@@ -376,7 +372,7 @@ static void plain_describe(struct sentence *s, const struct wait *w)
 		if (*w->object)
 			sentence_append(s, "waits for %s", w->object);
 		else
-			sentence_append(s, "sleeps until a time");
+			sentence_append(s, "sleeps until a set time");
 		break;
 	case WAIT_SIGNAL:
 		sentence_append(s, "waits for %s", *w->object ? w->object : "a signal");
@@ -412,7 +408,7 @@ static void kind_describe(struct sentence *s, const struct wait *w)
 	else
 		plain_describe(s, w);
 	if (w->has_timeout && (w->kind == WAIT_POLL || w->kind == WAIT_FUTEX))
-		sentence_append(s, ", or until a time");
+		sentence_append(s, ", or until a timeout");
 }
 
 /* Names what was unreadable, if the reason is known only in part. */
@@ -426,10 +422,8 @@ static void unread_describe(struct sentence *s, const struct wait *w)
 			s, " (its wait channel and system call are not readable without root)");
 	else if (!known && (w->unread & (WAIT_NO_CALL | WAIT_NO_FILES)) && *w->channel &&
 		 strchr("SD", w->state))
-		sentence_append(
-			s,
-			" (which is not readable: its system call or files need root, or it is a "
-			"program of 32 bits)");
+		sentence_append(s, " (unreadable: its system call or files need root, or it is a "
+				   "32-bit program)");
 }
 
 void wait_text(const struct wait *w, char *out, size_t size)
