@@ -73,7 +73,7 @@ class Default(MarksCase):
             b"a b=1\nbad": "invalid Influx line protocol in 1 of 2 lines",
             b"x" * 8193: "more than 8192 bytes",
             b"{}": "the message has neither begin nor end",
-            b"{": "the message is no JSON object",
+            b"{": "the message is not a JSON object",
         }
         run = self.run_bpfmon(python(f"print([send(d).decode() for d in {list(sent)}])"))
         for said, (message, expected) in zip(ast.literal_eval(run.stdout.decode()), sent.items(), strict=True):

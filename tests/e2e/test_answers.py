@@ -94,7 +94,7 @@ class Answers(CommandCase):
     def test_compare_says_what_changed_and_hides_the_rest(self):
         a, b = self.phases("a"), self.phases("b", 1.5)
         text = self.said("compare", a, b)
-        self.assertIn("  b.jsonl used 41 % more CPU time than a.jsonl (8.600 s against 6.100 s); 1 other value changed. One run each", text)
+        self.assertIn("  b.jsonl used 41 % more CPU time than a.jsonl (8.600 s against 6.100 s); 1 other value changed. With one run each", text)
         table = text.split("\n\n")[2]
         self.assertEqual([line.split()[0] for line in table.splitlines()[1:5]], ["wall_seconds", "cpu_seconds", "rss_peak_upper_bytes", "cores_mean"])
         self.assertIn("--all shows them", table)
@@ -120,7 +120,7 @@ class Answers(CommandCase):
         self.assertEqual(self.steps("program", a, b), {"/bin/py": ([[1], [1]], [4, 6]), "/bin/sh": ([[3], [3]], [1, 1])})
         self.assertRegex(self.said("compare", "--by", "program", a, b), r"cpu_seconds  *a.jsonl procs  *b.jsonl procs .*\n  /bin/py +1 +1 +4.000 s +6.000 s")
         failed = self.bpfmon("compare", "--by", "phase", a, b, "--fail-if", "cpu_seconds > +20%")
-        self.assertEqual((failed.returncode, failed.stderr), (1, "bpfmon: failed: train: cpu_seconds: 7.500 s against 5.000 s, +50.0 % > +20% (may be noise; 4 runs of each side can tell)\n"))
+        self.assertEqual((failed.returncode, failed.stderr), (1, "bpfmon: failed: train: cpu_seconds: 7.500 s against 5.000 s, +50.0 % > +20% (may be noise; 4 runs of each side are needed)\n"))
         self.assertIn("the runs have no phases", self.said("compare", "--by", "phase", *(self.write(name) for name in "cd")))
 
     def test_phases_that_no_sample_tells_apart_have_only_their_time(self):

@@ -308,13 +308,13 @@ class Failures(BenchCase):
                 (["-L", "a", "1", "-L", "a", "2", "true"], "--parameter-list does not accept 'a 2'"),
                 (["-P", "a", "5", "1", "true"], "--parameter-scan does not accept 'a 5 1'"),
                 (["-P", "a", "1"], "--parameter-scan does not accept 'a'"),
-                (["true", "--", "true"], "'true' is before --"),
-                (["-p", "a", "-p", "b", "1", "2", "3"], "there are 3 commands and 2 of --prepare"),
+                (["true", "--", "true"], "unexpected 'true' before --"),
+                (["-p", "a", "-p", "b", "1", "2", "3"], "there are 3 commands, but 2 values of --prepare"),
                 (["-S", "", "true"], "--shell does not accept ''"),
                 (["-S", "sh 'x", "true"], "--shell does not accept"),
-                (["-N", "echo 'x"], "a quote that does not end"),
-                (["--tag", "case=x", "true"], "of the tag 'case'"),
-                (["--tag", "threads=9", "-L", "threads", "1,2", "true {threads}"], "'threads' is the name of a parameter"),
+                (["-N", "echo 'x"], "an unclosed quote"),
+                (["--tag", "case=x", "true"], "sets the tag 'case'"),
+                (["--tag", "threads=9", "-L", "threads", "1,2", "true {threads}"], "parameter 'threads' becomes a tag"),
                 ([word for i in range(61) for word in ("--tag", f"t{i}=x")] + ["true"], "at most 64 tags"),
                 (["-L", "bench", "1", "true"], "'bench'")):
             with self.subTest(words=words):

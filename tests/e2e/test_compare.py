@@ -139,7 +139,7 @@ class Groups(FilesCase):
         for more in [], ["--significant"]:
             done = compare(*words, *more)
             self.assertEqual(done.returncode, 0)
-            self.assertRegex(done.stderr.decode(), r"\Abpfmon: passed: wall_seconds: .* \(may be noise, p 0\.\d+(; about \d+ runs of each side can tell)?\)\n\Z")
+            self.assertRegex(done.stderr.decode(), r"\Abpfmon: passed: wall_seconds: .* \(may be noise, p 0\.\d+(; about \d+ runs of each side are needed)?\)\n\Z")
         (gate,) = json.loads(compare(*words, "--json").stdout)["fail_if"]
         self.assertEqual((gate["holds"], gate["beyond"], gate["may_be_noise"]), (False, True, True))
 
@@ -148,7 +148,7 @@ class Groups(FilesCase):
         words = ["--by", "build", *old, *new, "--fail-if", "wall_seconds > +10%"]
         done = compare(*words)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"(may be noise; 4 runs of each side can tell)", done.stderr)
+        self.assertIn(b"(may be noise; 4 runs of each side are needed)", done.stderr)
         self.assertEqual(compare(*words, "--significant").returncode, 2)
 
     def test_the_baseline_can_be_named(self):
@@ -156,7 +156,7 @@ class Groups(FilesCase):
         _, said = as_json("--by", "build", "--baseline", "new", *old, *new)
         self.assertEqual([group["name"] for group in said["groups"]], ["new", "old"])
         self.assertLess(said["values"]["wall_seconds"][1]["relative"], 0)
-        self.assert_refused("to be the baseline", "--by", "build", "--baseline", "older", *old, *new)
+        self.assert_refused("--baseline: no run has 'older' as build", "--by", "build", "--baseline", "older", *old, *new)
 
     def test_the_table_states_median_spread_p_and_method(self):
         old, new = self.two_groups(1.2)
@@ -188,7 +188,7 @@ class FailIf(FilesCase):
         said = self.check(1, "rss_peak_bytes > +10%", "wall_seconds > +1%", "minflt > 2")
         self.assertEqual(
             said,
-            "bpfmon: failed: rss_peak_bytes: 120 MiB against 100 MiB, +20.0 % > +10% (may be noise; 4 runs of each side can tell)\n"
+            "bpfmon: failed: rss_peak_bytes: 120 MiB against 100 MiB, +20.0 % > +10% (may be noise; 4 runs of each side are needed)\n"
             "bpfmon: failed: minflt: 3 > 2\n",
         )
 
@@ -216,10 +216,10 @@ class FailIf(FilesCase):
     def test_bad_expressions_are_one_line_and_exit_2(self):
         for expression, part in (
             ("rss_peek_bytes > 1", "the nearest is 'rss_peak_bytes'"),
-            ("rss_peak_bytes", "comes one of"),
-            ("rss_peak_bytes > many", "is no number"),
-            ("rss_peak_bytes > 10%", "has a sign"),
-            ("wall_seconds > +1MiB", "is no unit of"),
+            ("rss_peak_bytes", "expected one of"),
+            ("rss_peak_bytes > many", "expected a number, not 'many'"),
+            ("rss_peak_bytes > 10%", "a percentage needs a sign"),
+            ("wall_seconds > +1MiB", "is not a unit of"),
             ("pss_peak_bytes > +1%", "has no pss_peak_bytes"),
         ):
             self.assert_refused(part, self.before, self.after, "--fail-if", expression)
@@ -234,8 +234,8 @@ class FailIf(FilesCase):
 
 class Refusals(FilesCase):
     def test_a_run_alone_has_nothing_to_be_compared_with(self):
-        self.assert_refused("takes two runs", self.run_file("a.jsonl"))
-        self.assert_refused("takes two runs")
+        self.assert_refused("a comparison needs two", self.run_file("a.jsonl"))
+        self.assert_refused("a comparison needs two")
 
     def test_a_missing_file_and_a_file_that_is_not_a_run_are_named(self):
         one = self.run_file("a.jsonl")

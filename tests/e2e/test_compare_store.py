@@ -36,7 +36,7 @@ class FromTheStore(StoreCase):
     def test_too_few_or_missing_runs_are_an_error(self):
         self.assert_refused(self.bpfmon("compare", "--tag", "build=none"), "0 runs", "bpfmon list")
         self.assert_refused(self.bpfmon("compare", "1", "99"), "no run '99'")
-        self.assert_refused(self.bpfmon("compare"), "takes two runs")
+        self.assert_refused(self.bpfmon("compare"), "a comparison needs two")
         self.assert_refused(self.bpfmon("compare", "--by", "size"), "has no tag 'size'")
 
 

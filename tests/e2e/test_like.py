@@ -90,7 +90,7 @@ class Made(StoreCase):
         self.assertFalse(said["near"])
         self.assertNotIn("kind", said)
         self.assertGreater(said["neighbours"][0]["distance"], said["threshold"])
-        self.assertIn("unknown: nothing is near: the nearest run is at ", self.like(self.dir / "stranger.jsonl"))
+        self.assertIn("unknown: the nearest run has the distance ", self.like(self.dir / "stranger.jsonl"))
 
     def test_a_kind_that_the_filters_take_away_is_unknown(self):
         text = self.like(self.file("train"), "--name", "s*")
@@ -99,7 +99,7 @@ class Made(StoreCase):
 
     def test_the_text_has_the_neighbours(self):
         text = self.like(self.file("align"), "-k", "3", "--without-programs").splitlines()
-        self.assertRegex(text[0], r"align.jsonl: like align \([123] of the 3 nearest runs\); near is up to \d\.\d\d$")
+        self.assertRegex(text[0], r"align.jsonl: like align \([123] of the 3 nearest runs\); the limit of the distance is \d\.\d\d$")
         self.assertEqual(text[2].split(), ["distance", "run", "kind", "wall", "command"])
         self.assertEqual(len(text), 9)
 

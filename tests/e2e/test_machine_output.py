@@ -168,7 +168,7 @@ class ForPeople(RunsCase):
         table = self.tables(done.stdout)[0]
         self.assertEqual([row[:2] for row in table], [["gate", "result"], ["`cpu_seconds > +10%`", "**fail**"], ["`wall_seconds > 1h`", "pass"]])
         self.assertTrue(table[1][2].startswith("0.300 s against 0.100 s, +200.0 % "), table)
-        self.assertIn("4 runs of each side can tell", table[1][2])
+        self.assertIn("4 runs of each side are needed", table[1][2])
         self.assertIn("bpfmon: failed: cpu_seconds", done.stderr)
         self.assertNotIn("| gate |", self.printed("compare", "a.jsonl", "b.jsonl", "-f", "markdown"))
         rows = self.tables(self.bpfmon(*words, "--by", "span", cwd=self.dir).stdout)[0][1:]

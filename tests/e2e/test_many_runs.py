@@ -87,7 +87,7 @@ class Distributions(ManyCase):
                 for line in text.splitlines():
                     (bars if "|" in line or "│" in line else head).append(line)
                 self.assertEqual([line.split()[-1] for line in bars], counts)
-                self.assertIn(f"{said['absent']:,} more without it", " ".join(" ".join(head).split()))
+                self.assertIn(f"{said['absent']:,} more lack this value", " ".join(" ".join(head).split()))
                 self.assertTrue(all(len(line) <= width for line in head + bars), text)
                 self.assertIn(full, text)
                 self.assertTrue(locale != "C" or text.isascii(), text)
@@ -224,7 +224,7 @@ class Unusual(ManyCase):
 
     def test_of_few_runs_it_says_so(self):
         self.change("DELETE FROM run WHERE id > 7")
-        self.assertIn("7 runs of 3 names are judged by fewer than 8 runs that ended well, below 4 by failure alone", " ".join(self.text("--unusual").split()))
+        self.assertIn("7 runs of 3 names are judged by fewer than 8 successful runs, below 4 by failure alone", " ".join(self.text("--unusual").split()))
         said = self.unusual()
         self.assertEqual((said["judged"], said["too_few_runs"], said["too_few_groups"]), (0, 7, 3))
         self.change("UPDATE run SET wall_ns = wall_ns * 1000 WHERE id = 6")

@@ -186,7 +186,7 @@ class LastRuns(StoreCase):
         self.assertIn("run 3 (the last of 2 runs named 'align') against the run before it", said)
         self.assertEqual(compared("align", "sort")[0], ["3", "sort"])
         self.assertEqual(compared("~1", "~0")[0], ["4", "5"])
-        self.assert_refused(self.bpfmon("compare", "sort"), "takes two runs", "'sort' is one")
+        self.assert_refused(self.bpfmon("compare", "sort"), "a comparison needs two runs", "'sort' is only one")
 
 
 class Compared(NamedRunCase):
@@ -201,4 +201,4 @@ class Compared(NamedRunCase):
         self.assertEqual(self.sides("align", "sort"), ["bpfmon", "GNU time"])
         self.assert_refused(self.refused("compare", "./align", "sort"), "./align", "neither a run of bpfmon")
         (self.here / "sort").write_text(GNU_TIME * 2)
-        self.assert_refused(self.refused("compare", "align", "sort"), "several blocks")
+        self.assert_refused(self.refused("compare", "align", "sort"), "several runs of GNU time")

@@ -183,7 +183,7 @@ class Killed(HistoryCase):
             os.kill(pid, signal.SIGKILL)
         wait_for(lambda: "trouble" in self.of_itself()["history"], "the agent to know")
         self.bpfmon("-q", "--agent", self.socket, "--", "true")
-        self.assertEqual(self.said.read_text().count("the historian process has ended"), 1)
+        self.assertEqual(self.said.read_text().count("the history process has ended"), 1)
 
     def test_a_job_of_an_agent_that_was_killed_is_unfinished_and_adopted_by_the_next(self):
         agent = self.start_agent()
@@ -466,7 +466,7 @@ class Users(HistoryCase):
 
     def test_another_store_is_none_of_the_node(self):
         said = self.bpfmon("list", "--node", "--store", self.store, code=2)
-        self.assertIn(f"to read '{self.store}', leave out --node", said)
+        self.assertIn(f"cannot be combined with --store; to read '{self.store}', leave out --node", said)
         usual = {**os.environ, "BPFMON_STORE": "/nonexistent", "BPFMON_AGENT": str(self.socket)}
         self.assertIn("7801", self.bpfmon("list", "--node", env=usual))
 

@@ -179,7 +179,7 @@ class Shown(CommandCase):
         self.assertEqual(first(self.rows("--limit", "1", "--sort", "name", "--each", run=run)), [names[0], "(29"])
         self.assertLessEqual(max(map(len, self.by_span(run=run, env={"COLUMNS": "80"}).splitlines())), 80)
         for words in (("--json", "--sort", "cpu"), ("--json", "--all"), ("--all", "--limit", "3")):
-            self.assert_refused(self.bpfmon("show", run, "--by", "span", *words), "there is no")
+            self.assert_refused(self.bpfmon("show", run, "--by", "span", *words), "cannot be combined with")
 
     def test_what_is_outside_of_spans_has_no_cell_that_looks_like_a_number_below_zero(self):
         rest = next(row for row in self.rows(env={"COLUMNS": "120"}) if row[0] == "(rest")
@@ -255,7 +255,7 @@ class Compared(CommandCase):
 
     def test_an_expression_holds_for_a_step_and_names_it(self):
         pair = self.pair()
-        failed = "bpfmon: failed: build/link: cpu_seconds: 3.000 s against 2.000 s, +50.0 % > +40% (may be noise; 4 runs of each side can tell)\n"
+        failed = "bpfmon: failed: build/link: cpu_seconds: 3.000 s against 2.000 s, +50.0 % > +40% (may be noise; 4 runs of each side are needed)\n"
         self.compare(*pair, "--fail-if", "cpu_seconds > +40%", code=1, stderr=failed)
         self.compare(*pair, "--fail-if", "cpu_seconds > +60%")
         held = json.loads(self.bpfmon("compare", "--by", "span", "--json", *pair, "--fail-if", "cpu_seconds > +40%").stdout)["fail_if"]

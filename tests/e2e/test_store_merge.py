@@ -25,7 +25,7 @@ class Merge(CommandCase):
             self.record("--name", name, "--tag", "k=v", env={"BPFMON_STORE": str(other)})
         self.record("--name", "own")
         self.assertIn("2 runs added", self.store_does("merge", other))
-        self.assertIn("0 runs added, 0 completed that were there in part, 2 were", self.store_does("merge", other))
+        self.assertIn("0 runs added, 0 completed (they were incomplete), 2 were", self.store_does("merge", other))
         self.assertEqual(self.names(), ["own", "x", "y"])
         with_other = {"env": {"BPFMON_STORE": str(other)}}
         for name in ("x", "y"):
@@ -76,7 +76,7 @@ class Merge(CommandCase):
         out.write_bytes(json.dumps({**json.loads(meta), "command": ["x" * (70 << 20)]}).encode() + b"\n" + rest)
         done = self.bpfmon("store", "merge", out)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("its line meta has 70 MiB, but the limit of a store is 64; write it to a file", done.stderr)
+        self.assertIn("its meta line has 70 MiB, and a store accepts at most 64; write the run to a file", done.stderr)
         self.assertIn("0 runs added", done.stdout)
 
     def test_a_long_run_is_drawn_with_its_spike(self):
@@ -246,7 +246,7 @@ class Edited(CommandCase):
         for source in (self.other, None):
             for name in ("second", "third"):
                 self.edit(self.other, name)
-                took = self.merge(source or self.export(self.other), "1 were there already, 1 of these with a later edit")
+                took = self.merge(source or self.export(self.other), "1 were there already, 1 of these updated from a later edit")
                 self.assertEqual(took, name)
             self.assertEqual(self.merge(source or self.export(self.other), "1 were there already\n"), name)
         was, now = read_lines(self.file), read_lines(self.export(self.store))

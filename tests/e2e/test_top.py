@@ -108,9 +108,9 @@ class Replay(TopCase):
         pid = run.summary["limit"]["pid"]
         self.start(out)
         t = self.terminal
-        t.expect("event", "ended beyond rss<50MiB: ", f", most of it in python3 ({pid}) at ")
+        t.expect("event", "ended by limit rss<50MiB: ", f", most of it in python3 ({pid}) at ")
         t.press("p")
-        t.expect("ended beyond rss<50MiB after ", "q quit")
+        t.expect("ended by limit rss<50MiB after ", "q quit")
         t.press("q")
         t.expect("status 0")
 

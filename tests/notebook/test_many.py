@@ -78,7 +78,7 @@ class Many(NotebookCase):
 
     def test_merge_takes_all_and_list_has_each_as_it_was(self):
         self.assertIn(f"{COUNT} runs added", self.merged)
-        self.assertIn(f"0 runs added, 0 completed that were there in part, {COUNT} were", self.merge(self.made))
+        self.assertIn(f"0 runs added, 0 completed (they were incomplete), {COUNT} were", self.merge(self.made))
         rows = {row["run"]: row for row in self.list()}
         self.assertEqual(len(rows), COUNT)
         for run in self.made:

@@ -69,30 +69,31 @@ static void what_has_no_sign_is_the_value_itself(void **state)
 static void what_is_no_expression_is_refused_in_one_line(void **state)
 {
 	(void)state;
-	refuse("", "a key comes first");
-	refuse("> +10%", "a key comes first");
-	refuse("\033[2J > 1", "a key comes first");
-	refuse("rss_peak_bytes", "comes one of");
-	refuse("rss_peak_bytes = 1", "comes one of");
-	refuse("rss_peak_bytes >> 1", "comes one of");
-	refuse("rss_peak_bytes =< 1", "comes one of");
-	refuse("rss_peak_bytes >", "is no number");
-	refuse("rss_peak_bytes > +", "is no number");
-	refuse("rss_peak_bytes > ++1", "is no number");
-	refuse("rss_peak_bytes > 1.2.3", "is no number");
-	refuse("rss_peak_bytes > .", "is no number");
-	refuse("rss_peak_bytes > nan", "is no number");
-	refuse("rss_peak_bytes > inf", "is no number");
-	refuse("rss_peak_bytes > 0x10", "is no unit");
-	refuse("rss_peak_bytes > 1e3", "is no unit");
-	refuse("rss_peak_bytes > 1 mB", "is no unit");
-	refuse("rss_peak_bytes > 1m", "is no unit");
-	refuse("rss_peak_bytes > 1s", "'s' is no unit of 'rss_peak_bytes'");
-	refuse("wall_seconds > 1KiB", "'KiB' is no unit of 'wall_seconds'");
-	refuse("minflt > 1KiB", "'KiB' is no unit of 'minflt'");
-	refuse("rss_peak_bytes > 10%", "a difference has a sign: +10%");
-	refuse("rss_peak_bytes > +10% and more", "is no unit");
-	refuse("wall_seconds > 11111111111111111111111111111111111111111111", "is no number");
+	refuse("", "it must begin with a key, as in: ");
+	refuse("> +10%", "it must begin with a key, as in: ");
+	refuse("\033[2J > 1", "it must begin with a key, as in: ");
+	refuse("rss_peak_bytes", "expected one of");
+	refuse("rss_peak_bytes = 1", "expected one of");
+	refuse("rss_peak_bytes >> 1", "expected one of");
+	refuse("rss_peak_bytes =< 1", "expected one of");
+	refuse("rss_peak_bytes >", "expected a number, not");
+	refuse("rss_peak_bytes > +", "expected a number, not");
+	refuse("rss_peak_bytes > ++1", "expected a number, not");
+	refuse("rss_peak_bytes > 1.2.3", "expected a number, not");
+	refuse("rss_peak_bytes > .", "expected a number, not");
+	refuse("rss_peak_bytes > nan", "expected a number, not");
+	refuse("rss_peak_bytes > inf", "expected a number, not");
+	refuse("rss_peak_bytes > 0x10", "is not a unit");
+	refuse("rss_peak_bytes > 1e3", "is not a unit");
+	refuse("rss_peak_bytes > 1 mB", "is not a unit");
+	refuse("rss_peak_bytes > 1m", "is not a unit");
+	refuse("rss_peak_bytes > 1s", "'s' is not a unit of 'rss_peak_bytes'");
+	refuse("wall_seconds > 1KiB", "'KiB' is not a unit of 'wall_seconds'");
+	refuse("minflt > 1KiB", "'KiB' is not a unit of 'minflt'");
+	refuse("rss_peak_bytes > 10%", "a percentage needs a sign, as in: +10%");
+	refuse("rss_peak_bytes > +10% and more", "is not a unit");
+	refuse("wall_seconds > 11111111111111111111111111111111111111111111",
+	       "expected a number, not");
 }
 
 static void an_error_for_an_unknown_key_names_the_nearest_one(void **state)
@@ -251,11 +252,11 @@ static void what_may_be_noise_does_not_hold_and_states_how_many_runs_tell(void *
 	j = judge(old, (double[]){ 105, 140, 160, 125 }, 4, line);
 	assert_true(j.is_beyond && !j.holds && j.noise == NOISE_POSSIBLE);
 	assert_string_equal(line, "minflt: 132.50 against 115, +15.2 % > +10% (may be noise, p "
-				  "0.34; about 21 runs of each side can tell)");
+				  "0.34; about 21 runs of each side are needed)");
 	j = judge(old, far, 3, line);
 	assert_true(j.is_beyond && j.holds && j.noise == NOISE_UNKNOWN);
 	assert_string_equal(line, "minflt: 210 against 110, +90.9 % > +10% (may be noise; 4 runs "
-				  "of each side can tell)");
+				  "of each side are needed)");
 	j = judge(old, near, 1, line);
 	assert_true(!j.is_beyond && !j.holds);
 	assert_string_equal(line, "minflt: 105 against 100, +5.0 % > +10%");

@@ -56,40 +56,40 @@ static const struct {
 } of_one_run_each[] = {
 	{ HEADS(1.7, 1, 1000000), HEADS(1.9, 1, 970000), 0,
 	  "b took 12 % longer than a (1.900 s against 1.700 s) and needed 3 % less memory (947 KiB against 977 KiB); "
-	  "nothing else changed. One run each cannot show what is noise." },
+	  "nothing else changed. With one run each, changes cannot be told from noise." },
 	{ HEADS(1.7, 1, 1000000), HEADS(1.9, 1, 1000000), 1,
-	  "b took 12 % longer than a (1.900 s against 1.700 s); no other value changed. One run each cannot show what is noise." },
+	  "b took 12 % longer than a (1.900 s against 1.700 s); no other value changed. With one run each, changes cannot be told from noise." },
 	{ HEADS(1.7, 1, 1000000) ",\"minflt\":1000", HEADS(1.9, 1, 1000000) ",\"minflt\":1001", 0,
-	  "b took 12 % longer than a (1.900 s against 1.700 s); nothing else changed by 1 % or more. One run each cannot show what is noise." },
+	  "b took 12 % longer than a (1.900 s against 1.700 s); nothing else changed by 1 % or more. With one run each, changes cannot be told from noise." },
 	{ HEADS(1.7, 1, 1000000) ",\"minflt\":1000,\"forks\":1", HEADS(1.9, 2.5, 1000000) ",\"minflt\":1100,\"forks\":2", 0,
 	  "b took 12 % longer than a (1.900 s against 1.700 s) and used 2.5 times the CPU time (2.500 s against 1.000 s); "
-	  "2 other values changed. One run each cannot show what is noise." },
+	  "2 other values changed. With one run each, changes cannot be told from noise." },
 	{ HEADS(1, 1, 1000000), HEADS(20, 0.5, 3000000), 0,
 	  "b took 20 times as long as a (20.000 s against 1.000 s), used 50 % less CPU time (0.500 s against 1.000 s) and needed "
-	  "3.0 times the memory (2.9 MiB against 977 KiB); nothing else changed. One run each cannot show what is noise." },
+	  "3.0 times the memory (2.9 MiB against 977 KiB); nothing else changed. With one run each, changes cannot be told from noise." },
 	{ HEADS(1, 0, 1000000), HEADS(1, 3, 1000000), 0,
-	  "b used more CPU time than a (3.000 s against 0.00 ms); nothing else changed. One run each cannot show what is noise." },
+	  "b used more CPU time than a (3.000 s against 0.00 ms); nothing else changed. With one run each, changes cannot be told from noise." },
 	{ HEADS(1000, 100, 1000), HEADS(1, 0, 4), 0,
 	  "b took 99.9 % less time than a (1.000 s against 1000.0 s), used 100 % less CPU time (0.00 ms against 100.0 s) and needed "
-	  "99.6 % less memory (4 B against 1.0 KiB); nothing else changed. One run each cannot show what is noise." },
+	  "99.6 % less memory (4 B against 1.0 KiB); nothing else changed. With one run each, changes cannot be told from noise." },
 	{ HEADS(1.7, 1, 1000000), HEADS(1.7, 1, 1000000), 0, "Nothing changed." },
 	{ HEADS(1.7, 1, 1000000), HEADS(1.7, 1, 1000000), 2, "No value changed." },
 	{ HEADS(1.7, 1, 1000000), HEADS(1.701, 1, 1000000), 0, "Nothing changed by 1 % or more." },
 	{ HEADS(1.7, 1, 1000000) ",\"minflt\":5", HEADS(1.701, 1, 1000000) ",\"minflt\":7", 0,
-	  "Time, CPU time and memory are the same within 1 %; 1 other value changed. One run each cannot show what is noise." },
+	  "Time, CPU time and memory are the same within 1 %; 1 other value changed. With one run each, changes cannot be told from noise." },
 	{ OK "\"minflt\":5", OK "\"majflt\":7", 0, "Nothing changed." },
 	{ OK "\"exit_code\":0", OK "\"exit_code\":3", 0,
-	  "b ended with 3, a with 0. Nothing else changed. One run each cannot show what is noise." },
+	  "b ended with 3, a with 0. Nothing else changed. With one run each, changes cannot be told from noise." },
 	{ OK "\"exit_code\":null,\"signal\":9,\"oom_kills\":2", OK "\"exit_code\":0,\"oom_kills\":0", 0,
-	  "b was not killed, a was killed by signal 9. For lack of memory 0 processes of b were killed, 2 of a. Nothing else changed. "
-	  "One run each cannot show what is noise." },
+	  "b was not killed, a was killed by signal 9. The kernel killed 0 processes of b for lack of memory, and 2 of a. Nothing else changed. "
+	  "With one run each, changes cannot be told from noise." },
 	{ "\"complete\":false,\"wall_seconds\":2", OK "\"wall_seconds\":3", 0,
-	  "b took 50 % longer than a (3.000 s against 2.000 s); nothing else changed. Not all of the runs are complete: they may have used more." },
+	  "b took 50 % longer than a (3.000 s against 2.000 s); nothing else changed. Some runs are incomplete: they may have used more than is shown." },
 	{ OK "\"rss_peak_bytes\":100,\"rss_peak_upper_bytes\":200,\"process_rss_peak_bytes\":50",
 	  OK "\"rss_peak_bytes\":300,\"rss_peak_upper_bytes\":220,\"process_rss_peak_bytes\":500", 0,
-	  "b needed 10 % more memory than a (220 B against 200 B); nothing else changed. One run each cannot show what is noise." },
+	  "b needed 10 % more memory than a (220 B against 200 B); nothing else changed. With one run each, changes cannot be told from noise." },
 	{ OK "\"rss_peak_bytes\":100,\"rss_peak_upper_bytes\":200", OK "\"rss_peak_bytes\":110", 0,
-	  "b needed 10 % more memory than a (110 B against 100 B); nothing else changed. One run each cannot show what is noise." },
+	  "b needed 10 % more memory than a (110 B against 100 B); nothing else changed. With one run each, changes cannot be told from noise." },
 };
 
 /* Five runs on each side: what each has, in turn. */
@@ -100,7 +100,7 @@ static const struct {
 	const char *verdict;
 } of_several_runs[] = {
 	{ 10, 12, 5, 5, 5,
-	  "b took 20 % longer than a (12.020 s against 10.020 s): more than noise; nothing else changed. What differs in CPU time may be noise." },
+	  "b took 20 % longer than a (12.020 s against 10.020 s): more than noise; nothing else changed. Differences in CPU time may be noise." },
 	{ 10, 12, 5, 6, 5,
 	  "b took 20 % longer than a (12.020 s against 10.020 s) and used 20 % more CPU time (6.000 s against 5.010 s): more than noise; nothing else changed." },
 	{ 10, 10.001, 5, 5, 5, "Nothing changed by more than noise." },
@@ -238,15 +238,15 @@ static void waiting_for_a_cpu_is_stated_beside_the_time(void **state)
 	} of[] = {
 		{ HEADS(1.7, 1, 100) QUEUE(0.1, 0), HEADS(1.9, 1, 100) QUEUE(0.155, 0),
 		  "b took 12 % longer than a (1.900 s against 1.700 s; of that, 0.155 s against "
-		  "0.100 s waiting for a CPU); nothing else changed. One run each cannot show what "
-		  "is noise." },
+		  "0.100 s waiting for a CPU); nothing else changed. With one run each, changes "
+		  "cannot be told from noise." },
 		{ HEADS(1.7, 1, 100) QUEUE(0.1, 2), HEADS(1.9, 1, 100) QUEUE(2, 2),
 		  "b took 12 % longer than a (1.900 s against 1.700 s; all threads together waited "
-		  "2.000 s against 0.100 s for a CPU); nothing else changed. One run each cannot "
-		  "show what is noise." },
+		  "2.000 s against 0.100 s for a CPU); nothing else changed. With one run each, "
+		  "changes cannot be told from noise." },
 		{ HEADS(1.7, 1, 100) QUEUE(0.001, 0), HEADS(1.9, 1, 100) QUEUE(0.001, 0),
-		  "b took 12 % longer than a (1.900 s against 1.700 s); nothing else changed. One "
-		  "run each cannot show what is noise." },
+		  "b took 12 % longer than a (1.900 s against 1.700 s); nothing else changed. With "
+		  "one run each, changes cannot be told from noise." },
 	};
 	struct pair p;
 
@@ -290,8 +290,8 @@ static void values_without_a_row_are_counted(void **state)
 	comparison_text_of(f, &p.c, NULL, NULL, 80);
 	fclose(f);
 	assert_non_null(strstr(text,
-			       "\n  1 of the same memory, 1 within 1 %, 2 equal, 2 of one side "
-			       "alone: --all shows\n  them\n"));
+			       "\n  1 other peaks of memory, 1 within 1 %, 2 equal, 2 on one side "
+			       "only: --all\n  shows them\n"));
 	assert_non_null(strstr(text, "  rss_peak_bytes    100 B    100 B         0 B       0 %\n"));
 	assert_null(strstr(text, "minflt"));
 	free(text);

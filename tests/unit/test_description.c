@@ -141,11 +141,11 @@ static void long_command_arrives_whole(void **state)
 static void what_is_no_description_is_refused(void **state)
 {
 	(void)state;
-	assert_refused("", "no JSON object");
-	assert_refused("[]", "no JSON object");
+	assert_refused("", "not a JSON object");
+	assert_refused("[]", "not a JSON object");
 	assert_refused("{}", "kind");
-	assert_refused(START "\"name\":\"a\",\"name\":\"b\"}", "no JSON object");
-	assert_refused(START "\"name\":\"a\\u0000b\"}", "no JSON object");
+	assert_refused(START "\"name\":\"a\",\"name\":\"b\"}", "not a JSON object");
+	assert_refused(START "\"name\":\"a\\u0000b\"}", "not a JSON object");
 	assert_refused(START "\"kernel\":\"Linux\"}", "'kernel' is not known");
 	assert_refused(START "\"cpus\":3}", "'cpus' is not known");
 	assert_refused(START "\"id\":\"x\"}", "'id' is not known");
@@ -172,7 +172,7 @@ static void value_of_another_type_is_refused(void **state)
 static void finding_of_another_shape_is_refused(void **state)
 {
 	(void)state;
-	assert_refused(START "\"system\":[]}", "no object");
+	assert_refused(START "\"system\":[]}", "must be an object");
 	assert_refused(START "\"system\":{\"nodes\":[[0,1]]}}", "nodes");
 	assert_refused(START "\"system\":{\"nr_nodes\":1,\"nodes\":[1]}}", "nodes");
 	assert_refused(START "\"system\":{\"nr_nodes\":1,\"nodes\":[[-1,1]]}}", "nodes");
@@ -181,7 +181,7 @@ static void finding_of_another_shape_is_refused(void **state)
 	assert_refused(START "\"limits\":{\"values\":{\"rlimit_nofile\":-1}}}", "values");
 	assert_refused(START "\"limits\":{\"values\":{\"rlimit_fun\":1}}}", "values");
 	assert_refused(START "\"limits\":{\"cpus_allowed\":\"0;1\"}}", "limits");
-	assert_refused(START "\"container\":\"docker\"}", "no object");
+	assert_refused(START "\"container\":\"docker\"}", "must be an object");
 	assert_refused(START "\"container\":{\"engine\":1}}", "engine");
 	assert_refused(START "\"variables\":[\"a\"]}", "variables");
 	assert_refused(START "\"variables\":{\"A=B\":\"c\"}}", "variables");
@@ -236,7 +236,7 @@ static void list_that_is_too_long_is_refused(void **state)
 static void depth_is_bounded(void **state)
 {
 	(void)state;
-	assert_repeated_is_refused(START "\"name\":", "[", 100000, "", "no JSON object");
+	assert_repeated_is_refused(START "\"name\":", "[", 100000, "", "not a JSON object");
 }
 
 static void more_variables_than_there_is_room_for_are_refused(void **state)

@@ -116,11 +116,11 @@ static void another_version_is_refused_as_that(void **state)
 static void what_is_no_request_is_refused(void **state)
 {
 	(void)state;
-	assert_refused("", 0, "no JSON object");
-	assert_refused("[]", 0, "no JSON object");
-	assert_refused("null", 0, "no JSON object");
-	assert_refused(HEAD TIME TWO "x", 2, "no JSON object");
-	assert_refused("{\"kind\":\"hello\",\"kind\":\"hello\"}", 0, "no JSON object");
+	assert_refused("", 0, "not a JSON object");
+	assert_refused("[]", 0, "not a JSON object");
+	assert_refused("null", 0, "not a JSON object");
+	assert_refused(HEAD TIME TWO "x", 2, "not a JSON object");
+	assert_refused("{\"kind\":\"hello\",\"kind\":\"hello\"}", 0, "not a JSON object");
 	assert_refused("{}", 0, "kind");
 	assert_refused("{\"kind\":[\"hello\"],\"version\":1}", 0, "kind");
 }
@@ -159,7 +159,8 @@ static void number_out_of_range_is_refused(void **state)
 	assert_refused(HEAD TIME "\"process_samples\":4294967297," TWO, 2, "process_samples");
 	assert_refused(HEAD TIME "\"pss_ppm\":500001," TWO, 2, "pss_ppm");
 	assert_refused(HEAD TIME "\"shown_to\":4294967296," TWO, 2, "shown_to");
-	assert_refused(HEAD TIME "\"duration_ns\":9223372036854775808," TWO, 2, "no JSON object");
+	assert_refused(HEAD TIME "\"duration_ns\":9223372036854775808," TWO, 2,
+		       "not a JSON object");
 	assert_refused(HEAD TIME "\"wait_tree\":1," TWO, 2, "wait_tree");
 	assert_refused(HEAD TIME "\"wait_tree\":null," TWO, 2, "wait_tree");
 }
@@ -168,13 +169,13 @@ static void metric_that_is_not_known_is_refused(void **state)
 {
 	(void)state;
 	assert_refused("{\"kind\":\"hello\",\"version\":1,\"follow\":\"command\"," TIME TWO, 2,
-		       "'metrics' is no list");
+		       "'metrics' is not a list");
 	assert_refused("{\"kind\":\"hello\",\"version\":1,\"follow\":\"command\","
 		       "\"metrics\":[\"rss\"]," TIME TWO,
-		       2, "'metrics' has one");
+		       2, "'metrics' has an unknown item");
 	assert_refused("{\"kind\":\"hello\",\"version\":1,\"follow\":\"command\","
 		       "\"metrics\":[0]," TIME TWO,
-		       2, "'metrics' has one");
+		       2, "'metrics' has an unknown item");
 }
 
 static void descriptors_must_be_those_that_came(void **state)

@@ -147,13 +147,11 @@ static void a_wrong_pattern_is_refused_with_its_line(void **state)
 	assert_refused("/x{a:service}",
 		       "a service, scope, slice or unit must be a whole component");
 	assert_refused("/*-*-*", "more than two * or {NAME} in one component");
-	assert_refused(
-		"/**.slice",
-		"** must be followed by the end of a name and another component, as in **.slice/");
+	assert_refused("/**.slice",
+		       "** must be followed by a suffix and another component, as in **.slice/");
 	assert_refused("/**.slice/**.slice/a", "more than one **");
-	assert_refused(
-		"/**/a",
-		"** must be followed by the end of a name and another component, as in **.slice/");
+	assert_refused("/**/a",
+		       "** must be followed by a suffix and another component, as in **.slice/");
 	assert_refused("/{a}/{b}/{c}/{d}/{e}/{f}/{g}", "more than 6 parts in {}");
 	assert_refused("/a{uid}", "the part uid must be a number: {uid:number}");
 	assert_refused("/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q", "too many parts");

@@ -58,14 +58,14 @@ static void what_is_none_is_refused_with_a_reason(void **state)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ "", "no JSON object" },
-		{ "[]", "no JSON object" },
+		{ "", "not a JSON object" },
+		{ "[]", "not a JSON object" },
 		{ "{\"span\":\"begin\"}", "'name' is missing" },
 		{ "{\"name\":\"x\"}", "'span' is neither" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"uid\":0}", "'uid' is not known" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"a\\n\\u001bb\":0}", "'a??b' is not known" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"pid\":-1}", "'pid' is of another type" },
-		{ "{\"span\":\"begin\",\"name\":\"x\",\"tags\":[]}", "'tags' is no object" },
+		{ "{\"span\":\"begin\",\"name\":\"x\",\"tags\":[]}", "'tags' is not an object" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"tags\":{\"a=\":\"b\"}}", "'tags' is not" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"tags\":{\"a\":1}}", "'tags' is not" },
 	};

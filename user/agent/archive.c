@@ -19,9 +19,8 @@ static void archive_abandon(struct archive *r)
 	if (r->listener.feed.is_broken)
 		return;
 	r->listener.feed.is_broken = true;
-	snprintf(r->trouble, sizeof(r->trouble), "the historian has ended");
-	log_warn(
-		"the historian process has ended: jobs are not saved until the agent is restarted");
+	snprintf(r->trouble, sizeof(r->trouble), "the history process has ended");
+	log_warn("the history process has ended: jobs are not saved until the agent is restarted");
 	loop_remove(&r->agent->loop, &r->stream);
 	loop_remove(&r->agent->loop, &r->control);
 }
@@ -130,13 +129,13 @@ int archive_pass_query(struct peer *p, struct request *r, char *why, size_t size
 		snprintf(why, size,
 			 archive->stream.fd < 0
 				 ? "this agent has no history; see [history] in its configuration"
-				 : "the historian process of this agent has ended");
+				 : "the history process of this agent has ended");
 		return -ENOENT;
 	}
 	err = message_send(archive->control.fd, CONTROL_READER, text, (size_t)n, &r->stream_fd, 1,
 			   0);
 	if (err)
-		snprintf(why, size, "the historian process does not answer; try again later");
+		snprintf(why, size, "the history process does not answer; try again later");
 	if (!err) { /* closed without shutdown: the historian uses it now */
 		descriptor_discard(&p->agent->loop.discard, r->stream_fd);
 		r->stream_fd = -1;

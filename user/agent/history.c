@@ -232,7 +232,7 @@ static void recorder_note_end(struct historian *h, int status)
 	}
 	if (now_ns - h->began_ns > LONGEST_PAUSE_NS)
 		h->pause_ns = FIRST_PAUSE_NS;
-	log_warn("the historian process has ended (%s %d); restarting it",
+	log_warn("the history process has ended (%s %d); restarting it",
 		 WIFSIGNALED(status) ? "signal" : "status",
 		 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	h->due_ns = now_ns + h->pause_ns;
@@ -397,9 +397,9 @@ static int answer_wait(int control_fd, char *why, size_t size)
 	if (got == 1 && c.type == CONTROL_READY)
 		return 0;
 	if (got == 1)
-		snprintf(why, size, "the historian process cannot drop its privileges: %s", c.text);
+		snprintf(why, size, "the history process cannot drop its privileges: %s", c.text);
 	else
-		snprintf(why, size, "the historian process did not start");
+		snprintf(why, size, "the history process did not start");
 	return got == 1 && c.value < 0 ? c.value : -ECHILD;
 }
 
@@ -416,7 +416,7 @@ int history_start(const struct history_options *o, struct history *h, char *why,
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) || (pid = fork()) < 0) {
 		err = -errno;
-		snprintf(why, size, "cannot start the historian process: %s", strerror(-err));
+		snprintf(why, size, "cannot start the history process: %s", strerror(-err));
 	}
 	if (!err && !pid)
 		historian_begin(o, &place, stream[1], control[1]);

@@ -261,7 +261,8 @@ int node_open(struct node *n, struct books *books, const struct cgroup_target *r
 	snprintf(n->hierarchy, sizeof(n->hierarchy), "%s",
 		 root->cg.is_v2 ? "unified" : root->controller);
 	node_job_begin(n, &n->whole, node_job_name("node", "the whole node"), NULL, NULL);
-	node_job_begin(n, &n->other, node_job_name("other", "what no rule knows"), NULL, &n->whole);
+	node_job_begin(n, &n->other, node_job_name("other", "cgroups without a rule"), NULL,
+		       &n->whole);
 	n->counts_blocks = metric_set_has_source(&books->tracker.usable, SOURCE_BLOCK);
 	return cgroups_open(&n->cgroups, root);
 }

@@ -96,8 +96,7 @@ static const char *any_number_compile(struct pattern *p, const char **at)
 			return "more than one **";
 	*at += 2 + length;
 	if (!length || **at != '/')
-		return "** must be followed by the end of a name and another component, as in "
-		       "**.slice/";
+		return "** must be followed by a suffix and another component, as in **.slice/";
 	return token_add(p, t);
 }
 

@@ -298,7 +298,7 @@ static void history_record(struct recording *r)
 			history_write(r);
 	}
 	if (got < 0)
-		log_warn("the historian process cannot read from the agent: %s", strerror(-got));
+		log_warn("the history process cannot read from the agent: %s", strerror(-got));
 	for (int i = 0; i < ATTEMPTS_AT_END && history_write(r) == -EAGAIN; i++)
 		nanosleep(&pause, NULL);
 }

@@ -91,11 +91,12 @@ static int bench_runs_read(struct showing *s)
 	stored_runs_done(&found);
 	source_close(&s->src);
 	if (!err && s->runs.nr < s->record->nr_measured)
-		log_warn("of %zu runs that were made the store has %zu; the others are in no "
-			 "figure",
+		log_warn("of %zu measured runs, the store has only %zu; the results leave out the "
+			 "others",
 			 s->record->nr_measured, s->runs.nr);
 	if (!err && s->spans.left_out)
-		log_warn("%" PRIu64 " spans are in no figure: their names are too many",
+		log_warn("%" PRIu64 " spans are left out of the results: there are too many "
+			 "different names",
 			 s->spans.left_out);
 	return err;
 }
@@ -179,7 +180,8 @@ static int exports_check(struct bench_options *o)
 	int err = 0;
 
 	if (o->json && o->exports[BENCH_JSON] && strcmp(o->exports[BENCH_JSON], "-") != 0) {
-		log_error("bench: --json and --export-json name two places for the same results");
+		log_error("bench: --json writes to stdout and cannot be combined with "
+			  "--export-json FILE");
 		return -EINVAL;
 	}
 	if (o->json)
@@ -316,7 +318,9 @@ static int result_print(const struct showing *s, const struct bench_result *r)
 		return err;
 	}
 	if (s->p->is_sequential && s->p->nr > 1)
-		fprintf(f, "  Not mixed%s: what changed in the machine is in the differences.\n",
+		fprintf(f,
+			"  Not in random order%s: the differences include any change of the "
+			"machine over time.\n",
 			s->o->sequence == SEQUENCE_BY_SETUP ? ", because of --setup" : "");
 	hint_print(f, s);
 	return 0;

@@ -52,7 +52,7 @@ static int advise_for_parse(void *to, const char *text)
 static const struct option_row advise_rows[] = {
 	{ "for", 0, "SYSTEM", false, "Print only the lines for slurm, k8s, nextflow or snakemake", advise_for_parse, AT(to), PROJECT_MAY },
 	{ "node-memory", 0, "SIZE", false, "Memory of the target nodes, as in 64GiB", size_parse, AT(node_bytes), GUARD_NONE },
-	{ "by", 0, "span|TAG", false, "span: for each name; TAG: the size (default: what explains most)", text_parse, AT(size_tag), PROJECT_MAY },
+	{ "by", 0, "span|TAG", false, "span: advise each span name; TAG: input size (default: best fit)", text_parse, AT(size_tag), PROJECT_MAY },
 	{ "format", 'f', "FORMAT", false, "Output format: text (default) or json", print_json_or_text_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
@@ -80,7 +80,7 @@ static int advise_parse(void *options, int argc, char **argv)
 	if (!err && o->size_tag && !strncmp(o->size_tag, OF_TAG, strlen(OF_TAG)))
 		o->size_tag += strlen(OF_TAG);
 	if (!err && o->size_tag && o->by_span)
-		return options_refuse("for spans there is no size of the input", o->size_tag);
+		return options_refuse("advice for spans cannot use the tag", o->size_tag);
 	if (!err && o->as == PRINT_JSON && o->to)
 		return options_refuse("--json cannot be combined with", "--for");
 	if (!err && o->size_tag && o->to)
@@ -283,9 +283,9 @@ static int span_groups_print(struct reading_spans *r)
 	jsonw_object_end(&j);
 	jsonw_newline(&j);
 	if (!err && !printed) {
-		log_error("no span can be used: the runs that match the filters have none that "
-			  "ended, with memory, CPU time and duration; 'bpfmon show RUN --by span' "
-			  "lists those of a run");
+		log_error("no span can be used: a span must have ended, and its memory, CPU time "
+			  "and duration must be known; 'bpfmon show RUN --by span' lists the spans "
+			  "of a run");
 		err = -ENODATA;
 	} else if (!err && is_json) {
 		err = jsonw_print(&j, stdout) ? -ENOMEM : 0;
@@ -316,7 +316,7 @@ static int advise_by_span(const struct advise_options *o, const struct stores *s
 	if (!err)
 		err = span_groups_print(&r);
 	if (r.groups.left_out)
-		log_warn("%" PRIu64 " spans are left out: they have too many names",
+		log_warn("%" PRIu64 " spans are left out: there are too many different names",
 			 r.groups.left_out);
 	span_groups_done(&r.groups);
 	return err;

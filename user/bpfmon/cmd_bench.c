@@ -123,13 +123,13 @@ static int sequence_parse(void *sequence, const char *text)
 static const struct option_row bench_rows[] = {
 	{ "runs", 'n', "N", false, "How often each command is run, 1 to 2000 (default 10)", runs_parse, AT(runs), GUARD_NONE },
 	{ "repeat", 'r', "N", false, "The same as --runs: hyperfine's letter for it", runs_parse, AT(runs), GUARD_NONE },
-	{ "warmup", 'w', "N", false, "Runs of each that do not count, before, 0 to 2000 (default 0)", warmups_parse, AT(warmups), GUARD_NONE },
+	{ "warmup", 'w', "N", false, "Warm-up runs of each command, not counted (0 to 2000, default 0)", warmups_parse, AT(warmups), GUARD_NONE },
 	{ "parameter-list", 'L', "X LIST", false, "{X} stands for each of LIST, as in -L threads 1,2,4", parameter_list_parse, 0, GUARD_NONE },
 	{ "parameter-scan", 'P', "X A B", false, "{X} stands for each number from A to B", parameter_scan_parse, 0, GUARD_NONE },
-	{ "parameter-step-size", 'D', "N", false, "How far apart these numbers are (default 1)", text_parse, AT(scan_step), GUARD_NONE },
+	{ "parameter-step-size", 'D', "N", false, "The step between these numbers (default 1)", text_parse, AT(scan_step), GUARD_NONE },
 	{ "setup", 's', "CMD", false, "Execute this before the first run of each command", setup_parse, 0, GUARD_ENVIRONMENT },
-	{ "prepare", 'p', "CMD", false, "Execute this before each run; once, or once for each command", prepare_parse, 0, GUARD_ENVIRONMENT },
-	{ "conclude", 'C', "CMD", false, "Execute this after each run; once, or once for each command", conclude_parse, 0, GUARD_ENVIRONMENT },
+	{ "prepare", 'p', "CMD", false, "Execute this before each run; give one, or one for each command", prepare_parse, 0, GUARD_ENVIRONMENT },
+	{ "conclude", 'C', "CMD", false, "Execute this after each run; give one, or one for each command", conclude_parse, 0, GUARD_ENVIRONMENT },
 	{ "cleanup", 'c', "CMD", false, "Execute this after the last run of each command", cleanup_parse, 0, GUARD_ENVIRONMENT },
 	{ "ignore-failure", 'i', NULL, false, "Go on when a command fails", flag_parse, AT(ignore_failure), GUARD_NONE },
 	{ "shell", 'S', "SHELL", false, "Execute commands by this shell (default sh); none: without", shell_parse, AT(shell), GUARD_ENVIRONMENT },
@@ -149,11 +149,11 @@ static const struct option_row bench_rows[] = {
 #define AT(field) offsetof(struct bench_options, recording.field)
 static const struct option_row bench_recording_rows[] = {
 	{ "interval", 0, "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, at least 10ms)", interval_parse, AT(interval_ns), GUARD_NONE },
-	{ "net", 0, NULL, false, "Count what sockets move, and TCP connections", flag_parse, AT(net), GUARD_NONE },
+	{ "net", 0, NULL, false, "Count socket traffic and TCP connections", flag_parse, AT(net), GUARD_NONE },
 	{ "io-kinds", 0, NULL, false, "Split read and written bytes: files, sockets, pipes, others", flag_parse, AT(io_kinds), GUARD_NONE },
 	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", flag_parse, AT(no_args), GUARD_NONE },
-	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", flag_parse, AT(verbose), GUARD_NONE },
-	{ "agent", 0, "SOCKET", false, "Go through the agent at SOCKET, even where it is not needed", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ "verbose", 'v', NULL, false, "Report what is loaded, what is missing, and output paths", flag_parse, AT(verbose), GUARD_NONE },
+	{ "agent", 0, "SOCKET", false, "Use the agent at SOCKET, even if bpfmon could measure directly", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 /* clang-format on */
@@ -238,8 +238,8 @@ static int parameter_names_check(const struct run_tags *tags, const struct param
 
 		if (!tags_have(tags, name))
 			continue;
-		log_error("bench: '%s' is the name of a parameter, which is a tag of each run, and "
-			  "of another tag (--tag, BPFMON_TAG_%s); rename one of them",
+		log_error("bench: parameter '%s' becomes a tag of each run, but --tag or "
+			  "BPFMON_TAG_%s sets that tag; rename one of them",
 			  name, name);
 		return -EINVAL;
 	}
@@ -260,8 +260,7 @@ static int bench_check_tags(const struct bench_options *o, const struct paramete
 				return options_refuse("bench: a parameter cannot be called",
 						      own[k]);
 		if (tags_have(tags, own[k]))
-			return options_refuse("bench: each run has another value of the tag",
-					      own[k]);
+			return options_refuse("bench: the benchmark itself sets the tag", own[k]);
 	}
 	if (nr_own + p->nr + tags->nr > MAX_TAGS) {
 		log_error("bench: a run has at most %d tags; %zu are the benchmark's, %zu "
@@ -304,8 +303,8 @@ static int steps_check(const struct bench_options *o, size_t nr_commands)
 	for (size_t i = 0; i < NR_BENCH_STEPS; i++) {
 		if (o->nr_steps[i] <= 1 || o->nr_steps[i] == nr_commands)
 			continue;
-		log_error("bench: there are %zu commands and %zu of --%s; give it once, or once "
-			  "for each command",
+		log_error("bench: there are %zu commands, but %zu values of --%s; give that option "
+			  "once, or once for each command",
 			  nr_commands, o->nr_steps[i], bench_step_names[i]);
 		return -EINVAL;
 	}
@@ -317,8 +316,8 @@ static int bench_check_commands(const struct bench_options *o)
 	size_t words = bench_words_count(o->common.words);
 
 	if (o->command && words) {
-		log_error("bench: '%s' is before --, and the words behind -- are the only command; "
-			  "without --, give each command as one word",
+		log_error("bench: unexpected '%s' before --: the words after -- are the only "
+			  "command; without --, quote each command as one word",
 			  o->common.words[0]);
 		return -EINVAL;
 	}
@@ -375,11 +374,12 @@ static int bench_plan(const struct bench_options *o, struct bench_plan *p)
 		return err;
 	err = bench_plan_make(p, &c);
 	if (err == -E2BIG)
-		log_error("bench: there are more than %d commands with all their parameters",
+		log_error("bench: commands and values of parameters make more than %d "
+			  "combinations; use fewer",
 			  MAX_BENCH_CASES);
 	else if (err == -EINVAL)
-		log_error("bench: a command has no word, or a quote that does not end, and there "
-			  "is no shell to say so");
+		log_error("bench: a command is empty or has an unclosed quote; without a shell, "
+			  "bpfmon splits it into words");
 	else if (err)
 		log_error("out of memory for the commands");
 	else

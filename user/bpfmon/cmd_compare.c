@@ -155,11 +155,11 @@ static int baseline_parse(void *value, const char *text)
 #define AT(field) offsetof(struct compare_options, field)
 
 static const struct option_row compare_rows[] = {
-	{ "by", 0, "TAG|PART", false, "Groups of runs by this tag; or phase, program, span: see above", compare_by_parse, 0, PROJECT_MAY },
+	{ "by", 0, "TAG|PART", false, "Compare groups of runs by this tag; or by phase, program, span", compare_by_parse, 0, PROJECT_MAY },
 	{ "all", 0, NULL, false, "All values, not only the five that differ most", flag_parse, AT(all), PROJECT_MAY },
-	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), PROJECT_MAY },
+	{ "baseline", 0, "VALUE", false, "Compare with the group that has this value of the tag", baseline_parse, AT(baseline), PROJECT_MAY },
 	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 if it holds, as 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, AT(fail_if), PROJECT_MAY },
-	{ "significant", 0, NULL, false, "Exit 2 if too few runs can tell a difference from noise", flag_parse, AT(significant), PROJECT_MAY },
+	{ "significant", 0, NULL, false, "Exit 2 if the runs are too few to tell a change from noise", flag_parse, AT(significant), PROJECT_MAY },
 	{ "html", 0, "PATH", false, "Draw the runs' curves over each other, as a page for a browser", text_parse, AT(html), GUARD_ENVIRONMENT },
 	{ "format", 'f', "FORMAT", false, "text (default), json, markdown (for a pull request), or csv", print_any_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "The same as --format json: one document", print_json_parse, AT(as), GUARD_NONE },
@@ -192,14 +192,17 @@ static void compare_help(void)
 	     "Compare runs with the first one, or groups of runs with the first group. RUN is a\n"
 	     "number of `bpfmon list`, a name (its last run; align~1, align~all), a file written\n"
 	     "by -o run.jsonl, a JSON file of prmon, or the output of GNU time -v. A NAME alone\n"
-	     "judges its last run against all runs before it. Without RUN, the runs of the store\n"
+	     "compares its last run with all runs before it. Without RUN, the runs of the store\n"
 	     "that have ended and pass --name and the other filters are compared; with --by\n"
 	     "alone, all of them. --by phase, program or span compares what each of these used,\n"
 	     "by its name, and EXPRESSION is checked for each of them; --by TAG may be added.\n");
 	options_print(&subcommand_compare);
 	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
 	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n"
-	     "A difference that may be noise does not fail, if there are enough runs to tell.\n\n"
+	     "If there are enough runs, a difference that may be noise passes. With too few runs "
+	     "to\n"
+	     "tell, any difference beyond VALUE fails; with --significant that is an error (exit "
+	     "2).\n\n"
 	     "Exit status: 0; 1 an expression of --fail-if holds; 2 usage, not found, no run.");
 }
 
@@ -212,8 +215,8 @@ static int groups_check(const struct groups *g, const struct compare_options *o)
 			  "compare",
 			  g->nr ? g->list[0].nr : 0, o->by);
 	else
-		log_error("comparing takes two runs; try: bpfmon compare before.jsonl after.jsonl, "
-			  "or the name of several runs");
+		log_error("a comparison needs two runs; try: bpfmon compare before.jsonl "
+			  "after.jsonl, or the name of several runs");
 	return -EINVAL;
 }
 
@@ -231,11 +234,11 @@ static int groups_make(struct groups *g, const struct sides *all, const struct c
 		groups_sort(g, !*o->common.words);
 
 	if (err == -ENOENT && without) {
-		log_error("'%s' has no tag '%s' to be grouped by", without->name, o->by);
+		log_error("run '%s' has no tag '%s' to group it by", without->name, o->by);
 	} else if (err) {
 		log_error("out of memory for %zu runs", all->nr);
 	} else if (o->baseline && groups_baseline(g, o->baseline)) {
-		log_error("no run has '%s' as %s, to be the baseline", o->baseline,
+		log_error("--baseline: no run has '%s' as %s", o->baseline,
 			  o->by ? o->by : "its name");
 		err = -ENOENT;
 	}
@@ -326,8 +329,8 @@ static int compared_report(struct compared *x, const struct compare_options *o)
 	    compared_show(x, o))
 		return EXIT_USAGE;
 	if (x->steps.left_out)
-		log_warn("%" PRIu64 " %s are left out: their names are too many", x->steps.left_out,
-			 step_kind_names(o->steps));
+		log_warn("%" PRIu64 " %s are left out: there are too many different names",
+			 x->steps.left_out, step_kind_names(o->steps));
 	gates_report(&x->gates, &x->comparison);
 	return x->gates.has_failed ? EXIT_FAILED : 0;
 }

@@ -111,7 +111,7 @@ static int show_format_parse(void *options, const char *text)
 static const struct option_row show_rows[] = {
 	{ "by", 0, "phase|span", false, "Show the use of each phase (from mark to mark) or span", show_by_parse, 0, GUARD_NONE },
 	{ "each", 0, NULL, false, "With --by: do not sum up those of the same name", flag_parse, AT(each), GUARD_NONE },
-	{ "sort", 0, "ORDER", false, "Of spans: by cpu (default), wall, peak, read, start, name, ...", span_order_parse, 0, GUARD_NONE },
+	{ "sort", 0, "ORDER", false, "Sort spans by cpu (default), wall, peak, read, start, name, ...", span_order_parse, 0, GUARD_NONE },
 	{ "limit", 0, "N", false, "Show at most N names of spans; 0: all (default: 20)", span_limit_parse, 0, GUARD_NONE },
 	{ "all", 0, NULL, false, "All spans, with the smallest and the largest of each name", flag_parse, AT(all), GUARD_NONE },
 	{ "format", 'f', "FORMAT", false, "text (default), json, markdown, or a template: '%e %M {samples}'", show_format_parse, 0, GUARD_NONE },
@@ -141,11 +141,11 @@ static int show_parse(void *options, int argc, char **argv)
 	char why[TEMPLATE_WHY_BYTES];
 
 	if (!err && of_spans && o->by != BY_SPAN)
-		return options_refuse("without --by span there is no", of_spans);
+		return options_refuse("only with --by span:", of_spans);
 	if (!err && of_spans && o->as == PRINT_JSON)
-		return options_refuse("with --json, which has all spans, there is no", of_spans);
+		return options_refuse("--json has all spans and cannot be combined with", of_spans);
 	if (!err && o->all && o->has_limit)
-		return options_refuse("with --all there is no", "--limit");
+		return options_refuse("--all cannot be combined with", "--limit");
 	if (!err && o->each && o->by == BY_NOTHING)
 		return options_refuse("--by is required for", "--each");
 	if (!err && o->template && o->by != BY_NOTHING)
@@ -256,7 +256,7 @@ static int run_show_by_phase(struct source *s, const struct show_options *o, con
 		err = o->as == PRINT_JSON ? run_show_phases_json(o, &p, meta, total)
 					  : run_show_phases(o, &p, meta);
 	if (!err && p.left_out)
-		log_warn("%" PRIu64 " marks omitted", p.left_out);
+		log_warn("%" PRIu64 " marks are left out: there are too many", p.left_out);
 	phases_done(&p);
 	return err;
 }
@@ -305,7 +305,8 @@ static int run_show_by_span(struct source *s, const struct show_options *o, cons
 		err = o->as == PRINT_JSON ? run_show_spans_json(s, o, meta, total, &shown)
 					  : run_show_spans(o, meta, total, &shown);
 	if (!err && shown.paths.left_out)
-		log_warn("%" PRIu64 " spans omitted", shown.paths.left_out);
+		log_warn("%" PRIu64 " spans are left out: there are too many",
+			 shown.paths.left_out);
 	spans_shown_done(&shown);
 	return err;
 }

@@ -116,11 +116,10 @@ static void store_print_merged(enum print_format as, const char *path, const str
 
 	if (as == PRINT_TEXT) {
 		printf("%" PRIu64 " runs added, %" PRIu64
-		       " completed that were there in part, %" PRIu64 " were there already",
+		       " completed (they were incomplete), %" PRIu64 " were there already",
 		       m->added, m->renewed, m->known);
 		if (m->edited)
-			printf(", %" PRIu64 " of these with a later edit, which was taken over",
-			       m->edited);
+			printf(", %" PRIu64 " of these updated from a later edit", m->edited);
 		putchar('\n');
 		return;
 	}

@@ -48,7 +48,7 @@ struct why_options {
 #define AT(field) offsetof(struct why_options, field)
 
 static const struct option_row why_rows[] = {
-	{ "run", 0, "RUN", false, "Live processes of RUN, if its number is also a PID", text_parse, AT(run), GUARD_NONE },
+	{ "run", 0, "RUN", false, "Inspect the live processes of RUN, even if RUN is also a PID", text_parse, AT(run), GUARD_NONE },
 	{ "format", 'f', "FORMAT", false, "Output format: text (default) or json", print_json_or_text_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
@@ -90,7 +90,7 @@ static void why_help(void)
 	     "the\n"
 	     "processes of other users. RUN is a current run: a name, the beginning of a UUID, or "
 	     "a\n"
-	     "number that is no PID. It stands for all live processes of the run.\n");
+	     "number that is not a PID. It stands for all live processes of the run.\n");
 	options_print(&subcommand_why);
 	puts("Exit status: 0: success, 2: usage error, or no such live process or current run.");
 }
@@ -308,7 +308,7 @@ static void notes_print(const struct waits *w, const struct wait_reason *reason,
 	if (outside.client)
 		printf("outside: %d %s waits for %d (%s), which is %s\n", outside.client->pid,
 		       outside.client->comm, outside.pid, outside.comm,
-		       is_run ? "outside this run" : "no descendant of it");
+		       is_run ? "outside this run" : "not a descendant of a given process");
 	stack_note_find(&stack, w, reason);
 	if (!stack.pid)
 		return;

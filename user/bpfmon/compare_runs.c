@@ -17,7 +17,8 @@ static int sides_add_peer_file(struct sides *all, const char *name)
 	const char *why = source_error(err);
 
 	if (err == -EMLINK)
-		why = "it has several blocks of GNU time; one file for each is compared";
+		why = "it has the output of several runs of GNU time; put each into a file of its "
+		      "own";
 	else if (err == -EBADMSG)
 		why = "it is neither a run of bpfmon (-o run.jsonl), nor prmon's JSON, nor a block "
 		      "of GNU time -v";
@@ -96,9 +97,10 @@ static int sides_add_filtered(struct sides *all, struct steps *steps,
 		err = sides_add_stored(all, steps, &stores, &found.runs[i], &src);
 	source_close(&src);
 	if (!err && found.nr < 2) {
-		log_error("%zu runs of the store pass the filters, and comparing takes two; see "
-			  "%s with the same filters",
-			  found.nr, stores_list_command(o->store.of_node));
+		log_error("%zu run%s in the store match%s the filters, but a comparison needs two; "
+			  "see '%s' with the same filters",
+			  found.nr, found.nr == 1 ? "" : "s", found.nr == 1 ? "es" : "",
+			  stores_list_command(o->store.of_node));
 		err = -ENOENT;
 	}
 	stored_runs_done(&found);
@@ -119,8 +121,8 @@ static int sides_add_all_named(struct sides *all, struct steps *steps,
 	int err = named_runs_find(&runs, &o->store, o->common.words, &rules, path_is_peer);
 
 	if (!err && runs.nr == 1) {
-		log_error("comparing takes two runs, and '%s' is one; name another, or a name that "
-			  "several runs have",
+		log_error("a comparison needs two runs, and '%s' is only one; name another, or a "
+			  "name that several runs have",
 			  o->common.words[0]);
 		err = -ENOENT;
 	}

@@ -92,7 +92,7 @@ static int gates_evaluate_steps(struct gates *x, const struct expression *e,
 		      stderr);
 		return -ERANGE;
 	}
-	fprintf(stderr, "there is no %s of the same name with this value in ",
+	fprintf(stderr, "no %s of the same name has this value in both ",
 		step_kind_name(steps->kind));
 	format_name(stderr, c->groups->list[0].name, NAME_COLUMNS);
 	fputs(" and ", stderr);

@@ -271,9 +271,9 @@ const struct option_row showing_rows[] = {
 };
 
 const struct option_row rights_rows[] = {
-	{ "agent", 0, "SOCKET", false, "Use the agent at SOCKET, even if it is not needed", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ "agent", 0, "SOCKET", false, "Use the agent at SOCKET, even if bpfmon could measure directly", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ "record-as", 0, "WHO", false, "'root': write outputs as root, not as the calling user", record_as_parse, AT(record_as_root), GUARD_USER },
-	{ "if-unavailable", 0, "WHAT", false, "If BPF is unavailable: 'procfs' (default), run 'bare', or 'fail'", if_unavailable_parse, 0, GUARD_NONE },
+	{ "if-unavailable", 0, "WHAT", false, "Without BPF: 'procfs' (default), 'bare' (unmeasured), or 'fail'", if_unavailable_parse, 0, GUARD_NONE },
 	{ "require", 0, "exact", false, "Same as --if-unavailable fail", require_parse, 0, GUARD_NONE },
 	{ 0 }
 };
@@ -281,7 +281,7 @@ const struct option_row rights_rows[] = {
 const struct option_row tracking_rows[] = {
 	{ "exact-peak", 0, NULL, false, "Track each memory event, for the exact peak of the tree", flag_parse, AT(exact_peak), GUARD_NONE },
 	{ "block-io", 0, NULL, false, "Count block I/O of the cgroup by device, with latencies", flag_parse, AT(block_io), GUARD_NONE },
-	{ "max-tasks", 0, "N", false, "Track up to N tasks at once (default 8192 to 32768, or more)", max_tasks_parse, AT(max_tasks), GUARD_NONE },
+	{ "max-tasks", 0, "N", false, "Track up to N tasks at once (default: by memory and live tasks)", max_tasks_parse, AT(max_tasks), GUARD_NONE },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", inject_misses_parse, AT(inject_misses), GUARD_TEST },
 	{ "inject-free-misses", 0, "N", false, "For tests: ignore N of 1000 last events of tasks", inject_misses_parse, AT(inject_free_misses), GUARD_TEST },
 	{ "inject-slow-pss", 0, "MS", false, "For tests: each read of PSS takes MS milliseconds longer", inject_slow_pss_parse, AT(slow_pss_ms), GUARD_TEST },

@@ -185,7 +185,7 @@ static enum style head_state(const struct view *v, char *out, size_t size)
 		return STYLE_GOOD;
 	}
 	if (m->ended_by[0])
-		snprintf(out, size, "ended beyond %s after %s", m->ended_by, all);
+		snprintf(out, size, "ended by limit %s after %s", m->ended_by, all);
 	else if (m->has_status && m->signal)
 		snprintf(out, size, "killed by signal %d after %s", m->signal, all);
 	else if (m->has_status)

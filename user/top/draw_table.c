@@ -296,8 +296,8 @@ static void page_usage(struct page_lines *p, const struct usage *own, const stru
 		[MEASURE_MAJFLT] = "major faults",
 		[MEASURE_NVCSW] = "switches",
 		[MEASURE_NIVCSW] = "  involuntary",
-		[MEASURE_RCHAR] = "calls read",
-		[MEASURE_WCHAR] = "calls written",
+		[MEASURE_RCHAR] = "read by calls",
+		[MEASURE_WCHAR] = "written by calls",
 		[MEASURE_READ] = "storage read",
 		[MEASURE_WRITE] = "storage written",
 		[MEASURE_RSS] = "memory",
@@ -471,7 +471,9 @@ void draw_task(struct view *v, struct screen *s, int y, int height)
 	struct page_lines p = { .s = s, .y = y, .height = height, .scroll = v->scroll };
 
 	if (index < 0) {
-		screen_text(s, 0, y, s->width, STYLE_DIM, "It has ended, and is only in the sums.");
+		screen_text(s, 0, y, s->width, STYLE_DIM,
+			    "This process has ended; its usage is "
+			    "only in the sums.");
 		return;
 	}
 	page_draw_all(v, &p, &v->model->tasks[index]);

@@ -142,7 +142,7 @@ static bool note_write_limit(struct note *n, const char *name, const json_t *eve
 	if (!name || strcmp(name, "limit") != 0 || !limit_hit_read(&hit, event))
 		return false;
 	text = limit_text_make(&hit);
-	snprintf(n->text, sizeof(n->text), "%s %s", hit.is_end ? "ended beyond" : "beyond",
+	snprintf(n->text, sizeof(n->text), "%s %s", hit.is_end ? "ended by limit" : "beyond",
 		 text ? text : hit.text);
 	free(text);
 	return true;

@@ -127,7 +127,8 @@ static void observer_drop(struct observer *o, int err)
 {
 	o->has_failed = true;
 	if (err == -ETIMEDOUT)
-		log_warn("the launcher has ended, and nothing reads '%s': its end is missing",
+		log_warn("nothing reads '%s', and the launcher has ended: the last lines are "
+			 "missing there",
 			 o->target);
 	else
 		log_warn("writing '%s' failed: %s; it contains the data up to then, %s", o->target,

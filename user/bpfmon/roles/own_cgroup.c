@@ -104,7 +104,7 @@ int own_cgroup_make(struct own_cgroup *own)
 			return 0;
 		}
 		cgroup_remove(&own->cg);
-		snprintf(why, sizeof(why), "cannot start the process that removes it: %s",
+		snprintf(why, sizeof(why), "cannot start the process that removes the cgroup: %s",
 			 strerror(-err));
 	}
 	log_error("--own-cgroup: %s", why);

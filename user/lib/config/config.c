@@ -326,7 +326,7 @@ static const char rules[] =
 	"and\n"
 	"# joined by /, are the ID of the job; {uid:number} is its user. kind is a word for lists "
 	"and\n"
-	"# totals; cgroups that match a rule with kind none are no jobs of their own.\n"
+	"# totals; cgroups that match a rule with kind none are not jobs of their own.\n"
 	"#\n"
 	"#[rule build]\n"
 	"#kind = build\n"

@@ -224,8 +224,8 @@ static int stores_check(const struct subcommand *sub, const void *options)
 		if (g->rows != node_rows || !o->of_node ||
 		    !option_is_from_line(o->path, "BPFMON_STORE"))
 			continue;
-		log_error("--node reads the history of the agent, so there is no --store with it; "
-			  "to read '%s', leave out --node",
+		log_error("--node reads the history of the agent and cannot be combined with "
+			  "--store; to read '%s', leave out --node",
 			  o->path);
 		return -EINVAL;
 	}

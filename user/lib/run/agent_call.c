@@ -190,7 +190,7 @@ int history_query_read(struct history_query *q, const char *text, size_t length,
 	int err = -EBADMSG;
 
 	memset(q, 0, sizeof(*q));
-	snprintf(why, size, "it is no JSON object");
+	snprintf(why, size, "it is not a JSON object");
 	if (json_is_object(o))
 		err = fields_read(o, fields, no_others, q, why, size);
 	json_decref(o);

@@ -144,12 +144,14 @@ static int description_read_tags(struct run *run, const json_t *list, char *why,
 	const char *tag;
 
 	if ((list && !json_is_array(list)) || n > MAX_TAGS)
-		return fields_refuse("tags", "is no list, or too long", why, size);
+		return fields_refuse("tags", "is not a list, or too long", why, size);
 	for (run->nr_tags = 0; run->nr_tags < n; run->nr_tags++) {
 		tag = json_string_value(json_array_get(list, run->nr_tags));
 		key = tag ? strcspn(tag, "=") : 0;
 		if (!key || !tag[key] || strlen(tag) >= RUN_WORD_BYTES * 3ULL)
-			return fields_refuse("tags", "has one that is no KEY=VALUE, or too long",
+			return fields_refuse("tags",
+					     "has an item that is too long or not "
+					     "KEY=VALUE",
 					     why, size);
 		for (size_t i = 0; i < run->nr_tags; i++)
 			if (!strncmp(run->tags[i], tag, key + 1))
@@ -167,14 +169,15 @@ static int description_read_command(struct described *d, struct run *run, const 
 	if (!list)
 		return 0;
 	if (!n)
-		return fields_refuse("command", "is no list, or empty", why, size);
+		return fields_refuse("command", "is not a list, or empty", why, size);
 	d->command = memory_calloc(n + 1, sizeof(*d->command));
 	if (!d->command)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		d->command[i] = json_string_value(json_array_get(list, i));
 		if (!d->command[i])
-			return fields_refuse("command", "has something that is no text", why, size);
+			return fields_refuse("command", "has an item that is not a text", why,
+					     size);
 	}
 	run->command = (char *const *)d->command;
 	return 0;
@@ -185,7 +188,7 @@ static int description_read_nodes(struct system_info *s, const json_t *list, cha
 	size_t n = json_array_size(list);
 
 	if ((list && !json_is_array(list)) || n > MAX_NODES || n > s->nr_nodes)
-		return fields_refuse("nodes", "is no list, or too long", why, size);
+		return fields_refuse("nodes", "is not a list, or too long", why, size);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *node = json_array_get(list, i), *number = json_array_get(node, 0),
 			     *bytes = json_array_get(node, 1);
@@ -193,7 +196,7 @@ static int description_read_nodes(struct system_info *s, const json_t *list, cha
 		if (!json_is_integer(number) || json_integer_value(number) < 0 ||
 		    json_integer_value(number) > UINT32_MAX || !json_is_integer(bytes) ||
 		    json_integer_value(bytes) < 0)
-			return fields_refuse("nodes", "has something that is none", why, size);
+			return fields_refuse("nodes", "has an invalid item", why, size);
 		s->nodes[i] = (struct numa_node){ (unsigned)json_integer_value(number),
 						  (uint64_t)json_integer_value(bytes) };
 	}
@@ -205,19 +208,19 @@ static int description_read_limits(struct limits *l, json_t *values, char *why, 
 	size_t known = 0;
 
 	if (values && !json_is_object(values))
-		return fields_refuse("values", "is no object", why, size);
+		return fields_refuse("values", "is not an object", why, size);
 	for (int i = 0; i < NR_LIMITS; i++) {
 		const json_t *v = json_object_get(values, limit_get((enum limit_id)i)->key);
 
 		if (!v)
 			continue;
 		if (!json_is_integer(v) || json_integer_value(v) < 0)
-			return fields_refuse("values", "has something that is none", why, size);
+			return fields_refuse("values", "has an invalid item", why, size);
 		limit_lower(l, (enum limit_id)i, (uint64_t)json_integer_value(v));
 		known++;
 	}
 	if (known != json_object_size(values))
-		return fields_refuse("values", "has a limit that is not known", why, size);
+		return fields_refuse("values", "has an unknown limit", why, size);
 	return 0;
 }
 
@@ -242,13 +245,13 @@ static int description_read_variables(struct meta *m, json_t *variables, char *w
 
 	if ((variables && !json_is_object(variables)) ||
 	    json_object_size(variables) > MAX_VARIABLES)
-		return fields_refuse("variables", "is no object, or too long", why, size);
+		return fields_refuse("variables", "is not an object, or too long", why, size);
 	json_object_foreach(variables, name, v) {
 		struct variable *to = &m->variables[m->nr_variables];
 
 		if (!variable_is_valid(name, v) ||
 		    !field_read_text(v, to->value, sizeof(to->value)))
-			return fields_refuse("variables", "has something that is none", why, size);
+			return fields_refuse("variables", "has an invalid item", why, size);
 		to->name = name;
 		m->nr_variables++;
 	}
@@ -279,7 +282,7 @@ static int description_read_findings(struct meta *m, const json_t *o, char *why,
 					      size);
 	if (!err && !(text_is_number_list(m->limits.cpus_allowed) &&
 		      text_is_number_list(m->limits.mems_allowed)))
-		err = fields_refuse("limits", "has a list that is none", why, size);
+		err = fields_refuse("limits", "has an invalid list of numbers", why, size);
 	if (!err)
 		err = fields_read(json_object_get(o, "container"), container_fields, NULL,
 				  &m->container, why, size);
@@ -288,7 +291,7 @@ static int description_read_findings(struct meta *m, const json_t *o, char *why,
 	if (!err)
 		err = fields_read(json_object_get(o, "git"), git_fields, NULL, &m->git, why, size);
 	if (!err && !git_has_revision(&m->git))
-		err = fields_refuse("git", "has a revision that is none", why, size);
+		err = fields_refuse("git", "has an invalid revision", why, size);
 	return err;
 }
 
@@ -323,7 +326,7 @@ int description_read(struct described *d, const char *text, size_t length, struc
 
 	memset(d, 0, sizeof(*d));
 	d->tree = jansson_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-	snprintf(why, size, "it is no JSON object");
+	snprintf(why, size, "it is not a JSON object");
 	err = json_is_object((json_t *)d->tree) ? description_read_run(d, d->tree, run, why, size)
 						: -EBADMSG;
 	if (memory_failures_of_thread() == failures)

@@ -185,10 +185,10 @@ int run_limits_read(struct limit *limits, unsigned *nr, const json_t *list, char
 	if (!list)
 		return 0;
 	if (!json_is_array(list) || json_array_size(list) > MAX_LIMITS)
-		return fields_refuse(key, "is no list, or too long", why, size);
+		return fields_refuse(key, "is not a list, or too long", why, size);
 	for (size_t i = 0; i < json_array_size(list); i++)
 		if (!limit_read(&limits[(*nr)++], json_array_get(list, i)))
-			return fields_refuse(key, "has one that is not known", why, size);
+			return fields_refuse(key, "has an unknown item", why, size);
 	return 0;
 }
 

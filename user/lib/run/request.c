@@ -142,13 +142,13 @@ static int request_read_wanted(struct request *r, const json_t *list, char *why,
 	enum metric_id id;
 
 	if (!json_is_array(list))
-		return fields_refuse("metrics", "is no list", why, size);
+		return fields_refuse("metrics", "is not a list", why, size);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *v = json_array_get(list, i);
 
 		if (!json_is_string(v) ||
 		    metric_find(json_string_value(v), json_string_length(v), &id))
-			return fields_refuse("metrics", "has one that is not known", why, size);
+			return fields_refuse("metrics", "has an unknown item", why, size);
 		metric_put(&r->wanted, id);
 	}
 	return 0;
@@ -179,11 +179,11 @@ static int request_read_descriptors(struct request *r, const json_t *list, const
 	static const char key[] = "descriptors";
 
 	if (!json_is_array(list) || json_array_size(list) != nr_fds)
-		return fields_refuse(key, "are not those that came with it", why, size);
+		return fields_refuse(key, "do not match those that were sent", why, size);
 	for (size_t i = 0; i < nr_fds; i++)
 		if (fds[i] < 0 ||
 		    !request_put_descriptor(r, json_string_value(json_array_get(list, i)), fds[i]))
-			return fields_refuse(key, "has a name that is not known, or too often", why,
+			return fields_refuse(key, "has an unknown name, or one too often", why,
 					     size);
 	while (r->nr_pids < REQUEST_PROCESSES && r->pid_fds[r->nr_pids] >= 0)
 		r->nr_pids++;
@@ -211,19 +211,24 @@ static int request_check(const struct request *r, char *why, size_t size)
 	if (r->stream_fd < 0)
 		return fields_refuse("descriptors", "lacks the stream", why, size);
 	if (!r->job[0] != (r->follow != FOLLOW_JOB && r->follow != FOLLOW_HISTORY))
-		return fields_refuse("job", "is missing, or for another request", why, size);
+		return fields_refuse("job",
+				     "is missing, or does not belong to this kind of "
+				     "request",
+				     why, size);
 	if (!request_has_followed(r))
-		return fields_refuse("descriptors", "lacks what is to be followed", why, size);
+		return fields_refuse("descriptors", "lacks the process or cgroup to measure", why,
+				     size);
 	if (r->follow == FOLLOW_COMMAND && r->nr_pids != 1)
 		return fields_refuse("descriptors", "has several commands", why, size);
 	if (r->nr_limits && r->follow != FOLLOW_COMMAND)
-		return fields_refuse("limits", "are for a command", why, size);
+		return fields_refuse("limits", "are allowed only with a command", why, size);
 	if (r->wait_start && r->follow != FOLLOW_CGROUP)
-		return fields_refuse("wait_start", "is for a cgroup", why, size);
+		return fields_refuse("wait_start", "is allowed only with a cgroup", why, size);
 	if (*r->spans && !span_socket_is_of_run(r->spans))
-		return fields_refuse("spans", "is no name that a run has", why, size);
+		return fields_refuse("spans", "is not a valid name of a run's socket", why, size);
 	if (r->processes && r->follow != FOLLOW_JOB)
-		return fields_refuse("processes", "is for a job of the node", why, size);
+		return fields_refuse("processes", "is allowed only with a job of the node", why,
+				     size);
 	return 0;
 }
 
@@ -264,7 +269,7 @@ int request_read(struct request *r, const char *text, size_t length, int *fds, s
 	int err;
 
 	request_init(r);
-	snprintf(why, size, "it is no JSON object");
+	snprintf(why, size, "it is not a JSON object");
 	err = json_is_object(o) ? request_read_object(r, o, fds, nr_fds, why, size) : -EBADMSG;
 	json_decref(o);
 	if (memory_failures_of_thread() > failures) {

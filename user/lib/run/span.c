@@ -77,7 +77,7 @@ static int label_take(struct span_message *m, const char *name, json_t *tags, ch
 	int err = 0;
 
 	if (tags && !json_is_object(tags))
-		return fields_refuse("tags", "is no object", why, size);
+		return fields_refuse("tags", "is not an object", why, size);
 	m->text = at = memory_malloc(n + label_measure_tags(tags));
 	if (!at)
 		return -ENOMEM;
@@ -134,7 +134,7 @@ int span_message_read(struct span_message *m, const char *text, size_t length, c
 	int err;
 
 	*m = (struct span_message){ 0 };
-	snprintf(why, size, "the message is no JSON object");
+	snprintf(why, size, "the message is not a JSON object");
 	err = json_is_object(o) ? message_take(m, o, why, size) : -EBADMSG;
 	json_decref(o);
 	if (memory_failures_of_thread() > failures) {

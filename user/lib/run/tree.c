@@ -198,8 +198,10 @@ int fields_read(json_t *object, const struct field *fields, const char *const *o
 	const char *key;
 	json_t *v;
 
-	if (object && !json_is_object(object))
-		return fields_refuse("", "is no object where one is expected", why, size);
+	if (object && !json_is_object(object)) {
+		snprintf(why, size, "a value that must be an object is not one");
+		return -EBADMSG;
+	}
 	json_object_foreach(object, key, v) {
 		if (keys_have(others, key))
 			continue;

@@ -385,7 +385,7 @@ static int database_open_unchanging(struct database *d, const char *path)
 	if (has_log(path)) {
 		snprintf(d->why, sizeof(d->why),
 			 "its last changes are in a log beside it, and reading that needs write "
-			 "permission in the directory; copy both to another one");
+			 "permission in the directory; copy both to another directory");
 		return -EROFS;
 	}
 	d->is_unchanging = true;

@@ -57,8 +57,8 @@ static int run_text_put(struct store_writer *w, const char *sql, const char *tex
 
 	if (length > (size_t)VALUE_MIB << 20) {
 		snprintf(w->d.why, sizeof(w->d.why),
-			 "its line %s has %zu MiB, but the limit of a store is %d; write it to a "
-			 "file instead, which show, export and report can read",
+			 "its %s line has %zu MiB, and a store accepts at most %d; write the run "
+			 "to a file (-o), which show, export and report can read",
 			 w->line.kind == LINE_META ? "meta" : "summary", length >> 20, VALUE_MIB);
 		return -EFBIG;
 	}

@@ -172,7 +172,7 @@ static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
 	c->is_row = rc == SQLITE_ROW;
 	rc = c->is_row ? row_time(d, c->s, &c->at_ns) : database_error(d, rc);
 	if (!rc && c->is_row && is_ordered && c->at_ns < before_ns)
-		rc = database_damaged(d, "the samples of a run refer to others in a circle");
+		rc = database_damaged(d, "the samples of a run are out of order");
 	return rc;
 }
 

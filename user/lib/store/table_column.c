@@ -110,7 +110,7 @@ static void value_refuse_kind(struct row *r, int at, const char *wanted)
 {
 	if (r->err)
 		return;
-	r->err = database_damaged(r->d, "the column %s of the table %s has %s where %s belongs",
+	r->err = database_damaged(r->d, "the column %s of the table %s has %s instead of %s",
 				  sqlite3_column_name(r->s, at), r->table,
 				  value_kind_name(sqlite3_column_type(r->s, at)), wanted);
 }
@@ -135,8 +135,8 @@ static bool value_read_number_at(struct row *r, int at, int64_t least, int64_t m
 		return true;
 	if (!r->err)
 		r->err = database_damaged(r->d,
-					  "the column %s of the table %s has %lld, which it cannot "
-					  "be",
+					  "the column %s of the table %s has the invalid value "
+					  "%lld",
 					  sqlite3_column_name(r->s, at), r->table, (long long)*v);
 	*v = 0;
 	return false;
@@ -225,8 +225,8 @@ int64_t row_number(struct row *r, int at)
 void row_check_order(struct row *r, int64_t number, int64_t *last)
 {
 	if ((number < *last || (number == *last && number != INT64_MIN)) && !r->err)
-		r->err = database_damaged(
-			r->d, "the rows of the table %s refer to others in a circle", r->table);
+		r->err = database_damaged(r->d, "the rows of the table %s are out of order",
+					  r->table);
 	*last = number;
 }
 

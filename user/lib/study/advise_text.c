@@ -51,22 +51,22 @@ static void allocation_print(FILE *f, const char *title, const struct allocation
 	char text[FORMAT_BYTES];
 
 	fprintf(f,
-		"  %-24s%12s: %.0f %% of what is held is used, %.1f %% of the runs start again\n",
+		"  %-24s%12s: %.0f %% of the reserved memory used, %.1f %% of the runs restarted\n",
 		title, format_request(text, (uint64_t)ceil(a->request)), 100 * a->used,
 		100 * a->retried);
 }
 
 static void retries_print(FILE *f, const struct advice *a)
 {
-	fputs("\n  where a run that needs more is started again with twice the memory:\n", f);
+	fputs("\n  if a run that needs more is restarted with twice the memory:\n", f);
 	if (a->nr_too_large)
-		fprintf(f, "  %zu of the %zu runs need%s more than such a node has\n",
+		fprintf(f, "  %zu of the %zu runs need%s more memory than --node-memory\n",
 			a->nr_too_large, a->nr, a->nr_too_large == 1 ? "s" : "");
 	if (a->nr_too_large == a->nr)
 		return;
 	allocation_print(f, "least waste", &a->least_waste);
 	if (a->node.capacity > 0)
-		allocation_print(f, "most runs on such a node", &a->most_runs);
+		allocation_print(f, "most runs per node", &a->most_runs);
 }
 
 static void use_print(FILE *f, const char *title, const struct use *u)
@@ -108,7 +108,8 @@ static void size_print(FILE *f, const struct advice *a)
 		format_beginning(f, a->size_tag, TAG_COLUMNS);
 	fprintf(f,
 		"\n           "
-		"explains %.0f %% of its variance (%zu runs); no run was more than %s above it\n",
+		"explains %.0f %% of the variance (%zu runs); no run was more than %s above this "
+		"line\n",
 		100 * a->by_size.explained, a->nr_sized,
 		format_bytes(above, (uint64_t)fmin(a->by_size.above, MOST_BYTES)));
 }
@@ -116,14 +117,12 @@ static void size_print(FILE *f, const struct advice *a)
 static void certainty_print(FILE *f, const struct advice *a)
 {
 	fprintf(f,
-		"\n  how sure: the next run needs more than the largest so far with a chance of 1 "
-		"in "
-		"%zu;\n            with a certainty of 95 %% the largest is enough for at least "
-		"%.0f "
-		"%% of such runs",
+		"\n  confidence: with a probability of 1 in %zu, the next run needs more than the "
+		"largest so far;\n              with 95 %% confidence, the largest is enough for "
+		"at least %.0f %% of such runs",
 		a->nr + 1, floor(100 * a->covered));
 	if (a->nr < FEW_RUNS)
-		fprintf(f, ";\n            %zu run%s few: record more", a->nr,
+		fprintf(f, ";\n              %zu run%s few: record more", a->nr,
 			a->nr == 1 ? " is" : "s are");
 	fputc('\n', f);
 }

@@ -225,7 +225,7 @@ static void spans_put(FILE *f, const struct bench_result *r, const struct span_r
 	else
 		spans_put_down(f, r, rows, width);
 	if (rows->nr > rows->shown)
-		fprintf(f, "  %zu with less time are not shown\n", rows->nr - rows->shown);
+		fprintf(f, "  %zu spans with less time are not shown\n", rows->nr - rows->shown);
 }
 
 /* Prints nothing if no run has a span. Returns 0 or -ENOMEM. */
@@ -429,7 +429,7 @@ static int bench_table_put(FILE *f, const struct bench_table *t)
 	for (size_t c = 0; c < NR_BENCH_COLUMNS; c++)
 		if (t->width[c])
 			fprintf(f, "%*s", (int)t->width[c], columns[c].title);
-	fputs(r->groups.nr > 1 ? "  time against the fastest (95 %)\n" : "\n", f);
+	fputs(r->groups.nr > 1 ? "  time / fastest (95 % interval)\n" : "\n", f);
 	for (size_t row = 0; !err && row < r->groups.nr; row++) {
 		size_t g = group_at(r, row);
 

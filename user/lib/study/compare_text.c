@@ -94,8 +94,8 @@ static void left_out_put(FILE *f, const struct table *t, size_t width)
 		[ROW_EQUAL] = "equal",
 		[ROW_SMALL] = "within 1 %",
 		[ROW_NOISE] = "may be noise",
-		[ROW_CHANGED] = "of the same memory",
-		[ROW_ONE_SIDED] = "of one side alone",
+		[ROW_CHANGED] = "other peaks of memory",
+		[ROW_ONE_SIDED] = "on one side only",
 	};
 	const char *between = "  ";
 	char text[200];
@@ -345,7 +345,8 @@ static void method_print(FILE *f, const struct comparison *c, size_t width)
 		"exact up to %d runs together, else by the normal distribution%s.\n",
 		RANK_TEST_EXACT,
 		c->groups->nr > 2 ? "; corrected for the number of groups (Holm)" : "");
-	fputs("  Of values that do not differ, 1 in 20 seems to (p < 0.05).\n", f);
+	fputs("  About 1 in 20 values that do not really differ will seem to differ (p < 0.05).\n",
+	      f);
 }
 
 /* Wraps the text of @write to lines of @width columns. */

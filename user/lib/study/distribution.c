@@ -92,7 +92,8 @@ void distribution_put_figures(struct buffer *t, const struct distribution *d)
 			t, ", median %s, p95 %s, max %s", number_format(a, d->unit, d->median),
 			number_format(b, d->unit, d->p95), number_format(c, d->unit, d->most));
 	if (d->nr_absent)
-		buffer_printf(t, "; %s more without it", format_count(a, d->nr_absent));
+		buffer_printf(t, "; %s more lack%s this value", format_count(a, d->nr_absent),
+			      d->nr_absent == 1 ? "s" : "");
 	if (d->bins.is_log)
 		buffer_puts(t, "; logarithmic scale");
 }

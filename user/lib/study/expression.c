@@ -33,7 +33,7 @@ static int expression_parse_key(struct expression *e, const char **at, char *why
 	const char *nearest;
 
 	if (!n) {
-		snprintf(why, room, "a key comes first, as in: rss_peak_bytes > +10%%");
+		snprintf(why, room, "it must begin with a key, as in: rss_peak_bytes > +10%%");
 		return -EINVAL;
 	}
 	if (compare_key_find(*at, n, &e->key)) {
@@ -58,7 +58,7 @@ static int expression_parse_operator(struct expression *e, const char **at, char
 		*at = expression_skip_blanks(*at + n);
 		return 0;
 	}
-	snprintf(why, room, "after '%s' comes one of > < >= <=", compare_key(e->key).name);
+	snprintf(why, room, "expected one of > < >= <= after '%s'", compare_key(e->key).name);
 	return -EINVAL;
 }
 
@@ -70,15 +70,15 @@ static int expression_parse_suffix(struct expression *e, const char *suffix, cha
 
 	if (!suffix_find(suffix, &of, &factor)) {
 		if (of != key.unit) {
-			snprintf(why, room, "'%s' is no unit of '%s'", suffix, key.name);
+			snprintf(why, room, "'%s' is not a unit of '%s'", suffix, key.name);
 			return -EINVAL;
 		}
 		e->amount *= factor;
 		return 0;
 	}
 	snprintf(why, room,
-		 "'%.20s' is no unit: %% B KiB MiB GiB TiB kB MB GB TB us ms s min h d are, or "
-		 "none at all",
+		 "'%.20s' is not a unit; use %% B KiB MiB GiB TiB kB MB GB TB us ms s min h d, or "
+		 "none",
 		 suffix);
 	return -EINVAL;
 }
@@ -96,7 +96,8 @@ static int expression_parse_amount(struct expression *e, const char *at, char *w
 		e->amount = strtod(number, &end);
 	}
 	if (end == number || *end) {
-		snprintf(why, room, "'%.20s' is no number, as in +10%%, +20MiB or 1.5", at);
+		snprintf(why, room, "expected a number, not '%.20s'; examples: +10%%, +20MiB, 1.5",
+			 at);
 		return -EINVAL;
 	}
 	e->written = at;
@@ -104,7 +105,7 @@ static int expression_parse_amount(struct expression *e, const char *at, char *w
 	e->kind = is_signed ? EXPRESSION_DIFFERENCE : EXPRESSION_VALUE;
 	suffix = expression_skip_blanks(at + is_signed + n);
 	if (!strcmp(suffix, "%") && !is_signed) {
-		snprintf(why, room, "a difference has a sign: +%.20s", at);
+		snprintf(why, room, "a percentage needs a sign, as in: +%.20s", at);
 		return -EINVAL;
 	}
 	if (!strcmp(suffix, "%"))
@@ -267,9 +268,9 @@ static void runs_needed_write(FILE *f, const struct judgement *j)
 	if (!j->runs_needed)
 		return;
 	if (j->is_single)
-		fprintf(f, "; %zu earlier runs can tell", j->runs_needed);
+		fprintf(f, "; %zu earlier runs are needed", j->runs_needed);
 	else
-		fprintf(f, "; %s%zu runs of each side can tell",
+		fprintf(f, "; %s%zu runs of each side are needed",
 			j->noise == NOISE_POSSIBLE ? "about " : "", j->runs_needed);
 }
 

@@ -41,22 +41,21 @@ static void verdict_print(FILE *f, const struct like_shown *s)
 
 	format_beginning(f, s->label, RUN_CELL_BYTES);
 	if (!a->nr) {
-		fputs(": unknown: no known run has a figure that it has\n", f);
+		fputs(": unknown: no compared run has a value in common with it\n", f);
 	} else if (!a->has_threshold) {
-		fputs(": the nearest are below; whether they are near cannot be told, as no kind "
-		      "has two runs\n",
+		fputs(": undecided: the limit of the distance is unknown, because no kind has two "
+		      "runs; the nearest runs are:\n",
 		      f);
 	} else if (!a->is_near) {
 		digits = threshold_digits(a);
 		fprintf(f,
-			": unknown: nothing is near: the nearest run is at %.*f, and near is up to "
-			"%.*f\n",
+			": unknown: the nearest run has the distance %.*f, and the limit is %.*f\n",
 			digits, a->nearest.distance, digits, a->threshold);
 	} else {
 		fputs(": like ", f);
 		format_beginning(f, a->kind, RUN_CELL_BYTES);
-		fprintf(f, " (%zu of the %zu nearest %s); near is up to %.2f\n", a->agreeing, a->nr,
-			runs_word(a->nr), a->threshold);
+		fprintf(f, " (%zu of the %zu nearest %s); the limit of the distance is %.2f\n",
+			a->agreeing, a->nr, runs_word(a->nr), a->threshold);
 	}
 }
 

@@ -107,8 +107,9 @@ static int scatter_put_title(FILE *f, const struct scatter *s, size_t runs, size
 	buffer_printf(&t, "%s to the right, %s upwards: %s run%s", s->x.key, s->y.key,
 		      format_count(count, s->plane.nr), s->plane.nr == 1 ? "" : "s");
 	if (runs > s->plane.nr)
-		buffer_printf(&t, "; %s more without one of them",
-			      format_count(count, runs - s->plane.nr));
+		buffer_printf(&t, "; %s more lack%s one of the two values",
+			      format_count(count, runs - s->plane.nr),
+			      runs - s->plane.nr == 1 ? "s" : "");
 	for (int i = 0; i < 2; i++) {
 		const struct distribution *d = i ? &s->y : &s->x;
 

@@ -211,7 +211,7 @@ static void change_put_size(struct buffer *t, double relative)
 	double percent = fabs(relative) * 100;
 
 	if (isinf(relative))
-		buffer_puts(t, "more than the 0 before");
+		buffer_puts(t, "no longer 0");
 	else if (relative > 9)
 		buffer_printf(t, "%.3g times as much", relative + 1);
 	else
@@ -226,7 +226,7 @@ static void change_put_meaning(struct buffer *t, const char *key, double relativ
 	while (at < sizeof(meanings) / sizeof(*meanings) && strcmp(meanings[at].key, key) != 0)
 		at++;
 	if (fabs(relative) < SEEN) {
-		buffer_printf(t, "%s is spread otherwise around the same median", key);
+		buffer_printf(t, "%s has a different spread around the same median", key);
 	} else if (at == sizeof(meanings) / sizeof(*meanings) || isinf(relative)) {
 		buffer_printf(t, "%s is ", key);
 		change_put_size(t, relative);
@@ -264,8 +264,9 @@ static void trend_put_head(FILE *f, const struct trend *t, size_t width)
 			     t->nr == 1 ? "" : "s");
 	if (t->nr_left)
 		snprintf(line + n, sizeof(line) - n,
-			 "; %s more did not end well, or have no revision or no value",
-			 format_count(a, t->nr_left));
+			 "; %s more failed, ha%s not ended, or ha%s no revision or no value",
+			 format_count(a, t->nr_left), t->nr_left == 1 ? "s" : "ve",
+			 t->nr_left == 1 ? "s" : "ve");
 	format_folded(f, line, width, INDENT);
 }
 

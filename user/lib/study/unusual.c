@@ -343,7 +343,7 @@ static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
 	if (u->few)
 		n += (size_t)snprintf(
 			text + n, sizeof(text) - n,
-			"; %s run%s of %zu name%s %s judged by fewer than %d runs that ended well, "
+			"; %s run%s of %zu name%s %s judged by fewer than %d successful runs, "
 			"below %d by failure alone",
 			format_count(a, u->few), plural_ending(u->few), u->few_groups,
 			plural_ending(u->few_groups), u->few == 1 ? "is" : "are", LEAST_RUNS,

@@ -208,7 +208,7 @@ static void verdict_put_none(FILE *f, const struct comparison *c, const struct c
 		return;
 	}
 	if (headlines_have(all, ROW_NOISE)) {
-		fputs("What differs in ", f);
+		fputs("Differences in ", f);
 		headlines_put_names(f, all, ROW_NOISE);
 		fputs(" may be noise", f);
 	} else {
@@ -263,7 +263,9 @@ static size_t verdict_put_trouble(FILE *f, const struct comparison *c, size_t gr
 		n++;
 	}
 	if (trouble_differs(c, group, "oom_kills", &first, &other)) {
-		fprintf(f, "For lack of memory %.0f processes of %s were killed, %.0f of %s. ",
+		fprintf(f,
+			"The kernel killed %.0f processes of %s for lack of memory, and %.0f of "
+			"%s. ",
 			other, b, first, a);
 		n++;
 	}
@@ -289,14 +291,14 @@ static void verdict_put_doubts(FILE *f, const struct comparison *c, size_t group
 			       const struct comparison_rows *r, const struct headlines *all)
 {
 	if (all->nr_changed && headlines_have(all, ROW_NOISE)) {
-		fputs(" What differs in ", f);
+		fputs(" Differences in ", f);
 		headlines_put_names(f, all, ROW_NOISE);
 		fputs(" may be noise.", f);
 	}
 	if (groups_are_incomplete(c, group))
-		fputs(" Not all of the runs are complete: they may have used more.", f);
+		fputs(" Some runs are incomplete: they may have used more than is shown.", f);
 	else if (r->nr_changed && !comparison_has_several(c))
-		fputs(" One run each cannot show what is noise.", f);
+		fputs(" With one run each, changes cannot be told from noise.", f);
 }
 
 static void verdict_write(FILE *f, const struct comparison *c, size_t group, size_t facts)
