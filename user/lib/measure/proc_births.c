@@ -133,7 +133,8 @@ static void born_inherit(const struct proc_source *p, struct born *child, pid_t 
 	const struct proc_member *m = proc_members_find(&p->members, parent);
 
 	child->account = p->accounts.all[0].key;
-	/* events come in order, so @b has the user at the fork; @m may have ended, or read it later */
+	/* events come in order, so @b has the user at the fork; @m may have ended, or read it later
+	 */
 	child->uid = b ? b->uid : m ? m->rec.uid : 0;
 	if (b && !b->is_seen) {
 		child->account = b->account;
