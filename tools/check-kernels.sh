@@ -36,7 +36,7 @@ build() { # ARCH; prints where
 # The lines of a console that are the same each time: capabilities, how tests end, what the verifier did. How many
 # events a kernel has skipped is not.
 facts() { # CONSOLE
-	sed -nE -e '/^@capability (BPF is |configuration |[0-9]+ delay metrics )/d' -e 's/(: |; )(fork|socket)_events [0-9]+//g' -e 's/^@(kernel|capability|verified) /\1 /p' \
+	sed -nE -e '/^@capability (BPF is |Runs are |configuration |[0-9]+ delay metrics )/d' -e 's/(: |; )(fork|socket)_events [0-9]+//g' -e 's/^@(kernel|capability|verified) /\1 /p' \
 		-e 's/^@(ok|remark) [0-9.]+ (.*)/test \2: passed/p' \
 		-e 's/^@FAIL [0-9.]+ ([^:]*).*/test \1: FAILED/p' \
 		-e 's/^@absent [0-9.]+ (.*)/test \1/p' "$1"

@@ -40,7 +40,7 @@ titles() {
 	sed -nE 's/^\tTEST\((\w+), "(.*)"\),$/\1\t\2/p' tests/kernels/guest/*.c
 }
 
-# A line is "capability NAME   available", "capability NAME   missing: WHY", "test NAME: passed" or
+# A line is "capability NAME   available", "capability NAME   missing: WHY" (or off: WHY), "test NAME: passed" or
 # "test NAME: WHY". Rows come in the order of their first appearance. A test without a title has its name for one.
 tables() {
 	titles=$(titles) awk '
@@ -65,9 +65,9 @@ tables() {
 		cell[kind, name, kernels] = why == "" ? "yes" : no " (" number[why] ")"
 	}
 	/^capability / {
-		at = match($0, / +(available|missing: .*)$/)
+		at = match($0, / +(available|(missing|off|not available, not needed): .*)$/)
 		why = substr($0, at)
-		sub(/^ +(available$|missing: )/, "", why)
+		sub(/^ +(available$|(missing|off|not available, not needed): )/, "", why)
 		put("capability", substr($0, 12, at - 12), why)
 	}
 	/^test / {

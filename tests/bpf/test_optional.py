@@ -71,7 +71,7 @@ class Refused(AccountCase):
                 self.assertEqual("oom_kills" in run.summary, name != "oom__victim")
 
     def test_check_reports_each_program(self):
-        said = subprocess.run([BPFMON, "check"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        said = subprocess.run([BPFMON, "check", "-v"], stdout=subprocess.PIPE, check=True).stdout.decode()
         for title in TITLES.values():
             self.assertRegex(said, rf"(?m)^{title} +(available|missing: .+; .+)$")
 

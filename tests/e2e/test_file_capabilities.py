@@ -152,7 +152,7 @@ class FileCapabilities(CapabilitiesCase):
         self.assertEqual((done.returncode, done.stderr, ran.exists()), (0, "", True))
 
     def test_check_tells_what_needs_root(self):
-        done = self.bpfmon("check")
+        done = self.bpfmon("check", "-v")
         self.assertEqual(done.returncode, 0, done)
         self.assertRegex(done.stdout, r"(?m)^following processes +available$")
         self.assertRegex(done.stdout, r"(?m)^exact peak of the tree +missing: needs root")

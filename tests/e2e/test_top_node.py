@@ -123,7 +123,7 @@ class TopOfNode(AgentCase):
         with Client(self, OTHER) as c:
             self.assertIn("no job 'slurm/815'", c.request("job", job="slurm/815", processes=True).is_refused())
         with Client(self) as c:
-            self.assertIn("'processes' is for a job", c.request("node", processes=True).is_refused())
+            self.assertIn("'processes' is allowed only with a job", c.request("node", processes=True).is_refused())
 
     def test_job_that_is_not_there_is_refused(self):
         self.start_agent()

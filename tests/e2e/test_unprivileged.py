@@ -3,10 +3,11 @@
 
 import json
 import os
+import re
 import subprocess
 
 from lib.account import plain_kinds
-from lib.bpfmon import BPFMON, Case
+from lib.bpfmon import BPFMON, Case, said_by
 
 NOBODY = 65534
 
@@ -64,10 +65,20 @@ class Unprivileged(Case):
         self.assertNotIn(b"libbpf", done.stderr)
 
     def test_check_of_root_finds_what_it_needs(self):
-        done = subprocess.run([BPFMON, "check"], stdout=subprocess.PIPE, timeout=60, check=False)
+        done = subprocess.run([BPFMON, "check", "-v"], stdout=subprocess.PIPE, timeout=60, check=False)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout.decode(), r"(?m)^following processes +available$")
-        self.assertTrue(done.stdout.startswith(b"BPF is available"))
+        self.assertTrue(done.stdout.startswith(b"Runs are measured with BPF (you are root)"))
+
+    def test_check_lists_what_is_missing_and_with_v_all(self):
+        short, whole = (said_by(BPFMON, "check", *options, "--inject-no-program", "peak__rss").splitlines() for options in ((), ("-v",)))
+        missing = [line for line in whole if " missing: " in line]
+        self.assertRegex(missing[0], "^exact peak of the tree +missing: .+")
+        self.assertIn("exact peak of the tree", short[0])
+        self.assertEqual([line for line in short if " missing: " in line], missing)
+        self.assertFalse([line for line in short if re.search(" (available|off: .*|not available, not needed: .*)$", line)])
+        rows = [json.loads(line) for line in said_by(BPFMON, "check", "--json", "--inject-no-program", "peak__rss").splitlines()]
+        self.assertGreaterEqual({line[:36].strip() for line in whole}, {row["name"] for row in rows[1:] if len(row["name"]) < 36})
 
     def test_metrics_lists_the_keys_of_a_sample(self):
         self.assertEqual(self.bpfmon("metrics").returncode, 0)

@@ -35,6 +35,7 @@
 struct check_options {
 	struct common_options common;
 	enum print_format as;
+	bool verbose;
 	const char *agent;        /* NULL: that at AGENT_SOCKET, if it is needed */
 	struct refusals refusals; /* for tests */
 };
@@ -45,6 +46,7 @@ struct check_options {
 static const struct option_row check_rows[] = {
 	{ "format", 'f', "FORMAT", false, "Output format: text (default), or json, one object per line", print_json_or_text_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "Same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "verbose", 'v', NULL, false, "List all features and metrics, not only what is missing", flag_parse, AT(verbose), GUARD_NONE },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
 	{ 0 }
 };
@@ -72,9 +74,9 @@ static void check_help(void)
 {
 	puts("Usage: bpfmon check [OPTIONS]\n"
 	     "\n"
-	     "Shows how a run is measured on this machine, and what would improve it; then which\n"
-	     "features the kernel provides and the caller may use, and what the others need; then\n"
-	     "which configuration files were read, and what they set.\n");
+	     "Shows how a run is measured on this machine, and what would improve it; then what\n"
+	     "the kernel does not provide or permit, and what each of these needs; then which\n"
+	     "configuration files were read, and what they set.\n");
 	options_print(&subcommand_check);
 	puts("Exit status: 0: bpfmon can measure, 1: it cannot, 2: usage error.");
 }
@@ -82,6 +84,7 @@ static void check_help(void)
 /* The findings, as texts. */
 struct found {
 	enum print_format as;
+	bool is_whole; /* the texts have what is available and what is not needed, too */
 	FILE *rows, *without;
 	char *rows_text, *without_text; /* owned; set when the files are closed */
 	size_t rows_length, without_length;
@@ -93,9 +96,9 @@ struct found {
 	char why_no_packets[256]; /* why programs of cgroups are refused; empty: they are not */
 };
 
-static int found_open(struct found *x, enum print_format as)
+static int found_open(struct found *x, const struct check_options *o)
 {
-	*x = (struct found){ .as = as };
+	*x = (struct found){ .as = o->as, .is_whole = o->verbose, .agent = o->agent };
 	x->rows = memory_open_memstream(&x->rows_text, &x->rows_length);
 	x->without = memory_open_memstream(&x->without_text, &x->without_length);
 	return x->rows && x->without ? 0 : -1;
@@ -130,14 +133,20 @@ static void row_put_json(FILE *f, const char *name, bool available, const char *
 	jsonw_print(&j, f);
 }
 
+static void row_put_text(const struct found *x, const char *name, const char *state,
+			 const char *why)
+{
+	fprintf(x->rows, "%-*s %s%s\n", TITLE_COLUMNS, name, state, why);
+}
+
 static void found_put_row(const struct found *x, const char *name, bool available, const char *why)
 {
 	if (x->as == PRINT_JSON)
 		row_put_json(x->rows, name, available, NULL, available ? "" : why);
-	else
-		fprintf(x->rows, "%-*s %s%s%s\n", TITLE_COLUMNS, name,
-			available ? "available" : "missing", available ? "" : ": ",
-			available ? "" : why);
+	else if (!available)
+		row_put_text(x, name, "missing: ", why);
+	else if (x->is_whole)
+		row_put_text(x, name, "available", "");
 }
 
 static void found_put(void *context, const char *name, bool available, const char *why)
@@ -158,7 +167,10 @@ static void found_put_metric(struct found *x, const struct tracker *t, enum metr
 		found_put(x, metric_get(id)->key, available, t->unusable[id]);
 		return;
 	}
-	found_put_row(x, metric_get(id)->key, false, t->unusable[id]);
+	if (x->as == PRINT_JSON)
+		row_put_json(x->rows, metric_get(id)->key, false, NULL, t->unusable[id]);
+	else if (x->is_whole)
+		row_put_text(x, metric_get(id)->key, "off: ", CAPABILITY_DELAYS_SWITCH);
 	x->nr_off++;
 }
 
@@ -196,8 +208,10 @@ static void type_put(void *context, const struct program_type *type, bool is_per
 		snprintf(x->why_no_packets, sizeof(x->why_no_packets), "%s", why);
 	if (is_needed)
 		found_put(x, title, is_permitted, reason);
-	else
+	else if (is_permitted || x->as == PRINT_JSON)
 		found_put_row(x, title, is_permitted, reason);
+	else if (x->is_whole)
+		row_put_text(x, title, "not available, not needed: ", why);
 }
 
 static void child_ignore(void *context, pid_t child)
@@ -289,7 +303,7 @@ static void verdict_print_cannot(const char *why)
 static void verdict_print_of_agent(const struct found *x)
 {
 	if (x->source)
-		printf("BPF is available through the agent at %s\n", x->agent);
+		printf("Runs are measured with BPF, through the agent at %s\n", x->agent);
 	else
 		verdict_print_cannot(x->why_no_agent);
 }
@@ -305,7 +319,9 @@ static void verdict_print_without_bpf(const struct found *x)
 			x->why);
 		verdict_print_cannot(why);
 	} else if (!strcmp(x->source, "agent")) {
-		printf("BPF is available through the agent at %s: %s\n", AGENT_SOCKET, x->why);
+		printf("Runs are measured with BPF, through the agent at %s; without it BPF is "
+		       "unavailable: %s\n",
+		       AGENT_SOCKET, x->why);
 	} else {
 		printf("BPF is unavailable; runs are measured from /proc, with less detail: %s\n",
 		       x->why);
@@ -314,16 +330,19 @@ static void verdict_print_without_bpf(const struct found *x)
 
 static void found_print_verdict(const struct found *x)
 {
+	const char *whence = user_borrows_rights() ? "this file has capabilities" : "you are root";
+
 	if (x->agent)
 		verdict_print_of_agent(x);
 	else if (*x->why)
 		verdict_print_without_bpf(x);
 	else if (x->without_length)
-		printf("BPF is available, except for: %s\n", x->without_text);
+		printf("Runs are measured with BPF (%s). Not available here: %s\n", whence,
+		       x->without_text);
 	else
-		puts("BPF is available, with all features and metrics");
+		printf("Runs are measured with BPF (%s), with all features and metrics\n", whence);
 	if (x->nr_off)
-		printf("%u delay metrics (disk, swap, memory) are disabled; 'sysctl -w "
+		printf("%u delay metrics (disk, swap, memory) are off; 'sysctl -w "
 		       "kernel.task_delayacct=1' enables them for new processes, and "
 		       "kernel.task_delayacct=1 in a file of /etc/sysctl.d at each boot\n",
 		       x->nr_off);
@@ -363,8 +382,7 @@ static int check_run(const struct check_options *o)
 
 	if (!files)
 		return EXIT_USAGE;
-	if (!found_open(&x, o->as)) {
-		x.agent = o->agent;
+	if (!found_open(&x, o)) {
 		capability_each(found_put, &x);
 		program_types_probe(o->refusals.types, type_put, &x);
 		check_loading(&x, &o->refusals);

@@ -222,7 +222,7 @@ static const char *metric_why_uncounted(enum metric_id id, const struct optional
 	return why;
 }
 
-const char capability_delays_off[] = "disabled: sysctl kernel.task_delayacct is 0";
+const char capability_delays_off[] = "disabled: " CAPABILITY_DELAYS_SWITCH;
 
 static const char *why_not_in_tasks(enum metric_id id)
 {

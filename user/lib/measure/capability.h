@@ -25,6 +25,7 @@ int capability_core(char *why, size_t size);
 void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 			const struct optionals *programs, struct metric_set *usable,
 			const char *unusable[NR_METRICS]);
+#define CAPABILITY_DELAYS_SWITCH "sysctl kernel.task_delayacct is 0"
 /* The reason in @unusable for delays that a sysctl switches off. */
 extern const char capability_delays_off[];
 /* The next three functions load the kernel's BTF, which takes about 20 ms. */
