@@ -71,6 +71,18 @@ class FilesCase(unittest.TestCase):
         self.assertIn(part, said)
 
 
+class Estimates(FilesCase):
+    def test_two_runs_differ_in_what_they_waited_for_only_by_much(self):
+        base = {"wall_seconds": 10.0, "wait_child_seconds": 4.0, "nvcsw": 1000}
+        first = self.run_file("a.jsonl", **base)
+        for seconds, is_change in ((4.9, False), (3.1, False), (5.5, True), (0.5, True)):
+            with self.subTest(seconds=seconds):
+                other = self.run_file("b.jsonl", **{**base, "nvcsw": 1100, "wait_child_seconds": seconds})
+                said = compare(first, other).stdout.decode()
+                self.assertIn("nvcsw", said)
+                self.assertEqual("wait_child" in said, is_change, said)
+
+
 class Groups(FilesCase):
     def two_groups(self, factor, count=10):
         old = write_group(self.dir, "build", "old", seed=1, count=count)

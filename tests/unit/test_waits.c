@@ -112,9 +112,21 @@ static void channels_have_a_kind_where_they_are_certain(void **state)
 	assert_int_equal(channel_kind("futex_wait_queue"), WAIT_FUTEX);
 	assert_int_equal(channel_kind("poll_schedule_timeout.constprop.0"), WAIT_POLL);
 	assert_int_equal(channel_kind("wait_woken"), WAIT_OTHER);
+	assert_int_equal(channel_kind("kernel_clone"), WAIT_CHILD);
 	assert_int_equal(channel_kind(""), WAIT_OTHER);
 	assert_string_equal(channel_disk("folio_wait_bit_common"), "the disk");
 	assert_null(channel_disk("kernel_clone"));
+}
+
+/* The call is not readable with other users' rights. */
+static void parent_in_vfork_waits_for_its_child_not_for_a_disk(void **state)
+{
+	struct task_view t = { .stat = { .state = 'D' }, .channel = "kernel_clone" };
+
+	(void)state;
+	assert_int_equal(detail_kind(&t), WAIT_CHILD);
+	snprintf(t.channel, sizeof(t.channel), "folio_wait_bit_common");
+	assert_int_equal(detail_kind(&t), WAIT_DISK);
 }
 
 static void a_number_of_fdinfo_is_that_of_the_whole_key(void **state)
@@ -280,6 +292,7 @@ int main(void)
 		cmocka_unit_test(calls_are_known_by_the_numbers_of_this_machine),
 		cmocka_unit_test(the_least_number_names_no_group_of_children),
 		cmocka_unit_test(channels_have_a_kind_where_they_are_certain),
+		cmocka_unit_test(parent_in_vfork_waits_for_its_child_not_for_a_disk),
 		cmocka_unit_test(a_number_of_fdinfo_is_that_of_the_whole_key),
 		cmocka_unit_test(a_mount_is_found_by_its_number_and_by_the_longest_path),
 		cmocka_unit_test(a_mount_without_a_path_is_meant_if_there_is_one_of_its_kind),

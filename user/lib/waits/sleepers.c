@@ -67,15 +67,19 @@ static enum waited waited_of_task(pid_t pid, const struct task_view *task, enum 
 	return waited_of_kind(kind);
 }
 
-/* Returns 1 if the thread could be examined, else 0. */
+/* @tid is 0 for the process. Returns 1 if the thread could be examined, else 0. */
 static int sleeper_count(pid_t pid, pid_t tid, unsigned counts[NR_WAITED])
 {
 	struct task_view task;
 	enum wait_kind kind;
 
-	if (task_read(pid, tid, &task))
+	if (task_read_channel(pid, tid, &task))
 		return 0;
 	kind = detail_kind(&task);
+	if (kind == WAIT_OTHER || kind == WAIT_UNREAD) { /* most channels say enough */
+		task_read_call(pid, tid, &task);
+		kind = detail_kind(&task);
+	}
 	if (kind != WAIT_RUNS && kind != WAIT_ZOMBIE && kind != WAIT_IDLE)
 		counts[waited_of_task(pid, &task, kind)]++;
 	return 1;
@@ -90,7 +94,7 @@ int sleepers_count(pid_t pid, unsigned threads, unsigned turn, unsigned counts[N
 	int nr = 0;
 
 	if (threads <= 1)
-		return sleeper_count(pid, pid, counts);
+		return sleeper_count(pid, 0, counts);
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	folder = memory_opendir(path);
 	if (!folder)

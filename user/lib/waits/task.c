@@ -123,7 +123,12 @@ int task_stat_read(pid_t pid, pid_t tid, struct task_stat *stat)
 	return n < 0 ? (int)n : task_stat_parse(text, stat);
 }
 
-int task_read(pid_t pid, pid_t tid, struct task_view *task)
+static bool task_is_still(const struct task_view *task)
+{
+	return strchr("SDTtK", task->stat.state);
+}
+
+int task_read_channel(pid_t pid, pid_t tid, struct task_view *task)
 {
 	char path[96], text[256];
 	int err = task_stat_read(pid, tid, &task->stat);
@@ -133,15 +138,30 @@ int task_read(pid_t pid, pid_t tid, struct task_view *task)
 	task->tid = tid;
 	task->channel[0] = '\0';
 	task->has_call = false;
-	if (!strchr("SDTtK", task->stat.state))
+	if (!task_is_still(task))
 		return 0;
 	/* callers without the right get "0", too */
 	if (proc_read(task_path(path, pid, tid, "wchan"), text, sizeof(text)) > 0 &&
 	    strcmp(text, "0") != 0)
 		text_copy_inert(task->channel, sizeof(task->channel), text);
+	return 0;
+}
+
+void task_read_call(pid_t pid, pid_t tid, struct task_view *task)
+{
+	char path[96], text[256];
+
 	if (proc_read(task_path(path, pid, tid, "syscall"), text, sizeof(text)) > 0)
 		task->has_call = task_call_parse(text, task);
-	return 0;
+}
+
+int task_read(pid_t pid, pid_t tid, struct task_view *task)
+{
+	int err = task_read_channel(pid, tid, task);
+
+	if (!err && task_is_still(task))
+		task_read_call(pid, tid, task);
+	return err;
 }
 
 bool descriptor_link(pid_t pid, int fd, char *link, size_t size)

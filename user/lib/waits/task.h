@@ -45,6 +45,10 @@ bool task_call_parse(const char *text, struct task_view *task);
  * Reads the stat of the thread @tid, or of the process if @tid is 0. Returns 0 or a negative errno.
  */
 int task_stat_read(pid_t pid, pid_t tid, struct task_stat *stat);
+/* Reads stat and wchan; the call counts as unreadable. Returns as task_read(). */
+int task_read_channel(pid_t pid, pid_t tid, struct task_view *task);
+/* Reads syscall. */
+void task_read_call(pid_t pid, pid_t tid, struct task_view *task);
 /* Reads stat, wchan and syscall; unreadable ones stay empty. Returns 0 or a negative errno. */
 int task_read(pid_t pid, pid_t tid, struct task_view *task);
 /* Copies @text without control characters; a text that is too long ends in "...". */
