@@ -87,8 +87,8 @@ class Pss(AccountCase):
         command = [truth("sharers"), "50", "7", "1500"]
         run = self.run_bpfmon(command, ["-i", "0.1", "--pss=50"])
         self.assert_complete(run)
-        self.assertRegex(run.stderr, r"memory +needed .*\d+(\.\d)? MiB, by its PSS")
-        self.assertRegex(run.stderr, r"with shared pages for each process: .* [34]\d\d MiB")
+        self.assertRegex(run.stderr, r"memory +needed .*\d+(\.\d)? MiB \(measured by its PSS\)")
+        self.assertRegex(run.stderr, r"with shared pages counted once per process: .* [34]\d\d MiB")
 
     def test_an_address_space_that_three_share_is_read_once(self):
         command = [truth("sharers"), "100", "2", "2500", "vm"]

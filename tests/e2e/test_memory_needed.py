@@ -49,7 +49,7 @@ class Needed(Case):
         self.assertEqual(s["memory_needed_bound"], "equal")
         self.assertGreaterEqual(s["rss_peak_bytes"], 0.97 * 8 * 64 * MIB)
         self.assertRegex(run.stderr, r"request +\d\d MiB \(PSS \d+\.\d MiB \+ 10 %\)")
-        self.assertRegex(run.stderr, r"memory +needed \d+\.\d MiB, by its PSS, at .*\n +with shared pages for each process: peak")
+        self.assertRegex(run.stderr, r"memory +needed \d+\.\d MiB \(measured by its PSS\), at .*\n +with shared pages counted once per process: peak")
         self.assertNotIn("pss_bytes", run.samples[-1])
 
     def test_pages_that_are_copied_later_are_found(self):

@@ -78,9 +78,9 @@ static const struct {
 	bool has_bounds;
 	const char *lines;
 } peaks[] = {
-	{ 152, 157, 152, false, "  memory      at most 157 MiB at any time; the largest process had 152 MiB\n" },
-	{ 150, 157, 120, false, "  memory      at most 157 MiB at any time; the largest process had 120 MiB\n" },
-	{ 150, 157, 0, false, "  memory      at most 157 MiB at any time\n" },
+	{ 152, 157, 152, false, "  memory      peak at most 157 MiB resident; the largest process had 152 MiB\n" },
+	{ 150, 157, 120, false, "  memory      peak at most 157 MiB resident; the largest process had 120 MiB\n" },
+	{ 150, 157, 0, false, "  memory      peak at most 157 MiB resident\n" },
 	{ 152, 157, 152, true, "  memory      peak between 152 MiB (one process alone) and 157 MiB resident\n"
 			       "              largest process 152 MiB\n" },
 	{ 150, 157, 120, true, "  memory      peak between 150 MiB (a sample, at 2.000 s) and 157 MiB resident\n"

@@ -65,8 +65,9 @@ static void only_a_summary_of_the_collector_has_the_cost_of_bpfmon(void **state)
 	struct summary s = { .samples = 1, .drains = 1, .map_bytes = 1000 };
 
 	(void)state;
-	assert_shown(&s, "not seen after 0.00 ms\n  INCOMPLETE:\n"
-			 "  bpfmon      0.00 ms CPU, - + - memory, 1.0 KiB in the kernel\n");
+	assert_shown(
+		&s, "not seen after 0.00 ms\n  INCOMPLETE:\n"
+		    "  bpfmon      0.00 ms CPU; memory: collector -, recorder -, kernel 1.0 KiB\n");
 }
 
 static void what_is_not_known_of_a_program_is_a_dash(void **state)
@@ -365,6 +366,26 @@ static void a_short_summary_has_the_main_figures_and_all_trouble(void **state)
 	free(text);
 }
 
+static void a_short_summary_names_the_program_with_the_most_cpu(void **state)
+{
+	const struct summary_view view = { .is_short = true, .what = "make" };
+	struct summary s = { .has_status = true, .processes_total = 41, .wall_ns = 5000000 };
+	char *text;
+
+	(void)state;
+	sample_set(&s.total, M_cpu, 9000000);
+	summary_append_program(&s, "/usr/bin/sh")->value[M_cpu] = 1000000;
+	text = summary_text(&s, &view, 0);
+	assert_non_null(strstr(text, "\n  used        9.00 ms CPU, 41 processes\n"));
+	free(text);
+	summary_append_program(&s, "/usr/bin/python3.11")->value[M_cpu] = 8000000;
+	text = summary_text(&s, &view, 0);
+	assert_non_null(
+		strstr(text, "\n  used        9.00 ms CPU, 41 processes, most CPU: python3.11\n"));
+	free(text);
+	summary_done(&s);
+}
+
 /* The loop is for widths; the message has the text. */
 static void label_of_what_no_sample_saw_is_not_cut(void **state)
 {
@@ -391,6 +412,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_short_summary_has_the_main_figures_and_all_trouble),
+		cmocka_unit_test(a_short_summary_names_the_program_with_the_most_cpu),
 		cmocka_unit_test(what_programs_pushed_and_what_was_not_taken_is_shown),
 		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
 		cmocka_unit_test(only_a_summary_of_the_collector_has_the_cost_of_bpfmon),

@@ -74,7 +74,7 @@ static void memory_put_upper_bound(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	fprintf(f, "at most %s at any time", format_bytes(a, s->rss_peak_upper_bytes));
+	fprintf(f, "peak at most %s resident", format_bytes(a, s->rss_peak_upper_bytes));
 	if (s->has_process_rss_peak)
 		fprintf(f, "; the largest process had %s%s",
 			s->process_rss_peak_exact ? "" : "about ",
@@ -147,8 +147,8 @@ static void memory_put_needed(FILE *f, const struct memory_needed *n)
 {
 	char a[FORMAT_BYTES];
 
-	fprintf(f, "needed %s%s, by its %s", needed_bound_text(n), format_bytes(a, n->bytes),
-		strcmp(n->witness, "pss") ? "cgroup" : "PSS");
+	fprintf(f, "needed %s%s (measured by its %s)", needed_bound_text(n),
+		format_bytes(a, n->bytes), strcmp(n->witness, "pss") ? "cgroup" : "PSS");
 	if (n->has_time)
 		fprintf(f, ", at %s", format_seconds(a, n->elapsed_ns));
 	if (n->unmapped_bytes) {
@@ -208,7 +208,7 @@ static void memory_put_tree(struct memory_lines *m, const struct summary *s, boo
 		return;
 	memory_line(m);
 	if (better && better->bytes < known)
-		fputs("with shared pages for each process: ", m->f);
+		fputs("with shared pages counted once per process: ", m->f);
 	memory_put_tree_peak(m->f, s, has_bounds);
 }
 

@@ -289,7 +289,7 @@ static void summary_put_cost(FILE *f, const struct summary *s)
 		fputs("  bpfmon      the agent of this node has followed the run\n", f);
 		return;
 	}
-	fprintf(f, "  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
+	fprintf(f, "  bpfmon      %s CPU; memory: collector %s, recorder %s, kernel %s\n",
 		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
 		summary_format_cost(b, &s->collector), summary_format_cost(c, &s->recorder),
 		format_bytes(d, s->map_bytes));
@@ -367,6 +367,22 @@ static void summary_put_facts(FILE *f, const struct summary *s, const struct sum
 	summary_put_spans(f, s, v);
 }
 
+/* Names the program with the most CPU time, if there are several. */
+static void summary_put_main_program(FILE *f, const struct summary *s)
+{
+	const struct program *most = NULL;
+	const char *slash;
+
+	for (size_t i = 0; i < s->nr_programs; i++)
+		if (!most || s->programs[i].value[M_cpu] > most->value[M_cpu])
+			most = &s->programs[i];
+	if (s->nr_programs < 2 || !most->exe || !most->value[M_cpu])
+		return;
+	slash = strrchr(most->exe, '/');
+	fputs(", most CPU: ", f);
+	format_name(f, slash && slash[1] ? slash + 1 : most->exe, NAME_COLUMNS);
+}
+
 /* Writes CPU, I/O and processes in one line. */
 static void summary_put_main_figures(FILE *f, const struct summary *s)
 {
@@ -384,9 +400,11 @@ static void summary_put_main_figures(FILE *f, const struct summary *s)
 			format_bytes(b, s->total.value[M_write]));
 		separator = ", ";
 	}
-	fprintf(f, "%s%s%s process%s\n", separator,
+	fprintf(f, "%s%s%s process%s", separator,
 		s->bounds.is_from_proc && !s->bounds.has_all_processes ? "at least " : "",
 		format_count(a, s->processes_total), s->processes_total == 1 ? "" : "es");
+	summary_put_main_program(f, s);
+	fputc('\n', f);
 }
 
 static void summary_put_short(FILE *f, const struct summary *s, const struct summary_view *v,
