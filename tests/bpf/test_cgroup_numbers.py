@@ -9,6 +9,7 @@ import sys
 from lib.account import AccountCase, read_json
 from lib.bpfmon import truth
 
+SAMPLED = True
 MIB = 1 << 20
 MOUNT = pathlib.Path("/sys/fs/cgroup/memory")
 OWN = ["--own-cgroup"]
@@ -16,9 +17,6 @@ OWN = ["--own-cgroup"]
 # Reads a file, and asks its own cgroup before and after: anon, page cache, usage, and the peak.
 READER = """
 import json, os, sys, time
-
-SAMPLED = True
-
 own = next(l.split(":")[2] for l in open("/proc/self/cgroup").read().split("\\n") if ":memory:" in l)
 own = "/sys/fs/cgroup/memory" + own
 def ask():

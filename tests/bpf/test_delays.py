@@ -12,6 +12,7 @@ from lib.bpfmon import BPFMON, truth
 from lib.cgroups import CgroupCase
 from lib.taskstats import Unavailable, delays_of
 
+SAMPLED = True
 ALONE = True  # the switch is of the whole machine
 KEYS = {key for key, (group, _) in metric_kinds().items() if group == "delay"}
 LIMIT = 24 << 20
@@ -19,9 +20,6 @@ LIMIT = 24 << 20
 # Works, says so, and lives on until its input ends. Its last words are a system call: nothing is read for them.
 WORKER = """
 import mmap, os, sys
-
-SAMPLED = True
-
 path, said = sys.argv[1:]
 def done():
     file = os.open(said + ".new", os.O_WRONLY | os.O_CREAT)

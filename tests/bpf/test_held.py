@@ -9,15 +9,13 @@ import time
 from lib.account import AccountCase
 from lib.bpfmon import cgroup, truth
 
+SAMPLED = True
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
 HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
 
 POOLS = """
 import concurrent.futures, time
-
-SAMPLED = True
-
 held = bytearray(200 << 20)
 for i in range(0, len(held), 4096): held[i] = 1
 print(time.clock_gettime(time.CLOCK_REALTIME), flush=True)

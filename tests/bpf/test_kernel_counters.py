@@ -10,6 +10,7 @@ import tempfile
 from lib.account import AccountCase, exact, read_json
 from lib.bpfmon import truth
 
+SAMPLED = True
 IO_KEYS = {
     "rchar": "rchar_bytes",
     "wchar": "wchar_bytes",
@@ -36,10 +37,6 @@ os._exit(0)
 # A process of a real-time priority takes its CPU for a while. Prints from when to when it has not run, if it did not sleep.
 OUSTED = """
 import json, os, resource, time
-
-SAMPLED = True
-
-
 def slept(): return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
 os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 longest, last = (0, 0, 0), (time.time(), slept())

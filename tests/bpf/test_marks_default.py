@@ -11,11 +11,9 @@ from lib.bpfmon import BPFMON
 from lib.live import descriptor_links, wait_for
 from lib.marks import MarksCase, marks, texts
 
+SAMPLED = True
 SENDER = """
 import os, socket, sys
-
-SAMPLED = True
-
 
 def send(data):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:

@@ -8,13 +8,11 @@ import subprocess
 from lib.bpfmon import BPFMON, read_lines
 from lib.marks import MarksCase, python
 
+SAMPLED = True
 TOLERATED = 0.002  # a sample that is no later tells phases apart, however short they are
 
 WORK = """
 import json, time
-
-SAMPLED = True
-
 said = []
 for i in range(int(sys.argv[1])):
     said.append(time.process_time())

@@ -9,15 +9,13 @@ import sys
 from lib.account import AccountCase
 from lib.bpfmon import truth
 
+SAMPLED = True
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
 
 # A child of posix_spawn() shares our memory until its exec: it waits for the FIFO before that.
 SPAWNER = """
 import os, sys
-
-SAMPLED = True
-
 hoard = bytearray(100 << 20)
 for i in range(0, len(hoard), 4096): hoard[i] = 1
 said, fifo = sys.argv[1:]

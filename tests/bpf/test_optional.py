@@ -13,6 +13,7 @@ from lib.account import AccountCase
 from lib.bpfmon import BPFMON, cgroup, truth
 from lib.cgroups import UNIFIED, CgroupCase
 
+SAMPLED = True
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
 # of each program, what the user is told of that is then missing
@@ -26,9 +27,6 @@ TITLES = {
 # A big process has a child that execs a small image, which execs a smaller one.
 IMAGES = """
 import os, sys
-
-SAMPLED = True
-
 hoard = b"x" * (300 << 20)
 if not os.fork():
     smaller = "import os, sys; b = b'x' * (50 << 20); os.execv(sys.argv[1], sys.argv[1:])"

@@ -12,10 +12,10 @@ from lib.bpfmon import read_lines, truth
 from lib.cgroups import UNIFIED, CgroupCase, move
 from lib.live import wait_for
 
+SAMPLED = True
 SAME_NET = """
 import json, os, socket, time
 
-SAMPLED = True
 NAMES = {1: "established", 2: "syn_sent", 4: "fin_wait1", 5: "fin_wait2", 8: "close_wait", 9: "last_ack", 10: "listen"}
 
 def inodes():

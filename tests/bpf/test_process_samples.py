@@ -14,14 +14,12 @@ from lib.bpfmon import read_lines, truth
 from lib.cgroups import UNIFIED, CgroupCase
 from lib.live import LiveCase, executable_of, is_alive, wait_for
 
+SAMPLED = True
 MIB = 1 << 20
 
 # Children that hold so many MiB each, burn a little CPU, say their PIDs, and wait for the end of stdin.
 STAIRS = """
 import os, sys, time
-
-SAMPLED = True
-
 pids = []
 for mib in map(int, sys.argv[2:]):
     read, write = os.pipe()

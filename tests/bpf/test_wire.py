@@ -12,6 +12,7 @@ import unittest
 from lib.cgroups import UNIFIED, CgroupCase
 from lib.live import wait_for
 
+SAMPLED = True
 ETHERNET = 14  # bytes of its header, which the counters of an interface have
 BARE_LEAST, BARE_MOST = ETHERNET + 20 + 20, ETHERNET + 20 + 60  # a packet of TCP without payload
 LATE = 8
@@ -30,9 +31,6 @@ s.sendto(data, at)
 
 ASK = f"""
 import socket
-
-SAMPLED = True
-
 s = socket.socket(type=socket.SOCK_DGRAM)
 s.connect(("10.251.77.2", 8098))
 s.send(bytes({DATAGRAM}))

@@ -14,6 +14,7 @@ from lib.agent import AT_USUAL_PLACE, AgentCase
 from lib.bpfmon import BPFMON
 from lib.live import PATIENCE
 
+SAMPLED = True
 AGENTS_SECONDS = 10
 HANGS = "the agent has not answered for 10 s"
 

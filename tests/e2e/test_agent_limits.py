@@ -6,6 +6,8 @@ import subprocess
 from lib.agent import AgentCase
 from lib.bpfmon import BPFMON
 
+SAMPLED = True
+
 
 class Limits(AgentCase):
     CONFIG = ""

@@ -10,6 +10,7 @@ from lib.agent import NOBODY, AgentCase
 from lib.bpfmon import AS_USER, read_lines, truth
 from lib.live import wait_for
 
+SAMPLED = True
 COMMAND = (truth("sockets"), "tcp", "send", "recv", "1000000", "10000")
 
 SERVER = """

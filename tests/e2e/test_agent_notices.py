@@ -13,6 +13,7 @@ from lib.cgroups import UNIFIED
 from lib.live import PATIENCE, children_of, wait_for
 from lib.node import rmdir_patiently
 
+SAMPLED = True
 TOP = pathlib.Path("/sys/fs/cgroup") / UNIFIED
 SLUID = f"s{os.getpid():0>13}"
 INSIDE = ["unshare", "--pid", "--fork", "--mount-proc"]

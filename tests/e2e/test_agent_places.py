@@ -12,6 +12,8 @@ from lib.agent import NOBODY, OTHER, READY, REQUEST, START, STOP
 from lib.agent import AgentCase, hello
 from lib.live import PATIENCE, wait_for
 
+SAMPLED = True
+
 
 class Places(AgentCase):
     def silent(self, count, uid=NOBODY):

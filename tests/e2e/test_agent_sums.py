@@ -18,6 +18,7 @@ from lib.cgroups import CPUS, UNIFIED
 from lib.live import PATIENCE, wait_for
 from lib.node import rmdir_patiently
 
+SAMPLED = True
 TOP = pathlib.Path("/sys/fs/cgroup") / UNIFIED
 MIB = 1 << 20
 ALONE = True  # /proc/stat counts what runs at a tick: of many short processes at once it is no witness

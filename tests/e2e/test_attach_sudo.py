@@ -9,6 +9,7 @@ from lib.attach import AttachCase
 from lib.bpfmon import BPFMON, cgroup, read_lines
 from lib.live import wait_for
 
+SAMPLED = True
 NOBODY = 65534
 CALLED_BY_NOBODY = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
 HIDDEN = ["unshare", "--mount", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$0" "$@"']

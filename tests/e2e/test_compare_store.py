@@ -6,6 +6,7 @@ import json
 from lib.runs import write_group, write_run
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 
 

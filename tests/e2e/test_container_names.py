@@ -9,6 +9,7 @@ from lib.bpfmon import BUILD
 from lib.containers import ContainersCase
 from lib.live import status_of, wait_for
 
+SAMPLED = True
 FIND = str(BUILD / "findcontainer")
 COMMAND = ["/bin/spin", "600000"]
 

@@ -19,6 +19,7 @@ from lib.agent import AgentCase
 from lib.bpfmon import BPFMON, Case, said_by, truth
 from lib.live import children_of, wait_for
 
+SAMPLED = True
 ENDINGS = sweep.often(4, 100)  # of the fastest runs for each source
 LASTS_SECONDS = 60
 GONE_SECONDS = 20  # a process that was killed closes its files

@@ -13,6 +13,7 @@ from lib import prmonfile
 from lib.attach import AttachCase
 from lib.exports import ExportCase, kind
 
+SAMPLED = True
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 WHOLE_MS = 0.001  # what a column of whole milliseconds leaves out
 # reads and computes before it says so, and once more for each line that comes

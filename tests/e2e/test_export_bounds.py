@@ -9,6 +9,7 @@ import unittest
 
 from lib.bpfmon import BPFMON, Case
 
+SAMPLED = True
 NEEDS = ()
 KEPT_TAGS = 64  # of a run, as recording has them
 TAGS = 100_000

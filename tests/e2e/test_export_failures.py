@@ -10,6 +10,7 @@ from lib.exports import HOSTILE, ExportCase
 from lib.live import wait_for
 from lib.permitted import BPF, ROOT, needs
 
+SAMPLED = True
 NEEDS = ()
 RUN = str(HOSTILE)
 

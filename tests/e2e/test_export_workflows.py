@@ -12,6 +12,7 @@ from lib.exports import ExportCase
 from lib.permitted import BPF, ROOT, needs
 from lib.runs import write_run
 
+SAMPLED = True
 NEEDS = ()
 MIB = 1 << 20
 # of Nextflow's documentation and its wrapper script, version 2 of the format: each is a whole number

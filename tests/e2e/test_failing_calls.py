@@ -11,6 +11,7 @@ from lib.faults import COLLECTOR, LAUNCHER, RECORDER, Faulty
 from lib.live import LiveCase
 from test_out_of_memory import RUN
 
+SAMPLED = True
 CODE = 7
 FIRST = sweep.often(2, 40)  # so many calls of each kind, or until there is no such call
 # what may fail, and how: want of descriptors, memory and room, signals aside

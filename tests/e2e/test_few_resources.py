@@ -11,6 +11,7 @@ from lib.bpfmon import TOP
 from lib.faults import Faulty
 from lib.live import LiveCase
 
+SAMPLED = True
 RUN = TOP / "tests" / "data" / "golden" / "run.jsonl"
 CODE = 7
 

@@ -13,6 +13,7 @@ from lib.bpfmon import BPFMON, Case, read_lines, said_by
 from lib.live import children_of, executable_of, status_of, wait_for
 from test_rights import rows_of_the_table
 
+SAMPLED = True
 NOBODY = 65534
 NOBODYS = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 # Python as nobody, which need not be able to execute it; without an exec the process is not dumpable

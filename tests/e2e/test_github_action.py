@@ -9,6 +9,7 @@ import subprocess
 from lib.bpfmon import BPFMON, TOP, Case
 from lib.spans import run_lines, write_lines
 
+SAMPLED = True
 ACTION = TOP / "tools" / "github-action"
 BUILDS = "build/bpfmon:\n\tmkdir -p build && ln -s {} $@\n"
 

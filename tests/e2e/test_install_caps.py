@@ -9,6 +9,7 @@ import subprocess
 
 from lib.bpfmon import BUILD, TOP, Case, read_lines
 
+SAMPLED = True
 NOBODY = 65534
 GROUP = "nogroup" if any(group.gr_name == "nogroup" for group in grp.getgrall()) else grp.getgrgid(NOBODY).gr_name
 MEMBER = {"user": NOBODY, "group": NOBODY, "extra_groups": [grp.getgrnam(GROUP).gr_gid]}

@@ -10,6 +10,7 @@ from lib.bpfmon import BPFMON
 from lib.runs import write_run
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 # U+009B begins what ESC [ begins; U+202E turns the direction; DEL; and the words around them
 HOSTILE = "a\u009b31mb\u202etxt.exe\u2066\u007f\u0085\u001b]0;x\u0007"

@@ -12,6 +12,7 @@ from lib.live import LiveCase, bpf_objects, children_of, executable_of, send, so
 from lib.screen import Screen
 from lib.terminal import CTRL_Z
 
+SAMPLED = True
 STATUS = re.compile(r"bpfmon \d+ s  [\d.]+ of \d+ cores? ")
 
 

@@ -8,6 +8,7 @@ import sys
 from lib.bpfmon import AS_USER, BPFMON, Case, give_to_user, truth
 from lib.permitted import needs
 
+SAMPLED = True
 MIB = 1 << 20
 
 COPY_LATER = """

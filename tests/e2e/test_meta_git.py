@@ -8,6 +8,8 @@ from lib.attach import AttachCase
 from lib.bpfmon import said_by
 from lib.live import wait_for
 
+SAMPLED = True
+
 NOBODY, NOGROUP = 65534, 65534
 CALLED_BY_NOBODY = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOGROUP), "SUDO_USER": "nobody"}
 SECRET = "hunter2-4711"

@@ -9,6 +9,7 @@ import subprocess
 from lib.account import metric_kinds
 from lib.bpfmon import BPFMON, Case, truth
 
+SAMPLED = True
 BAD_INTERVALS = ["0", "-1", "abc", "1e-9", "5ms", "inf", "nan", "", " 1", "1x", "1 s", "0.0099", "1e99", "infinity", "0x"]
 BAD_OPTIONS = [
     ["--no-such-option"],

@@ -8,6 +8,7 @@ import subprocess
 from lib.bpfmon import AS_USER, TOP, Case, give_to_user
 from lib.permitted import BPF, ROOT, needs
 
+SAMPLED = True
 NEEDS = ()
 PYTHON = "/usr/bin/python3"  # which an ordinary user can execute, unlike one in the home of root
 DPKG_QUERY = """#!/bin/sh

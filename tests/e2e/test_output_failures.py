@@ -8,6 +8,8 @@ import subprocess
 from lib.bpfmon import BPFMON, truth
 from lib.live import LiveCase, wait_for
 
+SAMPLED = True
+
 
 class OutputFailures(LiveCase):
     def finish(self, live, stop, beat):

@@ -7,6 +7,7 @@ import sqlite3
 from lib.bpfmon import read_lines, truth
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 # A child has from its birth on the name that its parent has given itself (of 15 bytes at most).
 RENAMED = r"""

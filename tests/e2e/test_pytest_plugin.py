@@ -10,12 +10,10 @@ from lib.account import AccountCase, ns
 from lib.bpfmon import truth
 from lib.package import PYTHON, PackageCase, needs
 
+SAMPLED = True
 TESTS = 200
 SUITE = f"""
 import json, os, time, pytest
-
-SAMPLED = True
-
 
 @pytest.mark.parametrize("number", range({TESTS}))
 def test_children(number):

@@ -14,12 +14,9 @@ from lib.documents import documented_commands
 from lib.newcomer import NewcomerCase
 from lib.package import FOLDER, PYTHON, PackageCase, needs
 
+SAMPLED = True
 BURN = """
 import bpfmon, os, subprocess, time
-
-SAMPLED = True
-
-
 def burn(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end: pass

@@ -10,6 +10,7 @@ import subprocess
 
 from lib.bpfmon import BPFMON, BUILD, Case, read_lines, truth
 
+SAMPLED = True
 SPLIT_PAGES = max(32, 2 * os.cpu_count()) * os.cpu_count()
 WORK = {
     "steady": "touch 100 4000",

@@ -9,6 +9,7 @@ import subprocess
 
 from lib.bpfmon import BUILD, TOP, Case, read_lines
 
+SAMPLED = True
 DOCUMENT = TOP / "docs" / "PARTS.md"
 BLOCK = re.compile(r"<!-- (run|file): (\S+) -->\n```\w+\n(.*?)\n```\n", re.S)
 BLOCKS = {name: (kind, text) for kind, name, text in BLOCK.findall(DOCUMENT.read_text())}

@@ -12,6 +12,7 @@ import unittest.mock
 
 from lib.bpfmon import BPFMON, BUILD, Case, truth
 
+SAMPLED = True
 WRAPPER = str(BUILD / "libexec" / "bash")
 GONE = {"BPFMON_SPAN_SOCKET": "@bpfmon-span-of-a-run-that-has-ended"}
 # all that a shell can see of its caller, but for the variables that name its run
@@ -27,9 +28,6 @@ exit 43
 # executes a shell with the longest arguments with which one can be started outside of a run
 LONGEST = """
 import os, subprocess, sys
-
-SAMPLED = True
-
 real = os.environ["BPFMON_SPAN_SOCKET"]
 words = [sys.argv[1], "-c", ":", *["x" * 100000] * 20]
 def fits(n):

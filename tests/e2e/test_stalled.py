@@ -14,12 +14,10 @@ from lib.bpfmon import BPFMON
 from lib.endpoint import Endpoint, EndpointCase, free_port, until
 from lib.live import LiveCase
 
+SAMPLED = True
 WORK = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"  # a tenth of a second of CPU, or more
 SERVER = """
 import fcntl, socket, sys
-
-SAMPLED = True
-
 s = socket.socket(socket.AF_UNIX)
 s.bind(sys.argv[1])
 s.listen()

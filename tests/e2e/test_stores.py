@@ -13,6 +13,7 @@ from lib.permitted import ROOT, needs
 from lib.runs import write_run
 from lib.store import StoreCase
 
+SAMPLED = True
 NEEDS = ()
 OWN = os.uname().nodename
 

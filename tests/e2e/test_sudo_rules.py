@@ -8,6 +8,7 @@ import subprocess
 
 from lib.bpfmon import BPFMON, TOP, Case
 
+SAMPLED = True
 NOBODY = 65534
 SHIPPED = TOP / "docs" / "sudoers"
 ESCAPES = {

@@ -8,6 +8,7 @@ from lib.bpfmon import BPFMON, read_lines, truth
 from lib.live import LiveCase, executable_of, is_alive, send, stat_of, wait_for
 from lib.terminal import CTRL_C, CTRL_Z, Terminal
 
+SAMPLED = True
 BASH = ["bash", "--norc", "--noprofile", "--noediting", "-i"]
 DASH = ["dash", "-i"]
 

@@ -11,6 +11,7 @@ from lib.bpfmon import TOP, Case
 from lib.installed import UNITS, files_below, make
 from lib.permitted import ROOT, needs
 
+SAMPLED = True
 NEEDS = ()
 MOST_EXPOSURE = {"bpfmon-agent.service": 3.0, "bpfmon-exporter.service": 2.0}
 # the macros of user/lib/base/seccomp.def that stand for the role of a unit's program

@@ -12,6 +12,7 @@ from lib.fromproc import OrdinaryUser
 from lib.live import LiveCase, descendants_of, descriptor_links, wait_for
 from lib.permitted import ROOT, needs
 
+SAMPLED = True
 NEEDS = ()
 TICK = 1 / os.sysconf("SC_CLK_TCK")
 # each of two threads starts a process that starts another and ends before it; all four report their own clocks
