@@ -51,7 +51,7 @@ metrics_intro() {
 		process is too short to be counted; the split of `cpu_seconds` into user and system follows
 		the kernel's ticks, as in `time`, and only their sum is exact. `processes` and `threads` are
 		exact at the moment of the sample. `runqueue_wait_seconds` has at each sample what tasks that still wait for a CPU have
-		waited so far (where the kernel has CONFIG_FAIR_GROUP_SCHED; else when their wait ends), up to a tick. The time for which a
+		waited so far (where the kernel has CONFIG_FAIR_GROUP_SCHED; otherwise when their wait ends), up to a tick. The time for which a
 		cgroup's CPU limit keeps its tasks from running is in it: `cgroup_throttled_seconds`, a sum over CPUs, not
 		over tasks, tells how much that may be. The memory gauges are read one address space after the
 		other, and miss a peak between two samples: `process_rss_peak_bytes` of the summary
@@ -62,12 +62,12 @@ metrics_intro() {
 
 		| figure | from | exact | a bound |
 		|---|---|---|---|
-		| `memory_needed_bytes`: the request, `--limit memory<` | the cgroup that holds the run alone, else PSS, else RSS ([RUN.md](RUN.md#memory-which-figure-to-request)) | `memory_needed_bound` is `equal`: within a tenth | else `at_most` or `at_least`; files in memory that it lacks: up to `memory_unmapped_bytes` |
+		| `memory_needed_bytes`: the request, `--limit memory<` | the cgroup that holds the run alone, otherwise PSS, otherwise RSS ([RUN.md](RUN.md#memory-which-figure-to-request)) | `memory_needed_bound` is `equal`: within a tenth | otherwise `at_most` or `at_least`; files in memory that it lacks: up to `memory_unmapped_bytes` |
 		| `rss_peak_bytes`, `rss_peak_upper_bytes`, `rss_peak_exact_bytes` | samples; high-water marks; events (`--exact-peak`) | the last, as RSS | the first two, from below and above |
 		| `cpu_seconds` | the kernel, at each exit | with BPF; without it at the end, if all was waited for | `bounds` names it |
-		| `write_bytes` | the kernel, as pages become dirty | where it is no more than `wchar_bytes` | else `at_most`; a limit acts on the smaller |
-		| `processes_total` | births | with BPF; without it where the kernel reports births | else `at_least` |
-		| `blkio_delay_seconds` | the kernel, for each task | where it can be true | else it is left out |
+		| `write_bytes` | the kernel, as pages become dirty | where it is no more than `wchar_bytes` | otherwise `at_most`; a limit acts on the smaller |
+		| `processes_total` | births | with BPF; without it where the kernel reports births | otherwise `at_least` |
+		| `blkio_delay_seconds` | the kernel, for each task | where it can be true | otherwise it is left out |
 
 		`pss_bytes`, `uss_bytes` and `pss_unread` cost time and are there only with `--pss`, or when
 		one of them is named in `--metrics`. Reading them takes the kernel about 50 to 100 ns for each
@@ -83,7 +83,7 @@ metrics_intro() {
 		named in `--metrics`: they cost each call on a socket up to 0.1 microseconds. [RUN.md](RUN.md#network-io) has what
 		they count, and what cannot be seen.
 
-		Those that name a kind of file, as `rchar_files_bytes`, are there only with `--io-kinds`, or when one of them or the
+		Those that name a kind of file, such as `rchar_files_bytes`, are there only with `--io-kinds`, or when one of them or the
 		group `io-kinds` is named in `--metrics`: [RUN.md](RUN.md#files-sockets-and-pipes).
 
 		Keys that begin with `block_` are there with `--block-io`, for a cgroup: [RUN.md](RUN.md#block-devices).

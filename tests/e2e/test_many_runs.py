@@ -112,10 +112,10 @@ class Distributions(ManyCase):
 
     def test_what_is_no_metric_is_refused(self):
         self.assert_refused(self.bpfmon("list", "--hist=wal"), "--hist does not accept 'wal'", "wall")
-        self.assert_refused(self.bpfmon("list", "--hist=wall,nosuch"), "as in wall,peak,cpu", "and 'nosuch' is neither")
-        self.assert_refused(self.bpfmon("list", "--hist=cpu,wall,wall_seconds"), "each metric once, and 'wall_seconds' is repeated")
-        self.assert_refused(self.bpfmon("list", "--columns=id,nosuch"), "list --help", "and 'nosuch' is neither")
-        self.assert_refused(self.bpfmon("list", "--columns=id,wall,wall_seconds"), "each column once, and 'wall_seconds' is repeated")
+        self.assert_refused(self.bpfmon("list", "--hist=wall,nosuch"), "as in wall,peak,cpu", "; 'nosuch' is neither")
+        self.assert_refused(self.bpfmon("list", "--hist=cpu,wall,wall_seconds"), "each metric only once; 'wall_seconds' is repeated")
+        self.assert_refused(self.bpfmon("list", "--columns=id,nosuch"), "list --help", "; 'nosuch' is neither")
+        self.assert_refused(self.bpfmon("list", "--columns=id,wall,wall_seconds"), "each column only once; 'wall_seconds' is repeated")
         self.assert_refused(self.bpfmon("list", "--hist", "--csv"), "csv")
         self.assert_refused(self.bpfmon("list", "--hist", "--columns", "id"), "--columns")
 

@@ -98,9 +98,9 @@ static void advise_help(void)
 	     "with\n"
 	     "a margin. NAME is given as RUN for `bpfmon show`, and selects all runs of that "
 	     "name.\n"
-	     "A second table has the cheapest memory request if a run that exceeds it "
-	     "is\n"
-	     "restarted with twice the memory.\n");
+	     "A second table gives the request that wastes the least memory x time, assuming "
+	     "that a\n"
+	     "run that exceeds it is restarted with twice as much.\n");
 	options_print(&subcommand_advise);
 	puts("\nExit status: 0: success, 2: usage error, unreadable store, or no usable run.");
 }

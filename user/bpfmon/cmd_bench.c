@@ -141,7 +141,7 @@ static const struct option_row bench_rows[] = {
 	{ "export-csv", 0, "FILE", false, "Write the results as CSV, as hyperfine does", text_parse, AT(exports[BENCH_CSV]), GUARD_ENVIRONMENT },
 	{ "export-markdown", 0, "FILE", false, "Write the results as a Markdown table", text_parse, AT(exports[BENCH_MARKDOWN]), GUARD_ENVIRONMENT },
 	{ "json", 0, NULL, false, "The same as --export-json -", flag_parse, AT(json), GUARD_NONE },
-	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 if it holds, as 'wall_seconds > +5%'; may be repeated", fail_if_parse, AT(fail_if), GUARD_NONE },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 if it holds: 'wall_seconds > +5%'; may be repeated", fail_if_parse, AT(fail_if), GUARD_NONE },
 	{ 0 }
 };
 #undef AT

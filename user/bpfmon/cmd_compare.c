@@ -158,7 +158,7 @@ static const struct option_row compare_rows[] = {
 	{ "by", 0, "TAG|PART", false, "Compare groups of runs by this tag; or by phase, program, span", compare_by_parse, 0, PROJECT_MAY },
 	{ "all", 0, NULL, false, "All values, not only the five that differ most", flag_parse, AT(all), PROJECT_MAY },
 	{ "baseline", 0, "VALUE", false, "Compare with the group that has this value of the tag", baseline_parse, AT(baseline), PROJECT_MAY },
-	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 if it holds, as 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, AT(fail_if), PROJECT_MAY },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 if it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, AT(fail_if), PROJECT_MAY },
 	{ "significant", 0, NULL, false, "Exit 2 if the runs are too few to tell a change from noise", flag_parse, AT(significant), PROJECT_MAY },
 	{ "html", 0, "PATH", false, "Draw the runs' curves over each other, as a page for a browser", text_parse, AT(html), GUARD_ENVIRONMENT },
 	{ "format", 'f', "FORMAT", false, "text (default), json, markdown (for a pull request), or csv", print_any_parse, AT(as), GUARD_NONE },

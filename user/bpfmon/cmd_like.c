@@ -353,7 +353,7 @@ static void like_help(void)
 	     "command\n"
 	     "line come first, then the nearest. They vote on the kind of RUN: the name of a run, "
 	     "or\n"
-	     "else its program. If no run is near, the kind is unknown. RUN is given as for\n"
+	     "its program. If no run is near, the kind is unknown. RUN is given as for\n"
 	     "`bpfmon show`. The filters select the finished runs to compare it with.\n");
 	options_print(&subcommand_like);
 	puts("\nExit status: 0: success, 2: usage error, no such run, or no run to compare with.");

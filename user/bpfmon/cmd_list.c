@@ -81,14 +81,14 @@ int list_columns_parse(void *columns, const char *text)
 	int err = run_columns_parse(columns, text, &bad, &length);
 
 	if (err == -EEXIST)
-		return value_refuse("each column once, and '%.*s' is repeated", (int)length, bad);
+		return value_refuse("each column only once; '%.*s' is repeated", (int)length, bad);
 	if (err == -E2BIG)
 		return value_refuse("at most %d metrics beside the columns of --csv",
 				    MOST_KEY_COLUMNS);
 	if (err)
 		return value_refuse(
-			"columns that 'bpfmon list --help' lists, or metrics, separated "
-			"by commas, and '%.*s' is neither",
+			"columns from 'bpfmon list --help', or metrics, separated by commas; "
+			"'%.*s' is neither",
 			word_shown(length), bad);
 	return 0;
 }
@@ -114,12 +114,12 @@ int many_metrics_set(struct many_metrics *m, const char *text)
 	int err = many_metrics_parse(m, text, &bad, &length);
 
 	if (err == -EEXIST)
-		return value_refuse("each metric once, and '%.*s' is repeated", (int)length, bad);
+		return value_refuse("each metric only once; '%.*s' is repeated", (int)length, bad);
 	if (err == -E2BIG)
 		return value_refuse("at most %d metrics", MOST_METRICS);
 	if (err)
-		return value_refuse("metrics, as in wall,peak,cpu, or keys of a summary, and "
-				    "'%.*s' is neither",
+		return value_refuse("metrics, as in wall,peak,cpu, or keys of a summary; '%.*s' is "
+				    "neither",
 				    word_shown(length), bad);
 	return 0;
 }
@@ -543,7 +543,9 @@ static int list_parse(void *options, int argc, char **argv)
 
 	for (char **word = o->common.words; !err && word && *word; word++)
 		if (filter_word_add(&o->filter, *word))
-			return options_refuse("list cannot search for", *word);
+			return options_refuse(**word ? "too many words to search for:"
+						     : "empty word to search for:",
+					      *word);
 	return err ? err : list_check(o);
 }
 

@@ -295,7 +295,7 @@ static int target_pid_parse(void *options, const char *text)
 #define AT(field) offsetof(struct top_options, field)
 
 static const struct option_row top_rows[] = {
-	{ "job", 0, "ID", false, "Show the current run of this job, or else the job of the node", text_parse, AT(job), GUARD_NONE },
+	{ "job", 0, "ID", false, "Show the current run of this job, otherwise the job of the node", text_parse, AT(job), GUARD_NONE },
 	{ "pid", 'p', "PID", false, "Show the run or job of this process, and select the process", target_pid_parse, 0, GUARD_ENVIRONMENT },
 	{ "cgroup", 0, "PATH", false, "Show the run or job of this cgroup", text_parse, AT(target.cgroup), GUARD_ENVIRONMENT },
 	{ 0 }
@@ -331,9 +331,9 @@ static void top_help(void)
 	     "of\n"
 	     "a run; ? shows all keys. top sends no signals to processes.\n"
 	     "\n"
-	     "--pid and --cgroup show the newest current run that measures the process or cgroup, "
-	     "or\n"
-	     "else the innermost job of the agent that contains it.\n");
+	     "--pid and --cgroup show the newest current run that measures the process or "
+	     "cgroup,\n"
+	     "otherwise the innermost job of the agent that contains it.\n");
 	options_print(&subcommand_top);
 	puts("Exit status: 0: success, 2: usage error, no such run, or no terminal, 128 + N: ended "
 	     "by\nsignal N.");

@@ -239,7 +239,7 @@ int run_tags_parse(void *tags, const char *text)
 const struct option_row sampling_rows[] = {
 	{ "interval", 'i', "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, minimum 10ms)", interval_parse, AT(interval_ns), GUARD_NONE },
 	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", output_parse, 0, GUARD_ENVIRONMENT },
-	{ "format", 'f', "FORMAT", false, "Output format: text, jsonl, csv; or a template, as '%e %M %C'", format_parse, 0, GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "Output format: text, jsonl, csv; or a template: '%e %M %C'", format_parse, 0, GUARD_NONE },
 	{ "metrics", 0, "LIST", false, "Record only these groups or keys, as in cpu,io,rss_bytes", metrics_parse, 0, GUARD_NONE },
 	{ "pss", 0, "PERCENT", true, "Read PSS and USS, for 0.1 to 50 % of the time (default 2)", pss_parse, AT(pss_ppm), GUARD_NONE },
 	{ "net", 0, NULL, false, "Count socket traffic and TCP connections", flag_parse, AT(net), GUARD_NONE },
@@ -512,5 +512,5 @@ void recording_print_variables(void)
 	puts("\n"
 	     "Every option has an environment variable, as in BPFMON_INTERVAL=1 or "
 	     "BPFMON_NO_ARGS=1.\n"
-	     "Under sudo, variables that choose users, paths, targets or rights are ignored.");
+	     "Under sudo, variables that choose users, paths, targets or privileges are ignored.");
 }
