@@ -256,7 +256,7 @@ static int run_show_by_phase(struct source *s, const struct show_options *o, con
 		err = o->as == PRINT_JSON ? run_show_phases_json(o, &p, meta, total)
 					  : run_show_phases(o, &p, meta);
 	if (!err && p.left_out)
-		log_warn("%" PRIu64 " marks are left out: there are too many", p.left_out);
+		log_warn("%" PRIu64 " marks are left out: too many", p.left_out);
 	phases_done(&p);
 	return err;
 }
@@ -305,8 +305,7 @@ static int run_show_by_span(struct source *s, const struct show_options *o, cons
 		err = o->as == PRINT_JSON ? run_show_spans_json(s, o, meta, total, &shown)
 					  : run_show_spans(o, meta, total, &shown);
 	if (!err && shown.paths.left_out)
-		log_warn("%" PRIu64 " spans are left out: there are too many",
-			 shown.paths.left_out);
+		log_warn("%" PRIu64 " spans are left out: too many", shown.paths.left_out);
 	spans_shown_done(&shown);
 	return err;
 }

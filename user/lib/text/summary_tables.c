@@ -136,6 +136,21 @@ void programs_text(FILE *f, const struct summary *s, size_t width)
 	programs_put_rest(f, s, &show);
 }
 
+void main_program_text(FILE *f, const struct summary *s)
+{
+	const struct program *most = NULL;
+	const char *slash;
+
+	for (size_t i = 0; i < s->nr_programs; i++)
+		if (!most || s->programs[i].value[M_cpu] > most->value[M_cpu])
+			most = &s->programs[i];
+	if (s->nr_programs < 2 || !most->exe || !most->value[M_cpu])
+		return;
+	slash = strrchr(most->exe, '/');
+	fputs(", most CPU: ", f);
+	format_name(f, slash && slash[1] ? slash + 1 : most->exe, NAME_COLUMNS);
+}
+
 #define ROWS_SHOWN 10
 #define LEAST_COLUMN 10
 #define MOST_COLUMNS 6

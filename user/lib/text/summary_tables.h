@@ -14,6 +14,8 @@
  * columns and cuts names to fit.
  */
 void programs_text(FILE *f, const struct summary *s, size_t width);
+/* Names the program with the most CPU time, after a comma; writes nothing for a single program. */
+void main_program_text(FILE *f, const struct summary *s);
 
 /*
  * Writes a table of instances per dimension. Columns that do not fit into @width (0 for any) are

@@ -367,22 +367,6 @@ static void summary_put_facts(FILE *f, const struct summary *s, const struct sum
 	summary_put_spans(f, s, v);
 }
 
-/* Names the program with the most CPU time, if there are several. */
-static void summary_put_main_program(FILE *f, const struct summary *s)
-{
-	const struct program *most = NULL;
-	const char *slash;
-
-	for (size_t i = 0; i < s->nr_programs; i++)
-		if (!most || s->programs[i].value[M_cpu] > most->value[M_cpu])
-			most = &s->programs[i];
-	if (s->nr_programs < 2 || !most->exe || !most->value[M_cpu])
-		return;
-	slash = strrchr(most->exe, '/');
-	fputs(", most CPU: ", f);
-	format_name(f, slash && slash[1] ? slash + 1 : most->exe, NAME_COLUMNS);
-}
-
 /* Writes CPU, I/O and processes in one line. */
 static void summary_put_main_figures(FILE *f, const struct summary *s)
 {
@@ -403,7 +387,7 @@ static void summary_put_main_figures(FILE *f, const struct summary *s)
 	fprintf(f, "%s%s%s process%s", separator,
 		s->bounds.is_from_proc && !s->bounds.has_all_processes ? "at least " : "",
 		format_count(a, s->processes_total), s->processes_total == 1 ? "" : "es");
-	summary_put_main_program(f, s);
+	main_program_text(f, s);
 	fputc('\n', f);
 }
 
