@@ -163,7 +163,8 @@ class Lines(Case):
         self.assert_valid(run, {"meta", "sample", "process", "summary"})
 
     def test_samples_of_processes_are_valid(self):
-        run = self.run_bpfmon(["sh", "-c", "sleep 0.3"], ["-i", "0.05", "--process-samples", "5"])
+        until_there_is_one = ["sh", "-c", "until grep -qs process_sample run-*.jsonl; do sleep 0.05; done"]
+        run = self.run_bpfmon(until_there_is_one, ["-i", "0.05", "--process-samples", "5"], cwd=self.dir)
         self.assert_valid(run, {"meta", "sample", "process_sample", "process", "summary"})
 
     def test_a_signal_is_valid(self):
