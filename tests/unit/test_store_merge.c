@@ -34,7 +34,7 @@ static void assert_has_all_of(const char *store, bool has_ended)
 static void assert_any_death_is_made_good(const struct place *p, const char *old,
 					  const char *source, bool has_ended)
 {
-	const struct sweep_part part = sweep_choose(4);
+	const struct sweep_part part = sweep_choose(16);
 	char store[200];
 	bool has_died = true;
 	int at;
@@ -127,7 +127,7 @@ static void assert_later_words_survive(const struct place *p, int64_t here_s, in
 {
 	const char *name = here_s > there_s ? "here" : "there";
 	int64_t later_s = here_s > there_s ? here_s : there_s;
-	const struct sweep_part part = sweep_choose(4);
+	const struct sweep_part part = sweep_choose(16);
 	char store[200], old[200], whole[200], other[200];
 	bool has_died = true;
 	int at;
