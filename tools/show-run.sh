@@ -10,7 +10,7 @@ trap 'rm -rf "$dir"' EXIT
 # under sudo the recorder writes with the rights of the user who called it
 if [ "$(id -u)" = 0 ] && [ -n "${SUDO_UID:-}" ]; then chown "$SUDO_UID" "$dir"; fi
 
-"${BUILD:-build}/bpfmon" -i 0.1 -f jsonl -o "$dir/run.jsonl" -- tools/sample-workload.sh
+"${BUILD:-build}/bpfmon" --summary full -i 0.1 -f jsonl -o "$dir/run.jsonl" -- tools/sample-workload.sh
 case $(head -n 1 "$dir/run.jsonl") in
 *'"source":"bpf"'*) echo "measured by BPF" ;;
 *'"source":"procfs"'*) echo "measured from /proc, without BPF: docs/RUN.md says how well" ;;

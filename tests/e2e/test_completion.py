@@ -70,11 +70,11 @@ class Completion(unittest.TestCase):
         for words, values in (
             (("--wait", ""), {"command", "tree"}),
             (("attach", "--interval", "0"), {"0.1"}),
-            (("list", "--sort", "wa"), {"wall", "wall_seconds"}),
+            (("list", "--sort", "wal"), {"wall", "wall_seconds"}),
             (("list", "--state", "un"), {"unfinished"}),
             (("list", "--state", ""), {"running", "unfinished", "finished", "ended", "failed", "signal", "limit", "oom"}),
             (("list", "--columns", "no"), {"note"}),
-            (("list", "--columns", "id,wa"), {"id,wall", "id,wall_seconds"}),
+            (("list", "--columns", "id,wal"), {"id,wall", "id,wall_seconds"}),
             (("list", "--columns", "cores"), {"cores", "cores_mean", "cores_peak"}),
             (("list", "--columns", "start"), {"start_time", "started"}),
             (("show", "--by", ""), {"phase", "span"}),
