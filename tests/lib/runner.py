@@ -101,10 +101,10 @@ def is_taken(test):
     return not getattr(module, "SAMPLED", False) or sweep.takes(test.id())
 
 
-def run_here(folder, words, sample):
-    """The three counts, and those of what was left out, by reason."""
+def run_here(folder, name, words, sample):
+    """The three counts, and those of what was left out, by reason. To import all files takes seconds."""
     loader = unittest.TestLoader()
-    found = loader.discover(folder, pattern="test_*.py", top_level_dir=folder)
+    found = loader.discover(folder, pattern=f"{name or 'test_*'}.py", top_level_dir=folder)
     for problem in loader.errors:
         print(problem)
     selected = list(select(found, words))
@@ -123,7 +123,7 @@ def run_file(folder, name, sample):
     began = time.monotonic()
     with tempfile.TemporaryFile("w+") as said:  # a pipe would be open for as long as a process that a test leaves
         options = ["--sample"] if sample else []
-        done = subprocess.run([sys.executable, __file__, *options, folder, f"{name}."], stdout=said, stderr=subprocess.STDOUT, check=False)
+        done = subprocess.run([sys.executable, __file__, *options, "--file", name, folder], stdout=said, stderr=subprocess.STDOUT, check=False)
         took = time.monotonic() - began
         said.seek(0)
         *lines, last = said.read().splitlines() or [""]
@@ -156,6 +156,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--file")
     parser.add_argument("folder")
     parser.add_argument("words", nargs="*")
     args = parser.parse_args()
@@ -164,7 +165,7 @@ def main():
         print(f"seed {sweep.SEED}" + (": all cases" if sweep.LONG else ": a random part of the exhaustive tests"), flush=True)
         (passed, failed, skipped), left_out = run_files(args.folder, args.jobs, args.words)
     else:
-        (passed, failed, skipped), left_out = run_here(args.folder, args.words, args.sample)
+        (passed, failed, skipped), left_out = run_here(args.folder, args.file, args.words, args.sample)
     for reason, count in sorted((+left_out).items()):
         print(f"{reason}: {count}")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

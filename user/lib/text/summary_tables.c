@@ -144,7 +144,7 @@ void main_program_text(FILE *f, const struct summary *s)
 	for (size_t i = 0; i < s->nr_programs; i++)
 		if (!most || s->programs[i].value[M_cpu] > most->value[M_cpu])
 			most = &s->programs[i];
-	if (s->nr_programs < 2 || !most->exe || !most->value[M_cpu])
+	if (s->nr_programs < 2 || !most || !most->exe || !most->value[M_cpu])
 		return;
 	slash = strrchr(most->exe, '/');
 	fputs(", most CPU: ", f);
