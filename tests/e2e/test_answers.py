@@ -120,7 +120,7 @@ class Answers(CommandCase):
         self.assertEqual(self.steps("program", a, b), {"/bin/py": ([[1], [1]], [4, 6]), "/bin/sh": ([[3], [3]], [1, 1])})
         self.assertRegex(self.said("compare", "--by", "program", a, b), r"cpu_seconds  *a.jsonl procs  *b.jsonl procs .*\n  /bin/py +1 +1 +4.000 s +6.000 s")
         failed = self.bpfmon("compare", "--by", "phase", a, b, "--fail-if", "cpu_seconds > +20%")
-        self.assertEqual((failed.returncode, failed.stderr), (1, "bpfmon: failed: train: cpu_seconds: 7.500 s against 5.000 s, +50.0 % > +20% (may be noise; 4 runs of each side are needed)\n"))
+        self.assertEqual((failed.returncode, failed.stderr), (1, "bpfmon: failed: train: cpu_seconds: 7.500 s against 5.000 s, +50.0 % > +20% (too few runs to tell; 4 runs of each side are needed)\n"))
         self.assertIn("the runs have no phases", self.said("compare", "--by", "phase", *(self.write(name) for name in "cd")))
 
     def test_phases_that_no_sample_tells_apart_have_only_their_time(self):

@@ -160,7 +160,7 @@ class Groups(FilesCase):
         words = ["--by", "build", *old, *new, "--fail-if", "wall_seconds > +10%"]
         done = compare(*words)
         self.assertEqual(done.returncode, 1)
-        self.assertIn(b"(may be noise; 4 runs of each side are needed)", done.stderr)
+        self.assertIn(b"(too few runs to tell; 4 runs of each side are needed)", done.stderr)
         self.assertEqual(compare(*words, "--significant").returncode, 2)
 
     def test_the_baseline_can_be_named(self):
@@ -200,7 +200,7 @@ class FailIf(FilesCase):
         said = self.check(1, "rss_peak_bytes > +10%", "wall_seconds > +1%", "minflt > 2")
         self.assertEqual(
             said,
-            "bpfmon: failed: rss_peak_bytes: 120 MiB against 100 MiB, +20.0 % > +10% (may be noise; 4 runs of each side are needed)\n"
+            "bpfmon: failed: rss_peak_bytes: 120 MiB against 100 MiB, +20.0 % > +10% (too few runs to tell; 4 runs of each side are needed)\n"
             "bpfmon: failed: minflt: 3 > 2\n",
         )
 

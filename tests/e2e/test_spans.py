@@ -255,7 +255,7 @@ class Compared(CommandCase):
 
     def test_an_expression_holds_for_a_step_and_names_it(self):
         pair = self.pair()
-        failed = "bpfmon: failed: build/link: cpu_seconds: 3.000 s against 2.000 s, +50.0 % > +40% (may be noise; 4 runs of each side are needed)\n"
+        failed = "bpfmon: failed: build/link: cpu_seconds: 3.000 s against 2.000 s, +50.0 % > +40% (too few runs to tell; 4 runs of each side are needed)\n"
         self.compare(*pair, "--fail-if", "cpu_seconds > +40%", code=1, stderr=failed)
         self.compare(*pair, "--fail-if", "cpu_seconds > +60%")
         held = json.loads(self.bpfmon("compare", "--by", "span", "--json", *pair, "--fail-if", "cpu_seconds > +40%").stdout)["fail_if"]

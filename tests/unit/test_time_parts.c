@@ -208,7 +208,7 @@ static void reasons_to_wait_add_up_to_the_rest(void **state)
 		    "              u user 2.000 s (20 %), s system 1.000 s (10 %), "
 		    "q run queue 1.000 s (10 %), . not running 6.000 s (60 %), "
 		    "all threads 10.000 s\n"
-		    "  waits for   child 40 %, pipe 13 %, not seen 7 %\n");
+		    "  not running child 40 %, pipe 13 %, not seen 7 %\n");
 	sample_set(&s, M_wait_unseen, 4667 * MS); /* last, however much it is */
 	assert_text(&s, 44,
 		    "  time        uuuuuusssqqq..................\n"
@@ -217,7 +217,7 @@ static void reasons_to_wait_add_up_to_the_rest(void **state)
 		    "              q run queue 1.000 s (10 %),\n"
 		    "              . not running 6.000 s (60 %),\n"
 		    "              all threads 10.000 s\n"
-		    "  waits for   child 24 %, pipe 8 %,\n"
+		    "  not running child 24 %, pipe 8 %,\n"
 		    "              not seen 28 %\n");
 }
 

@@ -286,7 +286,7 @@ void judgement_write_noise(FILE *f, const struct judgement *j, const struct expr
 			fprintf(f, " (%s)", verdict_name(x->verdict));
 		return;
 	}
-	fputs(" (may be noise", f);
+	fputs(j->noise == NOISE_UNKNOWN ? " (too few runs to tell" : " (may be noise", f);
 	if (j->noise == NOISE_POSSIBLE && !x->is_single)
 		fprintf(f, ", p %.2f", x->p_corrected);
 	runs_needed_write(f, j);

@@ -304,7 +304,7 @@ static void time_put_waits(FILE *f, const struct sample *total,
 
 	if (!nr)
 		return;
-	fprintf(f, "  %-*s", INDENT - 2, "waits for");
+	fprintf(f, "  %-*s", INDENT - 2, "not running");
 	for (size_t i = 0; i < nr; i++) {
 		snprintf(item, sizeof(item), "%s %u %%%s", waited_word(list[i].what), list[i].share,
 			 i + 1 < nr ? "," : "");

@@ -20,7 +20,7 @@ function timesBar() {
 		list.append(el("li", "", el("i", colour), text));
 	}
 	const waits = (data.answer.time_waits || []).map((w) => `${w.name} ${seconds(w.seconds)} (${w.percent} %)`);
-	if (waits.length) list.append(el("li", "", `waits for ${waits.join(", ")}`));
+	if (waits.length) list.append(el("li", "", `not running: ${waits.join(", ")}`));
 	bar.setAttribute("aria-hidden", "true"); // the list has the same content
 	byId("figures").after(el("div", "times", bar, list));
 }
