@@ -9,7 +9,7 @@ ALONE = True
 
 class ManyAlive(AccountCase):
     def test_five_thousand_live_threads(self):
-        run = self.run_bpfmon([truth("livethreads"), "5000", "0.3"], ["-i", "0.05"])
+        run = self.run_bpfmon([truth("livethreads"), "5000", "3"], ["-i", "0.05"])
         self.assert_counts(run, 1, 5000)
         self.assertEqual(self.only(run.processes)["threads_total"], 5001)
         self.assertEqual(max(s["threads"] for s in run.samples), 5001)
@@ -18,7 +18,7 @@ class ManyAlive(AccountCase):
         self.assert_cpu(run.summary["cpu_seconds"], run.witness["cpu_seconds"], above=0.25)
 
     def test_three_thousand_live_processes(self):
-        run = self.run_witnessed([truth("liveprocs"), "3000", "0.3"], ["-i", "0.05"])
+        run = self.run_witnessed([truth("liveprocs"), "3000", "3"], ["-i", "0.05"])
         self.assert_counts(run, 3002, 0)
         self.assertEqual(max(s["processes"] for s in run.samples), 3002)
         self.assertEqual(max(s["threads"] for s in run.samples), 3002)

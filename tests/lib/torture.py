@@ -21,7 +21,7 @@ from lib.torture_said import Said
 SOURCES = {"bpf": torture_checks, "procfs": torture_from_proc}  # of the numbers: what checks them
 FILE_BYTES = 64 << 20
 OTHERS = 2  # processes around the program, of a run from /proc: a shell and a witness
-CLOCK_WAS_SET_NS = 1_000_000
+CLOCK_WAS_SET_NS = 100_000_000  # less may be a clock that is being adjusted: 5 ms a second have been seen
 # the memory is that of the image that is executed, or of the one before it
 TOUCHES = ["sh", "-c", 'while "$@"; do :; done', "sh", truth("touch"), "100", "1"]
 EXECUTES = [truth("stranger"), "100"]
@@ -165,10 +165,10 @@ def check(folder, kinds=None):
     """The violations of a kept run, and both sides for inspection."""
     folder = pathlib.Path(folder)
     setup = json.loads((folder / "setup.json").read_text())
-    difference, _after = setup["realtime_less_monotonic_ns"]
+    difference, after = setup["realtime_less_monotonic_ns"]
     log = Log((folder / "truth.log").read_text(), os.path.getsize(truth("torture")) + (64 << 10))
     calm = not setup["plan"]["busy"] and setup["plan"]["nice"] <= 0
-    said = Said(read_lines(folder / "run.jsonl"), difference, kinds or metric_kinds(), calm)
+    said = Said(read_lines(folder / "run.jsonl"), difference, kinds or metric_kinds(), calm, abs(after - difference))
     if any(sample["swap_bytes"] for sample in said.samples):
         raise Failed("the machine swapped: what was touched is not resident")
     for text in check_log(log):

@@ -13,13 +13,14 @@ HELD_UP_NS = 1_000_000
 class Said:
     """The lines of a run, and how their times map to the clock of the log."""
 
-    def __init__(self, lines, realtime_less_monotonic_ns, kinds, is_calm=True):
+    def __init__(self, lines, realtime_less_monotonic_ns, kinds, is_calm=True, adjusted_ns=0):
         of = lambda kind: [line for line in lines if line["kind"] == kind]
         (self.meta,), (self.summary,) = of("meta"), of("summary")
         self.samples, self.processes = of("sample"), of("process")
         self.process_samples = of("process_sample")
         self.is_calm = is_calm  # no other known program needs the CPUs
         self.kinds = kinds  # metrics: key -> (group, kind)
+        self.clocks_ns = CLOCKS_NS + adjusted_ns  # what the clocks may differ by: bpfmon reads the epoch once, at its start
         self.epoch_less_log_ns = realtime_less_monotonic_ns
         self.start_ns = round(self.meta["start_time"] * 1e9) - realtime_less_monotonic_ns
         self.interval_ns = round(self.meta["interval_seconds"] * 1e9)
@@ -49,7 +50,7 @@ class Said:
                 tick -= 1
             first = max(0, min((tick - late) * self.interval_ns, end - drain_ns))
             last = end + drain_ns + HELD_UP_NS if self.is_calm and not late else following
-            windows.append((self.start_ns + first - CLOCKS_NS, self.start_ns + last + CLOCKS_NS))
+            windows.append((self.start_ns + first - self.clocks_ns, self.start_ns + last + self.clocks_ns))
         return windows
 
     @property
