@@ -255,8 +255,9 @@ static void what_may_be_noise_does_not_hold_and_states_how_many_runs_tell(void *
 				  "0.34; about 21 runs of each side are needed)");
 	j = judge(old, far, 3, line);
 	assert_true(j.is_beyond && j.holds && j.noise == NOISE_UNKNOWN);
-	assert_string_equal(line, "minflt: 210 against 110, +90.9 % > +10% (too few runs to tell; 4 runs "
-				  "of each side are needed)");
+	assert_string_equal(line,
+			    "minflt: 210 against 110, +90.9 % > +10% (too few runs to tell; 4 runs "
+			    "of each side are needed)");
 	j = judge(old, near, 1, line);
 	assert_true(!j.is_beyond && !j.holds);
 	assert_string_equal(line, "minflt: 105 against 100, +5.0 % > +10%");

@@ -54,7 +54,8 @@ int expression_judge(const struct expression *e, const struct comparison *c, siz
 /* Writes "120 MiB against 100 MiB, +20.0 %". */
 void expression_write_measured(FILE *f, const struct expression *e, const struct comparison *c,
 			       size_t group);
-/* Writes " (too few runs to tell; 4 runs of each side are needed)" and the like, if there is anything. */
+/* Writes " (too few runs to tell; 4 runs of each side are needed)" and the like, if there is
+ * anything. */
 void judgement_write_noise(FILE *f, const struct judgement *j, const struct expression *e,
 			   const struct comparison *c, size_t group);
 /* Writes a line without newline with key, measured values, expression and noise. */
