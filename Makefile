@@ -92,7 +92,7 @@ run: deps ## Install missing packages, build, monitor a sample workload: by BPF 
 	$(MAKE) all || { tools/explain-build.sh $(BUILD); exit 1; }
 	BUILD=$(BUILD) tools/show-run.sh
 
-check: deps ## Install missing packages, run the tests that the machine permits, as root all: 15 minutes (TESTS="unit kernels": these groups)
+check: deps ## Install missing packages, run the tests that the machine permits, as root all: 6 minutes (TESTS="unit kernels": these groups)
 	KERNELS="$(KERNELS)" tools/run-tests.sh $(TESTS)
 
 check-long: ## Run all tests with all of their cases, fuzzing, torture, nine kernels (as root): 1 hour
@@ -102,10 +102,10 @@ check-long: ## Run all tests with all of their cases, fuzzing, torture, nine ker
 check-unit: ## Run the unit tests (no root): 90 s
 	tools/run-tests.sh unit
 
-check-bpf: all truth ## Run the tests of the programs in the kernel (as root): 5 minutes
+check-bpf: all truth ## Run the tests of the programs in the kernel (as root): 3 minutes
 	tools/run-tests.sh bpf
 
-check-e2e: all truth ## Run programs with a known truth (as root): 9 minutes
+check-e2e: all truth ## Run programs with a known truth (as root): 3 minutes
 	tools/run-tests.sh e2e
 
 check-servers: deps ## Send exports to real databases, on loopback (as root): 1 minute

@@ -78,7 +78,7 @@ class Newcomer(NewcomerCase):
         said = self.type_well(command)  # what root has built is there
         self.assertIn("\nmeasured from /proc, without BPF", said)
         self.type_well(f"sudo make -s install PREFIX={self.dir} SYSCONFDIR={self.dir}/etc")  # README: PREFIX=
-        said = self.type_well(command_of_readme("sudo bpfmon --name align"))
+        said = self.type_well(command_of_readme("sudo bpfmon --user --name align"))
         number = re.search(r"bpfmon show (\d+)", said)[1]
         listed = self.type_well(command_of_readme("bpfmon list --name align"))
         self.assertRegex(listed, rf"(?m)^ *{number} .* align +\./align\.sh")
