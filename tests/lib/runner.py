@@ -5,7 +5,7 @@
 What the machine does not permit (lib/permitted.py) is not run, and neither passed nor failed: lines before the last
 count it, and what was skipped, by reason.
 
-Usage: runner.py [--jobs N] FOLDER [WORD...]
+Usage: runner.py [--jobs N] [--file NAME] [--sample] FOLDER [WORD...]     --file: without .py; imports only that
 
 With --jobs each file (of those whose name contains a word) runs in a process of its own, up to N at once, and its line comes when it has ended, below what
 it has printed if a test failed or was skipped. One with a line ALONE = True runs when the others have ended: it counts

@@ -19,6 +19,7 @@ static inline enum metric_id waited_metric(enum waited w)
 
 /* Returns "child" etc. */
 const char *waited_word(enum waited w);
+
 struct waited_share {
 	enum waited what;
 	unsigned share;

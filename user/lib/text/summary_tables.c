@@ -138,13 +138,15 @@ void programs_text(FILE *f, const struct summary *s, size_t width)
 
 void main_program_text(FILE *f, const struct summary *s)
 {
-	const struct program *most = NULL;
+	const struct program *most = s->programs;
 	const char *slash;
 
-	for (size_t i = 0; i < s->nr_programs; i++)
-		if (!most || s->programs[i].value[M_cpu] > most->value[M_cpu])
+	if (s->nr_programs < 2)
+		return;
+	for (size_t i = 1; i < s->nr_programs; i++)
+		if (s->programs[i].value[M_cpu] > most->value[M_cpu])
 			most = &s->programs[i];
-	if (s->nr_programs < 2 || !most || !most->exe || !most->value[M_cpu])
+	if (!most->exe || !most->value[M_cpu])
 		return;
 	slash = strrchr(most->exe, '/');
 	fputs(", most CPU: ", f);
