@@ -220,20 +220,22 @@ struct signal_struct___of_group {
 } __attribute__((preserve_access_index));
 
 /*
- * Returns 1 if the process of @task has no live thread. A task whose exit was missed may be freed
- * by now, and @sig may be another process's, which has a different PID.
+ * Returns the signal_struct of @task. Returns NULL, of which every field reads as 0, if it is
+ * another process's now: a task whose exit was not seen may be freed, and its signal_struct reused.
+ * Then it has threads, and a different PID. (Ended and released processes have no PID, but no
+ * threads either.)
  */
-static __always_inline u64 group_has_ended(struct task_struct *task, struct signal_struct *sig,
-					   u32 seen)
+static __always_inline struct signal_struct *signal_of(struct task_struct *task, u32 seen)
 {
+	u64 sig = (u64)BPF_CORE_READ(task, signal);
 	struct signal_struct___of_group *group = (void *)sig;
-	u64 ended = is_zero(BPF_CORE_READ(sig, live.counter));
-	u32 tgid;
+	u32 tgid = BPF_CORE_READ(group, pids[PIDTYPE_TGID], numbers[0].nr);
+	u64 others = is_set(tgid ^ (u32)BPF_CORE_READ(task, tgid));
 
 	if (seen)
-		return ended;
-	tgid = BPF_CORE_READ(group, pids[PIDTYPE_TGID], numbers[0].nr);
-	return ended | is_set(tgid ^ (u32)BPF_CORE_READ(task, tgid));
+		return (void *)sig;
+	others &= is_set(BPF_CORE_READ((struct signal_struct *)sig, live.counter));
+	return (void *)value_choose(others, 0, sig);
 }
 
 static __always_inline void process_note_last_image(struct process_entry *p,
@@ -262,8 +264,8 @@ int task_note_exit(u64 addr, u32 seen)
 	if (!p || !p->event.rec.signal) /* or still being filled in by another CPU */
 		return 0;
 	leader = leader_of(task);
-	sig = BPF_CORE_READ(task, signal);
-	group = group_has_ended(task, sig, seen);
+	sig = signal_of(task, seen);
+	group = is_zero(BPF_CORE_READ(sig, live.counter));
 	now = boot_now();
 	status = task_wait_status(leader, sig);
 	lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);

@@ -47,7 +47,7 @@ static inline size_t key_of(const char *name)
 {
 	size_t i = NR_KEYS;
 
-	assert_int_equal(compare_key_find(name, strlen(name), &i), 0);
+	assert_int_equal(run_key_find(name, strlen(name), &i), 0);
 	return i;
 }
 

@@ -151,7 +151,7 @@ static void trial_make(struct trial *t, size_t commands, size_t runs)
 {
 	*t = (struct trial){ .plan = { .nr = commands } };
 	t->plan.cases = t->cases;
-	assert_int_equal(compare_key_find("wall_seconds", strlen("wall_seconds"), &t->key), 0);
+	assert_int_equal(run_key_find("wall_seconds", strlen("wall_seconds"), &t->key), 0);
 	for (size_t i = 0; i < commands; i++) {
 		t->labels[i][0] = (char)('a' + i);
 		t->cases[i].label = t->labels[i];

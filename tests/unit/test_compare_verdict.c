@@ -169,7 +169,7 @@ static void assert_rows(const struct pair *p, const struct row_choice *choice, c
 	comparison_choose_rows(&r, &p->c, 1, choice);
 	for (size_t i = 0; i < r.nr; i++) {
 		strcat(text, i ? " " : "");
-		strcat(text, compare_key(r.keys[i]).name);
+		strcat(text, run_key(r.keys[i]).name);
 	}
 	assert_string_equal(text, expected);
 }

@@ -203,7 +203,7 @@ static void keys_are_compared_in_this_order(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(order) / sizeof(*order); i++)
-		assert_string_equal(compare_key(i).name, order[i]);
+		assert_string_equal(run_key(i).name, order[i]);
 }
 
 /* Every key of the objects @value has, in the schema of it, and the other way round. */

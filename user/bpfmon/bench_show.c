@@ -276,7 +276,7 @@ static void failures_warn(const struct bench_result *r)
 {
 	size_t code, sig;
 
-	if (compare_key_find("exit_code", 9, &code) || compare_key_find("signal", 6, &sig))
+	if (run_key_find("exit_code", 9, &code) || run_key_find("signal", 6, &sig))
 		return;
 	for (size_t i = 0; i < r->plan->nr; i++) {
 		const struct group *g = bench_group(r, i);

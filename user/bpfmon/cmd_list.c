@@ -226,7 +226,7 @@ static void list_help(void)
 	     "--hist,\n"
 	     "--scatter, --unusual and --trend analyse the runs instead. METRIC is a key of the\n"
 	     "summary, as in minflt, or a short name:");
-	for (size_t i = 0; (word = compare_key_word(i, &key)); i++)
+	for (size_t i = 0; (word = run_key_word(i, &key)); i++)
 		printf("%s%s", i ? ", " : "", word);
 	puts(".\n");
 	options_print(&subcommand_list);

@@ -45,7 +45,7 @@ static void gate_report_unknown(const struct expression *e, const struct compari
 	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", e->text);
 	if (err == -ENOENT) {
 		format_name(stderr, c->groups->list[lacks].name, NAME_COLUMNS);
-		fprintf(stderr, " has no %s\n", compare_key(e->key).name);
+		fprintf(stderr, " has no %s\n", run_key(e->key).name);
 	} else {
 		fprintf(stderr,
 			"%zu and %zu runs are too few to tell a change from noise; 4 in each of "

@@ -38,7 +38,7 @@ const char *columns_guess(const char *list, const char **bad, size_t *length)
 		nearest_offer(&n, run_column_word((enum run_column)i));
 		nearest_offer(&n, run_column_key((size_t)i));
 	}
-	compare_keys_offer(&n);
+	run_keys_offer(&n);
 	return n.distance ? n.word : NULL;
 }
 
@@ -49,7 +49,7 @@ const char *many_metrics_guess(const char *list, const char **bad, size_t *lengt
 
 	if (!many_metrics_parse(&parsed, list, bad, length))
 		return NULL;
-	return compare_key_nearest(*bad, *length); /* NULL for a repeated name */
+	return run_key_nearest(*bad, *length); /* NULL for a repeated name */
 }
 
 const char *output_format_guess(const char *text, const char **bad, size_t *length)
@@ -97,10 +97,10 @@ void completion_offer_keys(const struct completion *c)
 {
 	const char *word, *key_of_word;
 
-	for (size_t i = 0; (word = compare_key_word(i, &key_of_word)); i++)
+	for (size_t i = 0; (word = run_key_word(i, &key_of_word)); i++)
 		completion_offer(c, word, key_of_word);
 	for (size_t i = 0; i < NR_KEYS; i++) {
-		struct compare_key key = compare_key(i);
+		struct run_key key = run_key(i);
 
 		if (key.name)
 			completion_offer(c, key.name, NULL);
@@ -126,7 +126,7 @@ static void completion_offer_column(const struct completion *c, const char *name
 {
 	size_t key;
 
-	if (compare_key_find(name, strlen(name), &key)) /* else it is offered as a key */
+	if (run_key_find(name, strlen(name), &key)) /* else it is offered as a key */
 		completion_offer(c, name, help);
 }
 

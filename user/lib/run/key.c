@@ -6,19 +6,19 @@
 #include <errno.h>
 #include <string.h>
 
-struct compare_key compare_key(size_t i)
+struct run_key run_key(size_t i)
 {
 	const struct metric *m;
 
 	if (i < NR_SUMMARY_COMPARED) {
 		const struct member *f = summary_field_compared((unsigned)i + 1);
 
-		return (struct compare_key){ f->key, f->unit, false };
+		return (struct run_key){ f->key, f->unit, false };
 	}
 	m = metric_get((enum metric_id)(i - NR_SUMMARY_COMPARED));
 	if (m->kind != KIND_COUNTER)
-		return (struct compare_key){ 0 };
-	return (struct compare_key){ m->key, m->unit, m->source == SOURCE_WAIT };
+		return (struct run_key){ 0 };
+	return (struct run_key){ m->key, m->unit, m->source == SOURCE_WAIT };
 }
 
 static const struct {
@@ -31,7 +31,7 @@ static const struct {
 };
 #define NR_WORDS (sizeof(words) / sizeof(*words))
 
-const char *compare_key_word(size_t i, const char **key)
+const char *run_key_word(size_t i, const char **key)
 {
 	if (i >= NR_WORDS)
 		return NULL;
@@ -39,7 +39,7 @@ const char *compare_key_word(size_t i, const char **key)
 	return words[i].word;
 }
 
-int compare_key_find(const char *name, size_t length, size_t *i)
+int run_key_find(const char *name, size_t length, size_t *i)
 {
 	for (size_t w = 0; w < NR_WORDS; w++) {
 		if (!text_is(name, length, words[w].word))
@@ -49,7 +49,7 @@ int compare_key_find(const char *name, size_t length, size_t *i)
 		break;
 	}
 	for (size_t k = 0; k < NR_KEYS; k++) {
-		const char *key = compare_key(k).name;
+		const char *key = run_key(k).name;
 
 		if (!key || !text_is(name, length, key))
 			continue;
@@ -59,20 +59,20 @@ int compare_key_find(const char *name, size_t length, size_t *i)
 	return -ENOENT;
 }
 
-void compare_keys_offer(struct nearest *n)
+void run_keys_offer(struct nearest *n)
 {
 	for (size_t w = 0; w < NR_WORDS; w++)
 		nearest_offer(n, words[w].word);
 	for (size_t k = 0; k < NR_KEYS; k++)
-		if (compare_key(k).name)
-			nearest_offer(n, compare_key(k).name);
+		if (run_key(k).name)
+			nearest_offer(n, run_key(k).name);
 }
 
-const char *compare_key_nearest(const char *name, size_t length)
+const char *run_key_nearest(const char *name, size_t length)
 {
 	struct nearest n;
 
 	nearest_begin(&n, name, length);
-	compare_keys_offer(&n);
+	run_keys_offer(&n);
 	return n.distance ? n.word : NULL;
 }

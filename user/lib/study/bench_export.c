@@ -79,15 +79,15 @@ static int markdown_row(FILE *f, const struct bench_result *r, size_t of, const 
 {
 	const size_t group = (size_t)(g - r->groups.list);
 	char peak[NUMBER_BYTES] = "-";
-	struct measure wall, rss;
+	struct measure wall, memory;
 	struct ratio ratio;
 	size_t key;
 	int err = bench_measure(g, "wall_seconds", &wall);
 
 	if (!err && headline_key(&r->comparison, group, HEAD_MEMORY, &key)) {
-		err = bench_measure(g, compare_key(key).name, &rss);
-		if (!err && rss.nr)
-			number_format(peak, UNIT_BYTES, rss.median);
+		err = bench_measure(g, run_key(key).name, &memory);
+		if (!err && memory.nr)
+			number_format(peak, UNIT_BYTES, memory.median);
 	}
 	if (!err && group)
 		err = bench_ratio(r, group, &ratio);
@@ -117,7 +117,7 @@ int bench_write_markdown(FILE *f, const struct bench_result *r)
 	int err = r->groups.nr ? bench_measure(&r->groups.list[0], "wall_seconds", &fastest) : 0;
 
 	u = time_unit_choose(fastest.mean);
-	fprintf(f, "| Command | Mean [%s] | Min [%s] | Max [%s] | Relative | Peak RSS |\n", u.name,
+	fprintf(f, "| Command | Mean [%s] | Min [%s] | Max [%s] | Relative | Memory |\n", u.name,
 		u.name, u.name);
 	fputs("|:---|---:|---:|---:|---:|---:|\n", f);
 	for (size_t i = 0; !err && i < r->plan->nr; i++) {

@@ -101,7 +101,7 @@ static int span_row_fill(struct span_row *row, const struct bench_result *r, con
 
 	*row = (struct span_row){ .step = s, .most = -1 };
 	row->medians = memory_calloc(r->groups.nr, sizeof(*row->medians));
-	if (!row->medians || compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
+	if (!row->medians || run_key_find("wall_seconds", strlen("wall_seconds"), &key))
 		return -ENOMEM;
 	for (size_t g = 0; g < r->groups.nr; g++) {
 		row->medians[g] = span_median(r, s, g, key, room);
@@ -252,7 +252,7 @@ enum bench_column {
 	COL_MAX,
 	COL_USER,
 	COL_SYSTEM,
-	COL_RSS,
+	COL_MEMORY,
 	COL_READ,
 	COL_WRITTEN,
 	NR_BENCH_COLUMNS
@@ -274,13 +274,13 @@ static const struct {
 	[COL_MAX] = { "max", "wall_seconds", OF(most) },
 	[COL_USER] = { "user", "user_seconds", OF(median) },
 	[COL_SYSTEM] = { "system", "system_seconds", OF(median) },
-	[COL_RSS] = { "peak RSS", NULL, OF(median) },
+	[COL_MEMORY] = { "memory", NULL, OF(median) },
 	[COL_READ] = { "read", "read_bytes", OF(median) },
 	[COL_WRITTEN] = { "written", "write_bytes", OF(median) },
 };
 
 /* As many as fit, the most important first. */
-static const enum bench_column wanted[NR_BENCH_COLUMNS] = { COL_MEAN,   COL_SD,     COL_RSS,
+static const enum bench_column wanted[NR_BENCH_COLUMNS] = { COL_MEAN,   COL_SD,     COL_MEMORY,
 							    COL_USER,   COL_SYSTEM, COL_MIN,
 							    COL_MAX,    COL_MEDIAN, COL_READ,
 							    COL_WRITTEN };
@@ -300,15 +300,15 @@ static const char *column_key(const struct bench_result *r, size_t group, enum b
 
 	if (columns[c].key)
 		return columns[c].key;
-	return headline_key(&r->comparison, group, HEAD_MEMORY, &key) ? compare_key(key).name
-								      : "rss_peak_bytes";
+	return headline_key(&r->comparison, group, HEAD_MEMORY, &key) ? run_key(key).name
+								      : "memory_needed_bytes";
 }
 
 static enum metric_unit key_unit(const char *name)
 {
 	size_t key;
 
-	return compare_key_find(name, strlen(name), &key) ? UNIT_COUNT : compare_key(key).unit;
+	return run_key_find(name, strlen(name), &key) ? UNIT_COUNT : run_key(key).unit;
 }
 
 static int bench_cell(char text[NUMBER_BYTES], const struct bench_result *r, size_t group,
@@ -342,7 +342,7 @@ static int ratio_format(char out[AGAINST_BYTES], const struct bench_result *r, s
 	int err = group ? bench_ratio(r, group, &ratio) : 0;
 
 	snprintf(out, AGAINST_BYTES, "fastest");
-	if (err || !group || compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
+	if (err || !group || run_key_find("wall_seconds", strlen("wall_seconds"), &key))
 		return err;
 	x = against_of(&r->comparison, group, key);
 	n = (size_t)snprintf(out, AGAINST_BYTES, "x %.3f", ratio.estimate);

@@ -18,7 +18,7 @@ static void middle_format(char *out, const struct comparison *c, size_t group, s
 		snprintf(out, CELL_BYTES, "-");
 		return;
 	}
-	number_format(out, compare_key(key).unit, s->median);
+	number_format(out, run_key(key).unit, s->median);
 	n = strlen(out);
 	if (s->nr != all) /* some runs lack the key */
 		snprintf(out + n, CELL_BYTES - n, " (n %zu)", s->nr);
@@ -29,7 +29,7 @@ static void quartiles_format(char *out, const struct comparison *c, size_t group
 	const struct spread *s = spread_of(c, group, key);
 
 	if (s->nr > 1)
-		number_format(out, compare_key(key).unit, s->q3 - s->q1);
+		number_format(out, run_key(key).unit, s->q3 - s->q1);
 	else
 		snprintf(out, CELL_BYTES, "-");
 }
@@ -57,7 +57,7 @@ void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t gr
 {
 	switch (col) {
 	case COL_KEY:
-		snprintf(out, CELL_BYTES, "%s", compare_key(key).name);
+		snprintf(out, CELL_BYTES, "%s", run_key(key).name);
 		break;
 	case COL_FIRST:
 		middle_format(out, c, 0, key);
@@ -72,7 +72,7 @@ void comparison_cell(char out[CELL_BYTES], const struct comparison *c, size_t gr
 		quartiles_format(out, c, group, key);
 		break;
 	default:
-		against_format(out, col, against_of(c, group, key), compare_key(key).unit);
+		against_format(out, col, against_of(c, group, key), run_key(key).unit);
 	}
 }
 

@@ -149,7 +149,7 @@ int groups_compare(struct comparison *c, const struct groups *g)
 	if (!r.first || !r.other || !r.p || !c->spreads || !c->againsts)
 		err = -ENOMEM;
 	for (size_t key = 0; !err && key < NR_KEYS; key++)
-		if (compare_key(key).name)
+		if (run_key(key).name)
 			err = groups_compare_key(c, key, &r);
 	free(r.first);
 	free(r.other);

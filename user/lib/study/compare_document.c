@@ -59,7 +59,7 @@ static void group_write(struct jsonw *j, const struct comparison *c, size_t grou
 {
 	const struct spread *s = spread_of(c, group, key);
 	const struct against *x = against_of(c, group, key);
-	const enum metric_unit unit = compare_key(key).unit;
+	const enum metric_unit unit = run_key(key).unit;
 
 	jsonw_object(j, NULL);
 	jsonw_uint(j, "n", s->nr);
@@ -83,9 +83,9 @@ static void values_write(struct jsonw *j, const struct comparison *c)
 {
 	jsonw_object(j, "values");
 	for (size_t key = 0; key < NR_KEYS; key++) {
-		if (!compare_key(key).name || !comparison_has(c, key))
+		if (!run_key(key).name || !comparison_has(c, key))
 			continue;
-		jsonw_array(j, compare_key(key).name);
+		jsonw_array(j, run_key(key).name);
 		for (size_t g = 0; g < c->groups->nr; g++)
 			group_write(j, c, g, key);
 		jsonw_array_end(j);
@@ -145,7 +145,7 @@ static void step_write_brief(struct jsonw *j, const struct step *s, const size_t
 	for (size_t i = 0; i < nr; i++) {
 		if (!comparison_has(c, keys[i]))
 			continue;
-		jsonw_array(j, compare_key(keys[i]).name);
+		jsonw_array(j, run_key(keys[i]).name);
 		for (size_t g = 0; g < c->groups->nr; g++)
 			group_write(j, c, g, keys[i]);
 		jsonw_array_end(j);
@@ -165,7 +165,7 @@ void comparison_steps_brief(struct jsonw *j, const struct steps *steps, size_t m
 	jsonw_uint(j, "left_out", steps->left_out + steps->nr - shown);
 	jsonw_array(j, "keys");
 	for (size_t i = 0; i < nr; i++)
-		jsonw_string(j, NULL, compare_key(keys[i]).name);
+		jsonw_string(j, NULL, run_key(keys[i]).name);
 	jsonw_array_end(j);
 	jsonw_array(j, "list");
 	for (size_t i = 0; i < shown; i++)
@@ -208,7 +208,7 @@ static void verdicts_write(struct jsonw *j, const struct comparison *c, size_t f
 		jsonw_string(j, "text", text);
 		jsonw_array(j, "changed");
 		for (size_t i = 0; i < r.nr_changed; i++)
-			jsonw_string(j, NULL, compare_key(r.changed[i]).name);
+			jsonw_string(j, NULL, run_key(r.changed[i]).name);
 		jsonw_array_end(j);
 		jsonw_object_end(j);
 		free(text);
@@ -295,18 +295,18 @@ static void rows_csv(struct buffer *t, const struct comparison *c, const char *s
 	static const struct against none;
 
 	for (size_t key = 0; key < NR_KEYS; key++) {
-		if (!compare_key(key).name || !comparison_has(c, key))
+		if (!run_key(key).name || !comparison_has(c, key))
 			continue;
 		for (size_t g = 0; g < c->groups->nr; g++) {
 			const struct spread *s = spread_of(c, g, key);
 
 			if (step)
 				text_cell(t, step);
-			buffer_printf(t, "%s,", compare_key(key).name);
+			buffer_printf(t, "%s,", run_key(key).name);
 			text_cell(t, c->groups->list[g].name);
 			number_cell(t, (double)s->nr);
-			spread_cells(t, s, compare_key(key).unit);
-			against_cells(t, g ? against_of(c, g, key) : &none, compare_key(key).unit);
+			spread_cells(t, s, run_key(key).unit);
+			against_cells(t, g ? against_of(c, g, key) : &none, run_key(key).unit);
 			buffer_puts(t, LINE_END);
 		}
 	}

@@ -85,7 +85,7 @@ static void rows_markdown(FILE *f, const struct comparison *c, size_t group, con
 	columns_markdown(f, c, group, "value");
 	for (size_t i = 0; i < nr; i++) {
 		fputs("| ", f);
-		markdown_code(f, compare_key(keys[i]).name, NAME_COLUMNS, true);
+		markdown_code(f, run_key(keys[i]).name, NAME_COLUMNS, true);
 		cells_markdown(f, c, c, group, keys[i]);
 	}
 }
@@ -127,7 +127,7 @@ static bool step_has(const struct comparison *c, size_t group, size_t key)
 static void steps_markdown(FILE *f, const struct comparison *c, const struct steps *steps,
 			   size_t group, size_t key)
 {
-	columns_markdown(f, c, group, compare_key(key).name);
+	columns_markdown(f, c, group, run_key(key).name);
 	for (size_t i = 0; i < steps->nr; i++) {
 		const struct step *s = &steps->list[i];
 

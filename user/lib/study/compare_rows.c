@@ -5,21 +5,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Peaks of memory, the most exact first. */
-static const char *const memory_keys[] = { "rss_peak_exact_bytes", "rss_peak_upper_bytes",
-					   "rss_peak_bytes", "process_rss_peak_bytes" };
+/* What gates call "memory", and peaks, the most exact first. */
+static const char *const memory_keys[] = { "memory_needed_bytes", "rss_peak_exact_bytes",
+					   "rss_peak_upper_bytes", "rss_peak_bytes",
+					   "process_rss_peak_bytes" };
 #define NR_MEMORY (sizeof(memory_keys) / sizeof(*memory_keys))
 
 /* Values that follow from others, or are parts of them. */
-static const char *const derived_keys[] = { "user_seconds",
-					    "system_seconds",
-					    "cores_mean",
-					    "lifetime_seconds",
-					    "memory_needed_bytes",
-					    "pss_peak_bytes",
-					    "uss_peak_bytes",
-					    "forks",
-					    "execs",
+static const char *const derived_keys[] = { "user_seconds",   "system_seconds",
+					    "cores_mean",     "lifetime_seconds",
+					    "pss_peak_bytes", "uss_peak_bytes",
+					    "forks",          "execs",
 					    "exits" };
 #define NR_DERIVED (sizeof(derived_keys) / sizeof(*derived_keys))
 
@@ -40,13 +36,13 @@ static const char *const trouble_keys[] = { "exit_code", "signal", "oom_kills" }
 static bool key_is_one_of(size_t key, const char *const *names, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
-		if (!strcmp(compare_key(key).name, names[i]))
+		if (!strcmp(run_key(key).name, names[i]))
 			return true;
 	return false;
 }
 
 /* Without a test: whether the difference may be more than chance. */
-static bool change_is_noticed(const struct against *x, struct compare_key key)
+static bool change_is_noticed(const struct against *x, struct run_key key)
 {
 	if (key.is_estimate)
 		return fabs(x->relative) >= LEAST_OF_ESTIMATE && fabs(x->difference) >= 1;
@@ -58,7 +54,7 @@ enum row_state row_state(const struct comparison *c, size_t group, size_t key)
 	const struct against *x = against_of(c, group, key);
 	bool has_first = spread_of(c, 0, key)->nr, has_other = spread_of(c, group, key)->nr;
 
-	if (!compare_key(key).name || (!has_first && !has_other))
+	if (!run_key(key).name || (!has_first && !has_other))
 		return ROW_ABSENT;
 	if (!x->has_both)
 		return ROW_ONE_SIDED;
@@ -75,7 +71,7 @@ enum row_state row_state(const struct comparison *c, size_t group, size_t key)
 	}
 	if (key_is_one_of(key, trouble_keys, NR_TROUBLE))
 		return ROW_CHANGED;
-	return change_is_noticed(x, compare_key(key)) ? ROW_CHANGED : ROW_SMALL;
+	return change_is_noticed(x, run_key(key)) ? ROW_CHANGED : ROW_SMALL;
 }
 
 static bool memory_key(const struct comparison *c, size_t group, size_t *key)
@@ -84,7 +80,7 @@ static bool memory_key(const struct comparison *c, size_t group, size_t *key)
 	size_t k;
 
 	for (size_t i = 0; i < NR_MEMORY; i++) {
-		if (compare_key_find(memory_keys[i], strlen(memory_keys[i]), &k) ||
+		if (run_key_find(memory_keys[i], strlen(memory_keys[i]), &k) ||
 		    row_state(c, group, k) == ROW_ABSENT)
 			continue;
 		if (!is_known || against_of(c, group, k)->has_both)
@@ -104,7 +100,7 @@ bool headline_key(const struct comparison *c, size_t group, enum headline h, siz
 
 	if (h == HEAD_MEMORY)
 		return memory_key(c, group, key);
-	return !compare_key_find(names[h], strlen(names[h]), key) &&
+	return !run_key_find(names[h], strlen(names[h]), key) &&
 	       row_state(c, group, *key) != ROW_ABSENT;
 }
 
@@ -123,7 +119,7 @@ enum change_class { CHANGE_TROUBLE, CHANGE_LARGE, CHANGE_SMALL, CHANGE_DERIVED }
 
 static enum change_class change_class(const struct comparison *c, size_t group, size_t key)
 {
-	const struct compare_key k = compare_key(key);
+	const struct run_key k = run_key(key);
 
 	if (key_is_one_of(key, trouble_keys, NR_TROUBLE))
 		return CHANGE_TROUBLE;
@@ -158,7 +154,7 @@ bool queue_is_told(const struct comparison *c, size_t group, size_t *key)
 	size_t wall;
 	double longest;
 
-	if (compare_key_find(QUEUE_KEY, strlen(QUEUE_KEY), key) ||
+	if (run_key_find(QUEUE_KEY, strlen(QUEUE_KEY), key) ||
 	    !headline_key(c, group, HEAD_WALL, &wall) || !against_of(c, group, *key)->has_both ||
 	    !against_of(c, group, wall)->has_both)
 		return false;

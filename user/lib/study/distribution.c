@@ -13,7 +13,7 @@
 int distribution_make(struct distribution *d, const struct many_values *v, size_t metric,
 		      size_t most)
 {
-	const struct compare_key key = compare_key(v->metrics.key[metric]);
+	const struct run_key key = run_key(v->metrics.key[metric]);
 	double *sorted = memory_calloc(v->nr + 1, sizeof(*sorted));
 
 	if (!sorted)

@@ -36,8 +36,8 @@ static int expression_parse_key(struct expression *e, const char **at, char *why
 		snprintf(why, room, "it must begin with a key, as in: rss_peak_bytes > +10%%");
 		return -EINVAL;
 	}
-	if (compare_key_find(*at, n, &e->key)) {
-		nearest = compare_key_nearest(*at, n);
+	if (run_key_find(*at, n, &e->key)) {
+		nearest = run_key_nearest(*at, n);
 		snprintf(why, room, "there is no key '%.*s'%s%s%s", n < QUOTED ? (int)n : QUOTED,
 			 *at, nearest ? "; the nearest is '" : "", nearest ? nearest : "",
 			 nearest ? "'" : "");
@@ -58,13 +58,13 @@ static int expression_parse_operator(struct expression *e, const char **at, char
 		*at = expression_skip_blanks(*at + n);
 		return 0;
 	}
-	snprintf(why, room, "expected one of > < >= <= after '%s'", compare_key(e->key).name);
+	snprintf(why, room, "expected one of > < >= <= after '%s'", run_key(e->key).name);
 	return -EINVAL;
 }
 
 static int expression_parse_suffix(struct expression *e, const char *suffix, char *why, size_t room)
 {
-	struct compare_key key = compare_key(e->key);
+	struct run_key key = run_key(e->key);
 	enum metric_unit of;
 	double factor;
 
@@ -156,8 +156,8 @@ static bool bound_is_within(const struct expression *e, const struct comparison 
 	const struct spread *bound;
 	size_t key;
 
-	if (strcmp(compare_key(e->key).name, "rss_peak_bytes") != 0 ||
-	    compare_key_find(upper, strlen(upper), &key))
+	if (strcmp(run_key(e->key).name, "rss_peak_bytes") != 0 ||
+	    run_key_find(upper, strlen(upper), &key))
 		return false;
 	bound = spread_of(c, group, key);
 	return bound->nr && (e->op == OP_GREATER || e->op == OP_GREATER_EQUAL) &&
@@ -245,7 +245,7 @@ int expression_judge(const struct expression *e, const struct comparison *c, siz
 void expression_write_measured(FILE *f, const struct expression *e, const struct comparison *c,
 			       size_t group)
 {
-	struct compare_key key = compare_key(e->key);
+	struct run_key key = run_key(e->key);
 	const struct against *x = against_of(c, group, e->key);
 	char a[NUMBER_BYTES];
 
@@ -296,7 +296,7 @@ void judgement_write_noise(FILE *f, const struct judgement *j, const struct expr
 void expression_write(FILE *f, const struct expression *e, const struct judgement *j,
 		      const struct comparison *c, size_t group)
 {
-	fprintf(f, "%s: ", compare_key(e->key).name);
+	fprintf(f, "%s: ", run_key(e->key).name);
 	expression_write_measured(f, e, c, group);
 	fprintf(f, " %s %s", ops[e->op], e->written);
 	judgement_write_noise(f, j, e, c, group);

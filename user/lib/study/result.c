@@ -17,7 +17,7 @@ static size_t bench_values(const struct group *g, const char *name, double *out)
 {
 	size_t key, nr = 0;
 
-	if (compare_key_find(name, strlen(name), &key))
+	if (run_key_find(name, strlen(name), &key))
 		return 0;
 	for (size_t i = 0; i < g->nr; i++)
 		if (!isnan(g->sides[i]->value[key]))
@@ -101,7 +101,7 @@ static void times_correct(struct bench_result *r)
 	const double nr = (double)r->groups.nr;
 	size_t key;
 
-	if (compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
+	if (run_key_find("wall_seconds", strlen("wall_seconds"), &key))
 		return;
 	for (size_t g = 1; g < r->groups.nr; g++)
 		against_correct(&r->comparison.againsts[g * NR_KEYS + key], nr * (nr - 1) / 2);
@@ -298,7 +298,7 @@ static void exit_codes_write(struct jsonw *j, const struct group *g)
 {
 	size_t code, sig;
 
-	if (compare_key_find("exit_code", 9, &code) || compare_key_find("signal", 6, &sig))
+	if (run_key_find("exit_code", 9, &code) || run_key_find("signal", 6, &sig))
 		return;
 	jsonw_array(j, "exit_codes");
 	for (size_t i = 0; i < g->nr; i++) {

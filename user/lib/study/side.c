@@ -65,7 +65,7 @@ void side_set(struct side *s, const char *key, double value)
 {
 	size_t i;
 
-	if (!compare_key_find(key, strlen(key), &i))
+	if (!run_key_find(key, strlen(key), &i))
 		s->value[i] = value;
 }
 
@@ -73,7 +73,7 @@ static double side_get(const struct side *s, const char *key)
 {
 	size_t i;
 
-	return compare_key_find(key, strlen(key), &i) ? NAN : s->value[i];
+	return run_key_find(key, strlen(key), &i) ? NAN : s->value[i];
 }
 
 /* Sets signal to 0 for a run with an exit status, so that conditions on it can be evaluated. */
@@ -98,7 +98,7 @@ void side_derive(struct side *s)
 void side_take_values(struct side *s, const json_t *summary)
 {
 	for (size_t i = 0; i < NR_KEYS; i++) {
-		const char *key = compare_key(i).name;
+		const char *key = run_key(i).name;
 		const json_t *v = key ? json_object_get(summary, key) : NULL;
 
 		if (json_is_number(v))
@@ -111,7 +111,7 @@ void side_take_values(struct side *s, const json_t *summary)
 /* Returns whether the maximum is taken, as for memory, rates and statuses, instead of the sum. */
 static bool key_is_largest(size_t key)
 {
-	struct compare_key k = compare_key(key);
+	struct run_key k = run_key(key);
 
 	if (key >= NR_SUMMARY_COMPARED)
 		return false;

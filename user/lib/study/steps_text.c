@@ -89,7 +89,7 @@ static void steps_fit_columns(struct steps_table *t, size_t width)
 	size_t over, most, cells[NR_COMPARISON_COLUMNS] = { 0 };
 	char text[CELL_BYTES];
 
-	t->names = strlen(compare_key(t->key).name);
+	t->names = strlen(run_key(t->key).name);
 	t->counts = steps_count_width(t);
 	for (enum comparison_column col = COL_FIRST; col < NR_COMPARISON_COLUMNS; col++) {
 		comparison_title(text, t->c, t->group, col);
@@ -172,7 +172,7 @@ static void steps_put_table(struct steps_table *t, size_t width)
 		return;
 	steps_fit_columns(t, width);
 	fputc('\n', t->f);
-	steps_put_row(t, compare_key(t->key).name, NULL, NULL);
+	steps_put_row(t, run_key(t->key).name, NULL, NULL);
 	for (size_t i = 0; i < t->steps->nr; i++) {
 		const struct step *s = &t->steps->list[i];
 
@@ -212,7 +212,7 @@ size_t steps_choose_keys(size_t *order, const size_t *keys, size_t nr)
 	size_t n = 0, key;
 
 	for (size_t i = 0; i < NR_SHOWN; i++)
-		if (!compare_key_find(shown_keys[i], strlen(shown_keys[i]), &key) && !is_shown[key])
+		if (!run_key_find(shown_keys[i], strlen(shown_keys[i]), &key) && !is_shown[key])
 			is_shown[order[n++] = key] = true;
 	for (size_t i = 0; i < nr; i++)
 		if (!is_shown[keys[i]])

@@ -163,7 +163,7 @@ static int trend_compute(struct trend *t, const struct many_values *v,
 int trend_make(struct trend *t, const struct many_values *v, const struct run_revisions *revisions,
 	       const struct stored_runs *all)
 {
-	const struct compare_key key = compare_key(v->metrics.key[0]);
+	const struct run_key key = run_key(v->metrics.key[0]);
 	struct grouped_runs ended;
 	int err = grouped_runs_make(&ended, all);
 

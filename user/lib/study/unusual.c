@@ -52,7 +52,7 @@ static bool value_is_off(const struct unusual *u, const struct robust *usual, si
 			 double value, double z)
 {
 	double distance = fabs(value - usual->median);
-	enum metric_unit unit = compare_key(u->values->metrics.key[metric]).unit;
+	enum metric_unit unit = run_key(u->values->metrics.key[metric]).unit;
 
 	return fabs(z) >= u->threshold && distance >= LEAST_SHARE * fabs(usual->median) &&
 	       distance >= least_amount[unit];
@@ -269,7 +269,7 @@ static void factor_put(struct buffer *t, double factor)
 
 static void off_put(struct buffer *t, const struct unusual *u, const struct off_value *off)
 {
-	const struct compare_key key = compare_key(u->values->metrics.key[off->metric]);
+	const struct run_key key = run_key(u->values->metrics.key[off->metric]);
 	char value[NUMBER_BYTES], median[NUMBER_BYTES];
 
 	buffer_printf(t, "%s %s against %s", key.name, number_format(value, key.unit, off->value),
@@ -353,7 +353,7 @@ static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
 			n += (size_t)snprintf(text + n, sizeof(text) - n,
 					      "; of %zu name%s too few runs have %s", u->lacking[k],
 					      plural_ending(u->lacking[k]),
-					      compare_key(u->values->metrics.key[k]).name);
+					      run_key(u->values->metrics.key[k]).name);
 	if (u->going_on)
 		snprintf(text + n, sizeof(text) - n, "; %s ha%s not ended",
 			 format_count(a, u->going_on), u->going_on == 1 ? "s" : "ve");
@@ -389,7 +389,7 @@ int unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *con
 
 static void off_json(struct jsonw *j, const struct unusual *u, const struct off_value *off)
 {
-	const struct compare_key key = compare_key(u->values->metrics.key[off->metric]);
+	const struct run_key key = run_key(u->values->metrics.key[off->metric]);
 
 	jsonw_object(j, NULL);
 	jsonw_string(j, "metric", key.name);

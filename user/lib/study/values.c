@@ -42,7 +42,7 @@ int many_metrics_parse(struct many_metrics *m, const char *text, const char **ba
 
 	for (const char *p = text;; p++) {
 		size_t n = strcspn(p, ",");
-		int err = compare_key_find(p, n, &key) ? -ENOENT : 0;
+		int err = run_key_find(p, n, &key) ? -ENOENT : 0;
 
 		if (!err && many_metrics_have(&parsed, key))
 			err = -EEXIST;
@@ -64,7 +64,7 @@ int many_metrics_parse(struct many_metrics *m, const char *text, const char **ba
 
 void many_metrics_put(struct many_metrics *m, const char *key)
 {
-	if (!compare_key_find(key, strlen(key), &m->key[m->nr]))
+	if (!run_key_find(key, strlen(key), &m->key[m->nr]))
 		m->nr++;
 }
 
@@ -72,7 +72,7 @@ static size_t listed_find(size_t key)
 {
 	size_t i = 0;
 
-	while (i < NR_LISTED && strcmp(listed[i].key, compare_key(key).name) != 0)
+	while (i < NR_LISTED && strcmp(listed[i].key, run_key(key).name) != 0)
 		i++;
 	return i;
 }
@@ -136,7 +136,7 @@ void many_values_take(void *values, size_t at, const char *summary)
 	for (size_t k = 0; k < v->metrics.nr; k++) {
 		bool is_listed = listed_find(v->metrics.key[k]) < NR_LISTED;
 
-		key[k] = is_listed ? NULL : compare_key(v->metrics.key[k]).name;
+		key[k] = is_listed ? NULL : run_key(v->metrics.key[k]).name;
 		left += key[k] != NULL;
 	}
 	line_walk_begin(&w, summary);

@@ -81,7 +81,7 @@ static bool value_is(const struct comparison *c, size_t group, const char *name,
 {
 	size_t key;
 
-	return !compare_key_find(name, strlen(name), &key) && spread_of(c, group, key)->nr &&
+	return !run_key_find(name, strlen(name), &key) && spread_of(c, group, key)->nr &&
 	       spread_of(c, group, key)->least == number &&
 	       spread_of(c, group, key)->most == number;
 }
@@ -121,8 +121,8 @@ static void headline_put(FILE *f, const struct comparison *c, size_t group, enum
 	change_put(f, h, against_of(c, group, key)->relative,
 		   is_first ? c->groups->list[0].title : NULL);
 	fprintf(f, " (%s against %s",
-		number_format(other, compare_key(key).unit, spread_of(c, group, key)->median),
-		number_format(first, compare_key(key).unit, spread_of(c, 0, key)->median));
+		number_format(other, run_key(key).unit, spread_of(c, group, key)->median),
+		number_format(first, run_key(key).unit, spread_of(c, 0, key)->median));
 	if (h == HEAD_WALL)
 		queue_put(f, c, group);
 	fputc(')', f);
@@ -228,7 +228,7 @@ static bool trouble_differs(const struct comparison *c, size_t group, const char
 {
 	size_t key;
 
-	if (c->groups->list[group].nr > 1 || compare_key_find(name, strlen(name), &key) ||
+	if (c->groups->list[group].nr > 1 || run_key_find(name, strlen(name), &key) ||
 	    row_state(c, group, key) != ROW_CHANGED)
 		return false;
 	*first = spread_of(c, 0, key)->median;

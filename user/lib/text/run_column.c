@@ -89,7 +89,7 @@ static const char *column_key_word(const char *key)
 {
 	const char *word, *of;
 
-	for (size_t i = 0; (word = compare_key_word(i, &of)); i++)
+	for (size_t i = 0; (word = run_key_word(i, &of)); i++)
 		if (!strcmp(of, key))
 			return word;
 	return NULL;
@@ -120,12 +120,12 @@ static int run_column_find(const char *text, size_t length, size_t *col)
 		*col = i;
 		return 0;
 	}
-	err = compare_key_find(text, length, &key);
+	err = run_key_find(text, length, &key);
 	if (err)
 		return err;
 	*col = NR_RUN_COLUMNS + key;
 	for (size_t i = 0; i < NR_RUN_COLUMNS; i++)
-		if (!strcmp(run_columns[i].key, compare_key(key).name))
+		if (!strcmp(run_columns[i].key, run_key(key).name))
 			*col = i;
 	return 0;
 }
@@ -255,7 +255,7 @@ const char *run_column_title(size_t col)
 
 	if (!run_column_is_of_key(col))
 		return run_columns[col].title;
-	key = compare_key(col - NR_RUN_COLUMNS).name;
+	key = run_key(col - NR_RUN_COLUMNS).name;
 	word = column_key_word(key);
 	return word ? word : key;
 }
@@ -271,6 +271,6 @@ double run_column_value(const struct run_columns *c, size_t col, size_t i)
 
 const char *run_column_name(size_t col)
 {
-	return run_column_is_of_key(col) ? compare_key(col - NR_RUN_COLUMNS).name
+	return run_column_is_of_key(col) ? run_key(col - NR_RUN_COLUMNS).name
 					 : run_columns[col].key;
 }

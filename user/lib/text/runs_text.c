@@ -57,7 +57,7 @@ static const char *table_cell_text(struct table *t, char out[RUN_CELL_BYTES], si
 
 		if (isnan(value))
 			return "-";
-		return number_format(out, compare_key(col - NR_RUN_COLUMNS).unit, value);
+		return number_format(out, run_key(col - NR_RUN_COLUMNS).unit, value);
 	}
 	if (col != RUN_TAGS || !*r->tags)
 		return run_cell_text(out, (enum run_column)col, r, t->sources);
