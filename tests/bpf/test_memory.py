@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import subprocess
 import sys
 
 from lib.account import AccountCase
@@ -130,12 +131,13 @@ class Gauges(AccountCase):
     def test_the_kinds_of_memory_are_what_proc_says(self):
         pidfile = self.dir / "pid"
         script = f"echo $$ > {pidfile}; exec {sys.executable} -c '{KINDS}'"
-        with self.running(["sh", "-c", script], ["-i", "0.02"]) as live:
-            pid = int(live.until(lambda: pidfile.exists() and pidfile.read_text()))
-            live.until(lambda: status(pid).get("RssShmem", 0) >= 30 * MIB)
-            live.until(lambda: status(pid).get("RssFile", 0) >= 20 * MIB)
-            sample, said = live.next_sample(), status(pid)
+        with self.running(["sh", "-c", script], ["-i", "0.02"], stdout=subprocess.PIPE) as live:
+            self.assertEqual(live.process.stdout.readline(), b"READY\n")
+            live.process.stdout.close()
+            sample, said = live.next_sample(), status(int(pidfile.read_text()))
             self.assertGreaterEqual(said["RssAnon"], 40 * MIB)
+            self.assertGreaterEqual(said["RssShmem"], 30 * MIB)
+            self.assertGreaterEqual(said["RssFile"], 20 * MIB)
             for key, name in (("rss", "VmRSS"), ("rss_anon", "RssAnon"), ("rss_file", "RssFile"),
                               ("rss_shmem", "RssShmem"), ("vms", "VmSize"), ("page_tables", "VmPTE"),
                               ("swap", "VmSwap")):
