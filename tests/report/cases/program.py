@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The programs of the cases.
+
+Usage: program.py spin SECONDS | hold MIB SECONDS | move FILE SECONDS
+"""
+
+import os
+import socket
+import sys
+import time
+
+MIB = 1 << 20
+
+
+def spin(seconds):
+    """Uses so much CPU time."""
+    print("at work", flush=True)
+    end = time.process_time() + float(seconds)
+    while time.process_time() < end:
+        pass
+
+
+def hold(mib, seconds):
+    """Takes so much memory bit by bit, with half a CPU."""
+    kept = []
+    for _ in range(int(mib)):
+        kept.append(b"\1" * MIB)
+        begin = time.process_time()
+        while time.process_time() < begin + float(seconds) / int(mib) / 2:
+            pass
+        time.sleep(float(seconds) / int(mib) / 2)
+
+
+def move(path, seconds):
+    """Moves bytes in turns through a file, a pipe, and a socket."""
+    data = bytes(64 << 10)
+    reader, writer = os.pipe()
+    one, other = socket.socketpair()
+    end = time.monotonic() + float(seconds)
+    with open(path, "wb", buffering=0) as file:
+        while time.monotonic() < end:
+            for _ in range(8):
+                file.write(data)
+            os.write(writer, data[: 32 << 10])
+            os.read(reader, 32 << 10)
+            one.send(data[: 16 << 10])
+            other.recv(16 << 10)
+            time.sleep(0.01)
+    os.unlink(path)
+
+
+{"spin": spin, "hold": hold, "move": move}[sys.argv[1]](*sys.argv[2:])
