@@ -223,6 +223,59 @@ static void cell_that_is_cut_has_a_mark(void **state)
 	assert_beginning("threads=16", 3, "thr");
 }
 
+static struct stored_run tagged(const char *tags)
+{
+	return (struct stored_run){ .id = 1,
+				    .uuid = (char *)"u",
+				    .command = (char *)"make",
+				    .tags = (char *)tags,
+				    .state = RUN_FINISHED,
+				    .wall_ns = -1,
+				    .cpu_ns = -1,
+				    .rss_peak_bytes = -1,
+				    .exit_code = 0,
+				    .signal = -1 };
+}
+
+static void tags_that_are_cut_keep_what_differs(void **state)
+{
+	struct stored_run runs[] = {
+		tagged("build=release-2026-11-28-main-optimized\0"),
+		tagged("build=release-2026-11-28-main-debug\0"),
+		tagged("compiler=gcc-14\0"),
+	};
+	struct stored_runs all = { .runs = runs, .nr = 2 };
+	const struct run_columns usual = { 0 };
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	(void)state;
+	runs_table(f, &all, 2, sources, &usual, 40);
+	runs_table(f, &all, 2, sources, &usual, 100);
+	all.nr = 3; /* nothing is common: the middle is cut */
+	runs_table(f, &all, 3, sources, &usual, 100);
+	fclose(f);
+	assert_string_equal(text, "id  started  exit  wall  name  tags\n"
+				  " 1  -           0     -  -     optim...\n"
+				  " 1  -           0     -  -     ...debug\n"
+				  "id  started  state  exit  wall  CPU  memory  name  tags     "
+				  "                 command\n"
+				  " 1  -        ended     0     -    -       -  -     ...-11-28"
+				  "-main-optimized  make\n"
+				  " 1  -        ended     0     -    -       -  -     ...2026-1"
+				  "1-28-main-debug  make\n"
+				  "id  started  state  exit  wall  CPU  memory  name  tags     "
+				  "                 command\n"
+				  " 1  -        ended     0     -    -       -  -     build=rel"
+				  "e...n-optimized  make\n"
+				  " 1  -        ended     0     -    -       -  -     build=rel"
+				  "e...-main-debug  make\n"
+				  " 1  -        ended     0     -    -       -  -     compiler="
+				  "gcc-14           make\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +286,7 @@ int main(void)
 		cmocka_unit_test(memory_is_what_a_run_needed_and_says_whether_it_is_a_bound),
 		cmocka_unit_test(last_text_is_cut_where_the_line_ends),
 		cmocka_unit_test(csv_has_published_units_and_quotes),
+		cmocka_unit_test(tags_that_are_cut_keep_what_differs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

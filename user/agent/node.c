@@ -7,6 +7,7 @@
 
 #include "agent/agent_stream.h"
 #include "base/clock.h"
+#include "run/job_id.h"
 #include "waits/waits.h"
 
 #include <stdio.h>
@@ -291,7 +292,8 @@ struct node_job *node_find_named(struct node *n, const char *name, const struct 
 	if (found)
 		return listener_sees(l, &found->subject) ? found : NULL;
 	for (struct node_job *j = n->jobs; j; j = j->next) {
-		if (strcmp(j->rule.name, name) != 0 || !listener_sees(l, &j->subject))
+		if ((strcmp(j->rule.name, name) != 0 && !job_id_is(j->rule.id, name)) ||
+		    !listener_sees(l, &j->subject))
 			continue;
 		found = j;
 		nr++;

@@ -9,8 +9,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/user.h"
+#include "store/job_title.h"
 #include "store/node_jobs.h"
 #include "text/jobs_text.h"
+#include "text/terminal.h"
 #include "run/agent_call.h"
 #include "bpfmon/subcommands.h"
 
@@ -90,16 +92,30 @@ static void line_print(enum line_kind kind, const char *line, size_t length)
 	fwrite(has_schema ? line : line + 1, 1, has_schema ? length : length - 1, stdout);
 }
 
+static void jobs_find_titles(struct node_job_rows *rows)
+{
+	struct job_titles t;
+
+	job_titles_open(&t, "");
+	for (size_t i = 0; i < rows->nr; i++)
+		rows->all[i].title = job_title_find(&t, rows->all[i].id, rows->all[i].cgroup);
+	job_titles_done(&t);
+}
+
 /* An admin sees jobs of others, too. */
-static void jobs_print_whose(const struct node_job_rows *rows)
+static void jobs_print_table(struct node_job_rows *rows, enum job_order order)
 {
 	static struct user caller; /* too large for the stack */
 	bool was_sudo;
 
-	if (!geteuid())
-		return;
 	user_find_caller(&caller, &was_sudo);
-	if (node_jobs_are_of(rows, caller.name))
+	jobs_find_titles(rows);
+	node_jobs_sort(rows, order);
+	if (rows->nr)
+		node_jobs_table(stdout, rows, clock_ns(CLOCK_REALTIME), table_width(stdout));
+	else
+		node_jobs_none(stdout, rows, caller.name);
+	if (geteuid() && node_jobs_are_of(rows, caller.name))
 		own_jobs_note(stdout, caller.name);
 }
 
@@ -108,11 +124,8 @@ static int jobs_print(const struct jobs_options *o, FILE *f)
 	struct node_job_rows rows = { 0 };
 	int err = node_jobs_read(&rows, f, o->as == PRINT_JSON ? line_print : NULL);
 
-	if (!err && o->as == PRINT_TEXT) {
-		node_jobs_sort(&rows, o->order);
-		node_jobs_table(stdout, &rows, clock_ns(CLOCK_REALTIME));
-		jobs_print_whose(&rows);
-	}
+	if (!err && o->as == PRINT_TEXT)
+		jobs_print_table(&rows, o->order);
 	node_jobs_done(&rows);
 	if (err)
 		log_error("the list from the agent is incomplete: %s", strerror(-err));

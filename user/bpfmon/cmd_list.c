@@ -7,6 +7,8 @@
 #include "bpfmon/subcommands.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "store/job_title.h"
+#include "store/node_store.h"
 #include "store/stores.h"
 #include "study/distribution.h"
 #include "study/scatter.h"
@@ -498,14 +500,22 @@ static int list_write(const struct list_options *o, const struct stores *s,
 	return err;
 }
 
-static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all)
+static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all,
+		      const struct job_titles *titles)
 {
 	size_t limit = list_limit(o);
 	struct run_columns columns = o->columns;
 	struct stored_runs shown; /* not owned */
 	struct many_values v = { 0 };
-	int err = list_sort(o, s, all);
+	size_t left_out = 0;
+	int err;
 
+	columns.of_node = s->of_node;
+	if (s->of_node && o->as == PRINT_TEXT && !o->filter.filter.job)
+		left_out = node_runs_fold(all);
+	if (s->of_node && o->as == PRINT_TEXT && !columns.nr)
+		job_titles_set(titles, all);
+	err = list_sort(o, s, all);
 	shown = (struct stored_runs){ .runs = all->runs,
 				      .nr = limit && limit < all->nr ? limit : all->nr };
 	if (!err)
@@ -515,12 +525,16 @@ static int list_print(const struct list_options *o, const struct stores *s, stru
 	if (!err)
 		err = list_write(o, s, all, shown.nr, &columns);
 	many_values_done(&v);
+	if (!err && left_out)
+		printf("%zu earlier rows of node and other are left out; --job node shows them\n",
+		       left_out);
 	return err ? EXIT_USAGE : 0;
 }
 
 static int cmd_list(int argc, char **argv)
 {
 	struct stored_runs all = { 0 };
+	struct job_titles titles = { 0 };
 	struct run_filter filter;
 	struct stores s = { 0 };
 	struct list_options o;
@@ -529,8 +543,12 @@ static int cmd_list(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	filter = filter_get(&o.filter);
+	if (o.store.of_node && o.as == PRINT_TEXT)
+		job_titles_open(&titles, ""); /* before stores_find() drops the rights of root */
 	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all))
-		status = o.many.what ? list_print_many(&o, &s, &all) : list_print(&o, &s, &all);
+		status = o.many.what ? list_print_many(&o, &s, &all)
+				     : list_print(&o, &s, &all, &titles);
+	job_titles_done(&titles);
 	stored_runs_done(&all);
 	stores_done(&s);
 	return status;

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "run/job_id.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -90,16 +91,20 @@ static int run_find_uuid(const struct stores *s, const char *text, struct stored
 	return stores_query(s, &by_uuid, all);
 }
 
-/* Finds the runs of that name, else of that job, the newest first. */
+/* Finds the runs of that name, else of that job, as in lists of jobs, the newest first. */
 static int runs_find_name(const struct stores *s, const char *name,
 			  const struct run_word_rules *rules, struct stored_runs *all)
 {
 	const enum state_filter state = rules->only_ended ? ONLY_FINISHED : ANY_STATE;
 	const struct run_filter by_name = { .exact_name = *name ? name : NULL, .state = state };
-	const struct run_filter by_job = { .job = name, .state = state };
+	struct run_filter by_job = { .job = name, .state = state };
 	int err = stores_query(s, &by_name, all);
+	char digits[JOB_ID_BYTES];
 
 	if (!err && !all->nr && *name)
+		err = stores_query(s, &by_job, all);
+	by_job.job = job_id_pattern(digits, sizeof(digits), name);
+	if (!err && !all->nr && by_job.job)
 		err = stores_query(s, &by_job, all);
 	stored_runs_sort(all, BY_START);
 	return err;

@@ -26,6 +26,7 @@ static void row_done(struct node_job_row *row)
 	free(row->user);
 	free(row->cgroup);
 	free(row->live_socket);
+	free(row->title);
 }
 
 static struct node_job_row *row_append(struct node_job_rows *rows)

@@ -287,3 +287,28 @@ int listed_run_append(struct stored_runs *all, const char *text, size_t length)
 		stored_run_done(&r);
 	return err;
 }
+
+size_t node_runs_fold(struct stored_runs *all)
+{
+	static const char *const always[] = { "node", "other" };
+	bool has[] = { false, false };
+	size_t kept = 0, left_out;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		bool is_known = false;
+
+		for (size_t k = 0; all->runs[i].job && k < 2; k++) {
+			bool is = !strcmp(all->runs[i].job, always[k]);
+
+			is_known |= is && has[k];
+			has[k] |= is;
+		}
+		if (is_known)
+			stored_run_done(&all->runs[i]);
+		else
+			all->runs[kept++] = all->runs[i];
+	}
+	left_out = all->nr - kept;
+	all->nr = kept;
+	return left_out;
+}

@@ -27,4 +27,10 @@ int node_store_open(const char *socket, int64_t id, struct source *s);
 /* Appends the run in a line of `bpfmon list --json`. Returns 0, -EBADMSG or -ENOMEM. */
 int listed_run_append(struct stored_runs *all, const char *text, size_t length);
 
+/*
+ * Keeps of the jobs "node" and "other", which begin anew with each agent, the first, which is the
+ * newest in the order of a query. Returns how many were left out.
+ */
+size_t node_runs_fold(struct stored_runs *all);
+
 #endif

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/jobs_text.h"
 
-#include "base/clock.h"
-#include "base/text.h"
+#include "run/job_id.h"
 #include "text/format.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_MOST 48 /* largest number of characters of the first column */
-#define USER_MOST 12
+#define LEAST_ID 16 /* columns */
 
 static const enum metric_id order_keys[] = {
 	[JOBS_BY_CPU] = M_cpu, [JOBS_BY_CORES] = M_cores, [JOBS_BY_MEMORY] = M_rss
@@ -47,90 +45,139 @@ void node_jobs_sort(struct node_job_rows *rows, enum job_order order)
 		qsort_r(rows->all, rows->nr, sizeof(*rows->all), row_compare, &order);
 }
 
-static void cell_cores(const struct node_job_row *r, char *out)
-{
-	if (metric_has(&r->have, M_cores))
-		snprintf(out, FORMAT_BYTES, "%" PRIu64 ".%02u", r->value[M_cores] / 1000,
-			 (unsigned)(r->value[M_cores] % 1000 / 10));
-	else
-		snprintf(out, FORMAT_BYTES, "-");
-}
+enum {
+	JOB_ID,
+	JOB_STATE,
+	JOB_USER,
+	JOB_NAME,
+	JOB_CORES,
+	JOB_CPU,
+	JOB_RSS,
+	JOB_PROCESSES,
+	JOB_AGE,
+	NR_CELLS
+};
+#define JOB_NUMBERS JOB_CORES /* this column and all after it are aligned to the right */
 
-static void cell_count(const struct node_job_row *r, enum metric_id id, char *out)
+static const char *const titles[NR_CELLS] = {
+	"JOB", "STATE", "USER", "NAME", "CORES", "CPU", "RSS", "PROCESSES", "SINCE",
+};
+
+struct job_cells {
+	char id[JOB_ID_BYTES], number[NR_CELLS][FORMAT_BYTES];
+	const char *text[NR_CELLS];
+};
+
+/* Formats the value with @format; "-" if it was not read. */
+static void cell_value(const struct node_job_row *r, enum metric_id id, char *out,
+		       char *(*format)(char *out, uint64_t value))
 {
 	if (metric_has(&r->have, id))
-		snprintf(out, FORMAT_BYTES, "%" PRIu64, r->value[id]);
+		format(out, r->value[id]);
 	else
 		snprintf(out, FORMAT_BYTES, "-");
 }
 
-static void cell_seconds(const struct node_job_row *r, enum metric_id id, char *out)
+static char *jobs_format_cores(char *out, uint64_t milli)
 {
-	if (metric_has(&r->have, id))
-		format_seconds(out, r->value[id]);
-	else
-		snprintf(out, FORMAT_BYTES, "-");
+	snprintf(out, FORMAT_BYTES, "%" PRIu64 ".%02u", milli / 1000,
+		 (unsigned)(milli % 1000 / 10));
+	return out;
 }
 
-static void cell_bytes(const struct node_job_row *r, enum metric_id id, char *out)
+/* The name of a run, which has no id, and that which people gave to a container or batch job. */
+static const char *job_row_name(const struct node_job_row *r)
 {
-	if (metric_has(&r->have, id))
-		format_bytes(out, r->value[id]);
-	else
-		snprintf(out, FORMAT_BYTES, "-");
+	const char *name = !strcmp(r->id, "run") ? r->name : r->title;
+
+	return name && *name ? name : "-";
 }
 
-/* Formats the id. For the id "run", which names no run, appends the name. */
-static void cell_id(const struct node_job_row *r, char *out, size_t size)
+static void row_make_cells(const struct node_job_row *r, uint64_t now_epoch_ns, struct job_cells *c)
 {
-	if (strcmp(r->id, "run") != 0 || !*r->name)
-		snprintf(out, size, "%s", r->id);
-	else
-		snprintf(out, size, "run %s", r->name);
-	text_disarm(out);
+	const uint64_t start = r->start_epoch_ns;
+
+	*c = (struct job_cells){
+		.text = { c->id, r->stall.is_stalled ? "stalled" : "running",
+			  r->user ? r->user : "-", job_row_name(r) },
+	};
+	for (int i = JOB_NUMBERS; i < NR_CELLS; i++)
+		c->text[i] = c->number[i];
+	job_id_format(c->id, sizeof(c->id), r->id);
+	cell_value(r, M_cores, c->number[JOB_CORES], jobs_format_cores);
+	cell_value(r, M_cpu, c->number[JOB_CPU], format_seconds);
+	cell_value(r, M_rss, c->number[JOB_RSS], format_bytes);
+	cell_value(r, M_processes, c->number[JOB_PROCESSES], format_count);
+	format_seconds(c->number[JOB_AGE], now_epoch_ns > start ? now_epoch_ns - start : 0);
 }
 
-static void row_print(FILE *f, const struct node_job_row *r, uint64_t now_epoch_ns, int id_width)
+/* Measures the columns. That of names is left out if no job has one. */
+static void jobs_measure(const struct node_job_rows *rows, uint64_t now_epoch_ns, size_t limit,
+			 size_t width[NR_CELLS])
 {
-	char id[512], user[64], cpu[FORMAT_BYTES], cores[FORMAT_BYTES], rss[FORMAT_BYTES],
-		age[FORMAT_BYTES], processes[FORMAT_BYTES];
+	struct job_cells c;
+	bool has_names = false;
+	size_t all = 0;
 
-	cell_id(r, id, sizeof(id));
-	snprintf(user, sizeof(user), "%s", r->user ? r->user : "-");
-	text_disarm(user);
-	cell_cores(r, cores);
-	cell_seconds(r, M_cpu, cpu);
-	cell_bytes(r, M_rss, rss);
-	cell_count(r, M_processes, processes);
-	format_seconds(age,
-		       now_epoch_ns > r->start_epoch_ns ? now_epoch_ns - r->start_epoch_ns : 0);
-	fprintf(f, "%-*.*s  %-*.*s %7s %11s %11s %9s %11s\n", id_width, ID_MOST, id, USER_MOST,
-		USER_MOST, user, cores, cpu, rss, processes, age);
-}
-
-static int id_width(const struct node_job_rows *rows)
-{
-	size_t most = strlen("JOB");
-	char id[512];
-
+	for (int k = 0; k < NR_CELLS; k++)
+		width[k] = strlen(titles[k]);
 	for (size_t i = 0; i < rows->nr; i++) {
-		cell_id(&rows->all[i], id, sizeof(id));
-		if (strlen(id) > most)
-			most = strlen(id);
+		row_make_cells(&rows->all[i], now_epoch_ns, &c);
+		has_names |= strcmp(c.text[JOB_NAME], "-") != 0;
+		for (int k = 0; k < NR_CELLS; k++)
+			if (format_columns(c.text[k]) > width[k])
+				width[k] = format_columns(c.text[k]);
 	}
-	return most < ID_MOST ? (int)most : ID_MOST;
+	if (!has_names)
+		width[JOB_NAME] = 0;
+	for (int k = 0; k < NR_CELLS; k++)
+		all += width[k] ? width[k] + 2 : 0;
+	all -= 2;
+	if (all > limit)
+		width[JOB_ID] = width[JOB_ID] > all - limit + LEAST_ID
+					? width[JOB_ID] - (all - limit)
+					: LEAST_ID;
 }
 
-void node_jobs_table(FILE *f, const struct node_job_rows *rows, uint64_t now_epoch_ns)
+static void cells_print(FILE *f, const char *const text[NR_CELLS], const size_t width[NR_CELLS])
 {
-	int width = id_width(rows);
+	for (int k = 0; k < NR_CELLS; k++) {
+		if (!width[k])
+			continue;
+		fputs(k ? "  " : "", f);
+		if (k >= JOB_NUMBERS)
+			format_padded_left(f, text[k], width[k]);
+		else
+			fprintf(f, "%*s", (int)(width[k] - format_middle(f, text[k], width[k])),
+				"");
+	}
+	fputc('\n', f);
+}
 
-	fprintf(f, "%-*s  %-*s %7s %11s %11s %9s %11s\n", width, "JOB", USER_MOST, "USER", "CORES",
-		"CPU", "RSS", "PROCESSES", "SINCE");
-	for (size_t i = 0; i < rows->nr; i++)
-		row_print(f, &rows->all[i], now_epoch_ns, width);
+static void notices_print(FILE *f, const struct node_job_rows *rows)
+{
 	if (rows->notices)
 		fputs(rows->notices, f);
+}
+
+void node_jobs_table(FILE *f, const struct node_job_rows *rows, uint64_t now_epoch_ns, size_t limit)
+{
+	size_t width[NR_CELLS];
+	struct job_cells c;
+
+	jobs_measure(rows, now_epoch_ns, limit, width);
+	cells_print(f, titles, width);
+	for (size_t i = 0; i < rows->nr; i++) {
+		row_make_cells(&rows->all[i], now_epoch_ns, &c);
+		cells_print(f, c.text, width);
+	}
+	notices_print(f, rows);
+}
+
+void node_jobs_none(FILE *f, const struct node_job_rows *rows, const char *user)
+{
+	fprintf(f, "no jobs of %s now\n", user);
+	notices_print(f, rows);
 }
 
 bool node_jobs_are_of(const struct node_job_rows *rows, const char *user)

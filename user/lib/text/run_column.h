@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define RUN_CELL_BYTES 300 /* size of any formatted cell */
+#define RUN_CELL_BYTES 520 /* size of any formatted cell */
 
 enum run_column {
 	RUN_ID,  /* in a table with the prefix of another host; in JSON and CSV the number alone */
@@ -43,7 +43,8 @@ enum run_column {
 struct run_columns {
 	/* In display order: an enum run_column, or NR_RUN_COLUMNS + an index of run/key.h. */
 	size_t list[NR_RUN_COLUMNS + MOST_KEY_COLUMNS];
-	size_t nr; /* 0 for the default columns */
+	size_t nr;    /* 0 for the default columns */
+	bool of_node; /* the default columns are those for jobs of a node */
 	/* For the keys of run/key.h, in their order in @list: [key][run]; NAN: unknown. */
 	const double *values; /* not owned; set by the caller */
 	size_t nr_runs;

@@ -2,9 +2,11 @@
 #include "text/runs_text.h"
 
 #include "base/buffer.h"
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/number.h"
+#include "run/job_id.h"
 #include "text/format.h"
 #include "text/terminal.h"
 
@@ -24,15 +26,21 @@ static bool run_cell_is_alarm(size_t col, const struct stored_run *r)
 #define MIN_NAME 8
 #define MAX_NAME 24
 #define MIN_COMMAND 6
+#define DOTS 3 /* columns of "..." */
 
 static const enum run_column usual[] = {
 	RUN_ID,     RUN_START, RUN_STATE, RUN_EXIT, RUN_WALL,    RUN_CPU,
 	RUN_NEEDED, RUN_NAME,  RUN_TAGS,  RUN_NOTE, RUN_COMMAND,
 };
 
+static const enum run_column usual_of_node[] = {
+	RUN_ID,  RUN_START,  RUN_STATE, RUN_EXIT, RUN_WALL,
+	RUN_CPU, RUN_NEEDED, RUN_USER,  RUN_NAME, RUN_JOB,
+};
+
 /* Columns that are left out if the line is too narrow, in this order. */
-static const enum run_column spare[] = { RUN_CPU,  RUN_STATE, RUN_NEEDED, RUN_WALL,
-					 RUN_TAGS, RUN_NOTE,  RUN_START,  RUN_EXIT };
+static const enum run_column spare[] = { RUN_CPU,  RUN_STATE, RUN_NEEDED, RUN_WALL, RUN_TAGS,
+					 RUN_NOTE, RUN_START, RUN_EXIT,   RUN_USER };
 
 /* Columns that are cut before others are left out. They share the remaining width. */
 static const enum run_column elastic[] = { RUN_NAME, RUN_TAGS, RUN_NOTE };
@@ -43,7 +51,9 @@ struct table {
 	const char *const *sources;
 	struct buffer tags; /* owned; of the current row */
 	struct run_columns columns;
-	size_t width[NR_LIST_COLUMNS]; /* 0 if not shown */
+	size_t width[NR_LIST_COLUMNS];  /* 0 if not shown */
+	size_t common[NR_LIST_COLUMNS]; /* bytes that all cells begin with, "-" aside; 0: one text
+					 */
 };
 
 /* Returns the text of a cell; of tags "key=value" separated by blanks. */
@@ -59,6 +69,8 @@ static const char *table_cell_text(struct table *t, char out[RUN_CELL_BYTES], si
 			return "-";
 		return number_format(out, run_key(col - NR_RUN_COLUMNS).unit, value);
 	}
+	if (col == RUN_JOB && r->job)
+		return job_id_format(out, RUN_CELL_BYTES, r->job);
 	if (col != RUN_TAGS || !*r->tags)
 		return run_cell_text(out, (enum run_column)col, r, t->sources);
 	t->tags.used = 0;
@@ -79,13 +91,59 @@ static size_t runs_table_width(const struct table *t)
 	return sum;
 }
 
-static bool runs_have(const struct stored_runs *all, size_t shown, enum run_column col)
+/* Returns whether the column is shown by default: it may have no cell with a value. */
+static bool runs_have(const struct stored_runs *all, size_t shown, enum run_column col,
+		      bool of_node)
 {
-	bool have = col != RUN_TAGS && col != RUN_NOTE;
+	bool have = col != RUN_TAGS && col != RUN_NOTE && !of_node;
 
-	for (size_t i = 0; !have && i < shown; i++)
-		have = col == RUN_TAGS ? *all->runs[i].tags != '\0' : all->runs[i].note != NULL;
+	for (size_t i = 0; !have && i < shown; i++) {
+		const struct stored_run *r = &all->runs[i];
+
+		have = col == RUN_TAGS   ? *r->tags != '\0'
+		       : col == RUN_NOTE ? r->note != NULL
+		       : col == RUN_NAME ? r->name != NULL
+		       : col == RUN_EXIT ? r->exit_code >= 0 || r->signal > 0
+					 : true;
+	}
 	return have;
+}
+
+/* Returns how many bytes @a and @b begin with, without a part of a character. */
+static size_t common_prefix(const char *a, const char *b)
+{
+	size_t n = 0;
+
+	while (a[n] && a[n] == b[n])
+		n++;
+	while (n && ((unsigned char)a[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
+/* Measures what the cells of a text have in common: what is cut first. */
+static size_t column_common(struct table *t, const struct stored_runs *all, size_t shown,
+			    size_t col)
+{
+	__cleanup(freep) char *first = NULL;
+	char text[RUN_CELL_BYTES];
+	size_t common = 0;
+
+	for (size_t i = 0; i < shown; i++) {
+		const char *cell = table_cell_text(t, text, col, all, i);
+		size_t n;
+
+		if (!strcmp(cell, "-"))
+			continue;
+		if (!first) {
+			first = memory_strdup(cell);
+			common = strlen(cell);
+			continue;
+		}
+		n = common_prefix(first, cell);
+		common = n < common ? n : common;
+	}
+	return first && common < strlen(first) ? common : 0;
 }
 
 static void runs_table_measure(struct table *t, const struct stored_runs *all, size_t shown)
@@ -102,23 +160,30 @@ static void runs_table_measure(struct table *t, const struct stored_runs *all, s
 			if (n > t->width[col])
 				t->width[col] = n;
 		}
+		if (col == RUN_NAME || col == RUN_TAGS)
+			t->common[col] = column_common(t, all, shown, col);
 	}
 }
 
 static void runs_table_choose(struct table *t, const struct stored_runs *all, size_t shown)
 {
-	for (size_t i = 0; i < NR(usual); i++)
-		if (runs_have(all, shown, usual[i]))
-			t->columns.list[t->columns.nr++] = usual[i];
+	const bool of_node = t->columns.of_node;
+	const enum run_column *list = of_node ? usual_of_node : usual;
+	const size_t nr = of_node ? NR(usual_of_node) : NR(usual);
+
+	for (size_t i = 0; i < nr; i++)
+		if (runs_have(all, shown, list[i], of_node))
+			t->columns.list[t->columns.nr++] = list[i];
 }
 
 /*
- * Leaves out columns until shortened names, tags and notes fit. The command gets the remaining
- * width.
+ * Leaves out columns until shortened names, tags and notes fit. The last column, the command or the
+ * job, gets the remaining width.
  */
 static void runs_table_fit(struct table *t, size_t width)
 {
-	size_t wanted[NR(elastic)], used, command = t->width[RUN_COMMAND];
+	const size_t last = t->columns.list[t->columns.nr - 1];
+	size_t wanted[NR(elastic)], used, command = t->width[last];
 
 	command = command < MAX_NAME ? command + 2 : MAX_NAME + 2;
 	for (size_t i = 0; i < NR(elastic); i++) {
@@ -127,13 +192,13 @@ static void runs_table_fit(struct table *t, size_t width)
 		wanted[i] = *w < MAX_NAME ? *w : MAX_NAME;
 		*w = wanted[i] < MIN_NAME ? wanted[i] : MIN_NAME;
 	}
-	t->width[RUN_COMMAND] = 0;
+	t->width[last] = 0;
 	for (size_t i = 0; i < NR(spare) && runs_table_width(t) > width; i++)
 		t->width[spare[i]] = 0;
 	for (size_t i = 0; i < NR(elastic); i++) {
 		size_t *w = &t->width[elastic[i]];
 
-		/* reserve room for the command, except from the name */
+		/* reserve room for the last column, except from the name */
 		used = runs_table_width(t) + (elastic[i] == RUN_NAME ? 0 : command);
 		if (*w && used < width)
 			*w += width - used;
@@ -142,7 +207,7 @@ static void runs_table_fit(struct table *t, size_t width)
 	}
 	used = runs_table_width(t);
 	if (width > used + 2 + MIN_COMMAND)
-		t->width[RUN_COMMAND] = width - used - 2;
+		t->width[last] = width - used - 2;
 }
 
 /* Keeps all columns that the user chose. Only the last one is cut, if it is text. */
@@ -156,6 +221,31 @@ static void runs_table_fit_chosen(struct table *t, size_t width)
 		t->width[last] = left;
 }
 
+/*
+ * Writes a text whose first @common bytes are the same in all rows. If it is too wide, only the
+ * word that differs is written, with as much of what precedes it as fits.
+ */
+static size_t format_differing(FILE *f, const char *text, size_t width, size_t common)
+{
+	size_t word, columns, from = common;
+	char part[RUN_CELL_BYTES];
+
+	if (!common || strlen(text) < common || format_columns(text) <= width)
+		return format_middle(f, text, width);
+	word = strcspn(text + common, " ");
+	snprintf(part, sizeof(part), "%.*s", (int)word, text + common);
+	columns = format_columns(part) + DOTS;
+	if (columns > width)
+		return format_beginning(f, part, width);
+	for (; from && columns < width; columns++)
+		from--;
+	while (((unsigned char)text[from] & 0xc0) == 0x80)
+		from++;
+	snprintf(part, sizeof(part), "%s%.*s", from ? "..." : "", (int)(common + word - from),
+		 text + from);
+	return format_name(f, part, width);
+}
+
 static void runs_table_put_cell(FILE *f, const struct table *t, size_t k, const char *text)
 {
 	size_t col = t->columns.list[k], width = t->width[col];
@@ -167,11 +257,15 @@ static void runs_table_put_cell(FILE *f, const struct table *t, size_t k, const 
 		is_last &= !t->width[t->columns.list[i]];
 	if (k)
 		fputs("  ", f);
-	if (is_last && col == RUN_NAME)
-		format_name(f, text, width);
+	if (col == RUN_NAME || col == RUN_TAGS) {
+		size_t used = format_differing(f, text, width, t->common[col]);
+
+		fprintf(f, "%*s", is_last ? 0 : (int)(width - used), "");
+	} else if (is_last && col == RUN_JOB)
+		format_middle(f, text, width);
 	else if (is_last && run_column_is_text(col))
 		format_beginning(f, text, width);
-	else if (col == RUN_TAGS || col == RUN_NOTE || col == RUN_COMMAND)
+	else if (col == RUN_NOTE || col == RUN_COMMAND)
 		fprintf(f, "%*s", (int)(width - format_beginning(f, text, width)), "");
 	else if (run_column_is_text(col))
 		format_padded(f, text, width);

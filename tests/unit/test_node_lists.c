@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lists of the jobs of a node: their ids, the names that people gave to them, their tables. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "run/job_id.h"
+#include "store/job_title.h"
+#include "store/node_jobs.h"
+#include "store/node_store.h"
+#include "text/format.h"
+#include "text/jobs_text.h"
+#include "text/runs_text.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER_HASH "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
+#define POD "11111111-2222-3333-4444-555555555555"
+
+static void a_container_has_12_digits_of_its_id(void **state)
+{
+	char id[JOB_ID_BYTES], few[12];
+
+	(void)state;
+	assert_string_equal(job_id_format(id, sizeof(id), "container/1000/" HASH),
+			    "container/1000/0123456789ab");
+	assert_string_equal(job_id_format(id, sizeof(id), "container/" HASH "/payload"),
+			    "container/0123456789ab/payload");
+	assert_string_equal(job_id_format(id, sizeof(id), "slurm/8\033[2J"), "slurm/8?[2J");
+	assert_string_equal(job_id_format(few, sizeof(few), "service/nginx.service"),
+			    "service/ngi");
+}
+
+static void a_job_is_found_by_its_id_as_in_lists(void **state)
+{
+	char pattern[JOB_ID_BYTES];
+
+	(void)state;
+	assert_true(job_id_is("container/" HASH, "container/0123456789ab"));
+	assert_true(job_id_is("container/" HASH, "container/" HASH));
+	assert_false(job_id_is("container/" HASH, "container/0123456789a"));
+	assert_string_equal(job_id_pattern(pattern, sizeof(pattern), "container/0123456789ab"),
+			    "container/0123456789ab*");
+	assert_null(job_id_pattern(pattern, sizeof(pattern), "slurm/815"));
+}
+
+static void place_folders(const struct place *p, const char *path)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "mkdir -p '%s/%s'", p->dir, path);
+	assert_int_equal(system(command), 0);
+}
+
+static void assert_title(const struct place *p, const char *id, const char *cgroup,
+			 const char *wanted)
+{
+	struct job_titles t;
+	char *title;
+
+	job_titles_open(&t, p->dir);
+	title = job_title_find(&t, id, cgroup);
+	if (wanted)
+		assert_string_equal(title, wanted);
+	else
+		assert_null(title);
+	free(title);
+	job_titles_done(&t);
+}
+
+#define STORAGE "var/lib/containers/storage/overlay-containers"
+#define VOLATILE "run/containers/storage/overlay-containers"
+#define DOCKER "var/lib/docker/containers/" HASH
+
+static void containers_have_the_names_of_their_engines(void **state)
+{
+	const struct place *p = *state;
+
+	place_folders(p, STORAGE);
+	place_folders(p, VOLATILE);
+	place_folders(p, DOCKER);
+	assert_title(p, "container/" HASH, NULL, NULL);
+	place_put(p, DOCKER "/config.v2.json", "{\"Name\":\"/shop\"}");
+	assert_title(p, "container/" HASH, NULL, "shop");
+	place_put(p, STORAGE "/containers.json",
+		  "[{\"id\":\"" HASH "\",\"names\":[\"we\\u001bb\"]}]");
+	place_put(p, VOLATILE "/volatile-containers.json",
+		  "[{\"id\":\"" OTHER_HASH "\",\"names\":[\"brief\"]},{\"id\":3},7]");
+	assert_title(p, "container/1000/" HASH, NULL, "we?b");
+	assert_title(p, "container/" OTHER_HASH, NULL, "brief");
+	assert_title(p, "service/nginx.service", "/system.slice/nginx.service", NULL);
+}
+
+static void pods_have_the_names_of_their_logs(void **state)
+{
+	const struct place *p = *state;
+
+	place_folders(p, "var/log/pods/default_web-7d4b9_" POD);
+	place_folders(p, "var/log/pods/nothing_");
+	place_folders(p, "var/log/containers");
+	place_put(p, "var/log/containers/web-7d4b9_default_nginx-" HASH ".log", "");
+	place_put(p, "var/log/containers/a-b", "");
+	assert_title(p, "pod/" POD, NULL, "web-7d4b9");
+	assert_title(p, "container/" HASH, NULL, "web-7d4b9/nginx");
+}
+
+static void a_slurm_job_has_the_name_in_its_environment(void **state)
+{
+	const struct place *p = *state;
+	static const char environment[] = "HOME=/\0SLURM_JOB_NAME=align A7\0PATH=/bin";
+	char path[256];
+	FILE *f;
+
+	place_folders(p, "sys/fs/cgroup/slurm/uid_1/job_815/step_0/user");
+	place_folders(p, "proc/42");
+	place_put(p, "sys/fs/cgroup/slurm/uid_1/job_815/cgroup.procs", "");
+	place_put(p, "sys/fs/cgroup/slurm/uid_1/job_815/step_0/user/cgroup.procs", "41\n42\n");
+	assert_title(p, "slurm/815", "/slurm/uid_1/job_815", NULL);
+	snprintf(path, sizeof(path), "%s/proc/42/environ", p->dir);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fwrite(environment, 1, sizeof(environment), f);
+	fclose(f);
+	assert_title(p, "slurm/815", "/slurm/uid_1/job_815", "align A7");
+	assert_title(p, "slurm-step/815.0", "/slurm/uid_1/job_815/step_0", "align A7");
+	assert_title(p, "slurm/815", NULL, NULL);
+}
+
+static struct node_job_row job_row(char *id, char *user, char *title)
+{
+	struct node_job_row r = { .run = (char *)"r",
+				  .id = id,
+				  .name = (char *)"own",
+				  .user = user,
+				  .title = title,
+				  .start_epoch_ns = START_NS };
+
+	r.value[M_cores] = 1250;
+	metric_put(&r.have, M_cores);
+	return r;
+}
+
+static void assert_jobs(struct node_job_row *all, size_t nr, size_t width, const char *wanted)
+{
+	const struct node_job_rows rows = { .all = all, .nr = nr };
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	node_jobs_table(f, &rows, START_NS + 2000000000, width);
+	fclose(f);
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void jobs_have_their_user_name_and_state(void **state)
+{
+	struct node_job_row all[] = {
+		job_row((char *)"container/" HASH, NULL, (char *)"web"),
+		job_row((char *)"slurm/815", (char *)"a-user-of-a-long-name", NULL),
+		job_row((char *)"run", (char *)"ada", NULL),
+	};
+
+	(void)state;
+	all[1].stall.is_stalled = true;
+	assert_jobs(
+		all, 3, TEXT_UNCUT,
+		"JOB                     STATE    USER                   NAME  CORES  CPU  RSS  "
+		"PROCESSES    SINCE\n"
+		"container/0123456789ab  running  -                      web    1.25    -    -  "
+		"        -  2.000 s\n"
+		"slurm/815               stalled  a-user-of-a-long-name  -      1.25    -    -  "
+		"        -  2.000 s\n"
+		"run                     running  ada                    own    1.25    -    -  "
+		"        -  2.000 s\n");
+}
+
+static void ids_of_jobs_are_cut_in_a_narrow_terminal_only(void **state)
+{
+	struct node_job_row one =
+		job_row((char *)"app/1000/app-of-the-desktop@1.service", (char *)"ada", NULL);
+
+	(void)state;
+	assert_jobs(&one, 1, TEXT_UNCUT,
+		    "JOB                                    STATE    USER  CORES  CPU  RSS  "
+		    "PROCESSES    SINCE\n"
+		    "app/1000/app-of-the-desktop@1.service  running  ada    1.25    -    -  "
+		    "        -  2.000 s\n");
+	assert_jobs(
+		&one, 1, 80,
+		"JOB                           STATE    USER  CORES  CPU  RSS  PROCESSES    "
+		"SINCE\n"
+		"app/1000/app...top@1.service  running  ada    1.25    -    -          -  2.000 "
+		"s\n");
+}
+
+static void a_user_without_jobs_reads_so(void **state)
+{
+	const struct node_job_rows rows = { .notices = (char *)"note: x\n" };
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	(void)state;
+	node_jobs_none(f, &rows, "ada");
+	fclose(f);
+	assert_string_equal(text, "no jobs of ada now\nnote: x\n");
+	free(text);
+}
+
+static struct stored_run listed(int64_t id, const char *job, const char *name)
+{
+	return (struct stored_run){ .id = id,
+				    .uuid = strdup("u"),
+				    .job = job ? strdup(job) : NULL,
+				    .name = name ? strdup(name) : NULL,
+				    .command = strdup("attached"),
+				    .user = strdup("ada"),
+				    .tags = calloc(1, 1),
+				    .state = RUN_FINISHED,
+				    .start_epoch_ns = START_NS,
+				    .wall_ns = 2000000000,
+				    .cpu_ns = 1000000000,
+				    .exit_code = -1,
+				    .signal = -1,
+				    .rss_peak_bytes = 4096 };
+}
+
+static struct stored_runs listed_runs(void)
+{
+	struct stored_run runs[] = {
+		listed(9, "node", "the whole node"),
+		listed(8, "container/" HASH, "0123456789ab"),
+		listed(7, "other", "rest"),
+		listed(6, "slurm/816", "816"),
+		listed(5, NULL, "align"),
+		listed(4, "node", "the whole node"),
+		listed(3, "other", "rest"),
+	};
+	struct stored_runs all = { 0 };
+
+	for (size_t i = 0; i < sizeof(runs) / sizeof(*runs); i++)
+		assert_int_equal(stored_runs_append(&all, &runs[i]), 0);
+	return all;
+}
+
+static void the_node_has_one_row_across_restarts_and_jobs_their_ids(void **state)
+{
+	const struct place *p = *state;
+	static const char *const sources[] = { "" };
+	const struct run_columns of_node = { .of_node = true };
+	struct stored_runs all = listed_runs();
+	struct job_titles t;
+	char *text = NULL;
+	size_t length;
+	FILE *f;
+
+	place_folders(p, DOCKER);
+	place_put(p, DOCKER "/config.v2.json", "{\"Name\":\"/shop\"}");
+	setenv("TZ", "UTC", 1);
+	tzset();
+	job_titles_open(&t, p->dir);
+	assert_int_equal(node_runs_fold(&all), 2);
+	assert_int_equal(all.nr, 5);
+	job_titles_set(&t, &all);
+	f = open_memstream(&text, &length);
+	runs_table(f, &all, all.nr, sources, &of_node, TEXT_UNCUT);
+	fclose(f);
+	assert_string_equal(text, "id  started               state     wall      CPU       memory  "
+				  "user  name            "
+				  "job\n"
+				  " 9  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  "ada   the whole node  "
+				  "node\n"
+				  " 8  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  "ada   shop            "
+				  "container/0123456789ab\n"
+				  " 7  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  "ada   rest            "
+				  "other\n"
+				  " 6  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  "ada   -               "
+				  "slurm/816\n"
+				  " 5  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  "ada   align           "
+				  "-\n");
+	free(text);
+	stored_runs_done(&all);
+	job_titles_done(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_container_has_12_digits_of_its_id),
+		cmocka_unit_test(a_job_is_found_by_its_id_as_in_lists),
+		PLACE_TEST(containers_have_the_names_of_their_engines),
+		PLACE_TEST(pods_have_the_names_of_their_logs),
+		PLACE_TEST(a_slurm_job_has_the_name_in_its_environment),
+		cmocka_unit_test(jobs_have_their_user_name_and_state),
+		cmocka_unit_test(ids_of_jobs_are_cut_in_a_narrow_terminal_only),
+		cmocka_unit_test(a_user_without_jobs_reads_so),
+		PLACE_TEST(the_node_has_one_row_across_restarts_and_jobs_their_ids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

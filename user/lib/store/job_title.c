@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/job_title.h"
+
+#include "base/buffer.h"
+#include "base/cleanup.h"
+#include "base/jansson_memory.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "run/job_id.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_BYTES (16UL << 20) /* of a file; longer ones are not read to their end */
+#define HASH_DIGITS 64
+#define NR(list) (sizeof(list) / sizeof(*(list)))
+
+/* Reads a regular file, so that no caller waits for a pipe; ends it with NUL. */
+static bool title_file_read(const char *path, struct buffer *t)
+{
+	__cleanup(closep) int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	char part[4096];
+	struct stat st;
+	ssize_t n = 0;
+
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		return false;
+	while (t->used < MOST_BYTES && (n = read(fd, part, sizeof(part))) > 0)
+		buffer_put(t, part, (size_t)n);
+	buffer_put(t, "", 1);
+	return n >= 0 && !t->failed;
+}
+
+static json_t *title_json_read(const char *path)
+{
+	struct buffer t = { 0 };
+	json_t *o = title_file_read(path, &t) ? jansson_loadb(t.text, t.used - 1, 0, NULL) : NULL;
+
+	buffer_done(&t);
+	return o;
+}
+
+/* Podman and CRI-O: a list of containers with their names. */
+static void titles_read_storage(struct job_titles *t, const char *path)
+{
+	json_t *all = title_json_read(path), *one;
+	size_t i;
+
+	json_array_foreach(all, i, one) {
+		const char *id = json_string_value(json_object_get(one, "id"));
+		json_t *name = json_array_get(json_object_get(one, "names"), 0);
+
+		if (id && json_is_string(name))
+			json_object_set(t->names, id, name);
+	}
+	json_decref(all);
+}
+
+/* Only root's folders, or the caller's own: a user chooses the contents of the others. */
+static void titles_read_storages(struct job_titles *t)
+{
+	static const char *const drivers[] = { "overlay", "vfs", "btrfs", "zfs" };
+	const char *home = geteuid() ? getenv("HOME") : NULL;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < NR(drivers); i++) {
+		snprintf(path, sizeof(path), "%s/var/lib/containers/storage/%s-containers/%s",
+			 t->root, drivers[i], "containers.json");
+		titles_read_storage(t, path);
+		snprintf(path, sizeof(path), "%s/run/containers/storage/%s-containers/%s", t->root,
+			 drivers[i], "volatile-containers.json");
+		titles_read_storage(t, path);
+		if (!home)
+			continue;
+		snprintf(path, sizeof(path), "%s/.local/share/containers/storage/%s-containers/%s",
+			 home, drivers[i], "containers.json");
+		titles_read_storage(t, path);
+		snprintf(path, sizeof(path), "%s/run/user/%u/containers/%s-containers/%s", t->root,
+			 geteuid(), drivers[i], "volatile-containers.json");
+		titles_read_storage(t, path);
+	}
+}
+
+/* A folder NAMESPACE_POD_UID names a pod, a file POD_NAMESPACE_CONTAINER-HASH.log a container. */
+static void titles_take_kube(struct job_titles *t, const char *name, bool is_pod)
+{
+	const char *second = strchr(name, '_'), *last = strrchr(name, is_pod ? '_' : '-');
+	__cleanup(freep) char *id = NULL, *title = NULL;
+
+	if (!second || !last || last <= second + 1)
+		return;
+	if (is_pod) {
+		id = memory_strdup(last + 1);
+		title = memory_strndup(second + 1, (size_t)(last - second) - 1);
+	} else {
+		const char *third = strchr(second + 1, '_');
+
+		if (!third || third > last)
+			return;
+		id = memory_strndup(last + 1, HASH_DIGITS);
+		if (memory_asprintf(&title, "%.*s/%.*s", (int)(second - name), name,
+				    (int)(last - third) - 1, third + 1) < 0)
+			title = NULL;
+	}
+	if (id && title)
+		json_object_set_new(t->names, id, json_string(title));
+}
+
+static void titles_read_kube(struct job_titles *t, const char *folder, bool is_pod)
+{
+	__cleanup(closedirp) DIR *d = NULL;
+	const struct dirent *e;
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s%s", t->root, folder);
+	d = memory_opendir(path);
+	while (d && (e = readdir(d)))
+		titles_take_kube(t, e->d_name, is_pod);
+}
+
+void job_titles_open(struct job_titles *t, const char *root)
+{
+	*t = (struct job_titles){ .root = root, .names = json_object() };
+	titles_read_storages(t);
+	titles_read_kube(t, "/var/log/pods", true);
+	titles_read_kube(t, "/var/log/containers", false);
+}
+
+void job_titles_done(struct job_titles *t)
+{
+	json_decref(t->names);
+	*t = (struct job_titles){ 0 };
+}
+
+static char *title_of_docker(const struct job_titles *t, const char *hash)
+{
+	char path[PATH_MAX], *title = NULL;
+	const char *name;
+	json_t *o;
+
+	snprintf(path, sizeof(path), "%s/var/lib/docker/containers/%s/config.v2.json", t->root,
+		 hash);
+	o = title_json_read(path);
+	name = json_string_value(json_object_get(o, "Name"));
+	if (name)
+		title = memory_strdup(name + (*name == '/'));
+	json_decref(o);
+	return title;
+}
+
+static char *title_of_process(const struct job_titles *t, long pid)
+{
+	static const char key[] = "SLURM_JOB_NAME=";
+	struct buffer text = { 0 };
+	char path[PATH_MAX], *title = NULL;
+
+	snprintf(path, sizeof(path), "%s/proc/%ld/environ", t->root, pid);
+	if (title_file_read(path, &text))
+		for (const char *v = text.text; !title && v < text.text + text.used;
+		     v += strlen(v) + 1)
+			if (!strncmp(v, key, strlen(key)))
+				title = memory_strdup(v + strlen(key));
+	buffer_done(&text);
+	return title;
+}
+
+static char *title_of_processes(const struct job_titles *t, const char *folder)
+{
+	__cleanup(fclosep) FILE *f = NULL;
+	char path[PATH_MAX], *title = NULL;
+	long pid;
+
+	if (snprintf(path, sizeof(path), "%s/cgroup.procs", folder) >= (int)sizeof(path))
+		return NULL;
+	f = memory_fopen(path, "re");
+	while (f && !title && fscanf(f, "%ld", &pid) == 1)
+		title = title_of_process(t, pid);
+	return title;
+}
+
+#define MOST_DEPTH 4 /* job, step, user, task */
+
+/* Searches the processes of a cgroup and of those below it. */
+static char *title_of_cgroup(const struct job_titles *t, const char *folder, unsigned depth)
+{
+	char *title = title_of_processes(t, folder);
+	__cleanup(closedirp) DIR *d = title || !depth ? NULL : memory_opendir(folder);
+	const struct dirent *e;
+	char path[PATH_MAX];
+
+	while (d && !title && (e = readdir(d))) {
+		if (e->d_type != DT_DIR || *e->d_name == '.' ||
+		    snprintf(path, sizeof(path), "%s/%s", folder, e->d_name) >= (int)sizeof(path))
+			continue;
+		title = title_of_cgroup(t, path, depth - 1);
+	}
+	return title;
+}
+
+static char *title_of_slurm(const struct job_titles *t, const char *cgroup)
+{
+	static const char *const mounts[] = { "", "/unified", "/memory", "/freezer" };
+	char path[PATH_MAX], *title = NULL;
+
+	for (size_t i = 0; i < NR(mounts) && !title; i++) {
+		snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s", t->root, mounts[i], cgroup);
+		title = title_of_cgroup(t, path, MOST_DEPTH);
+	}
+	return title;
+}
+
+char *job_title_find(const struct job_titles *t, const char *id, const char *cgroup)
+{
+	const char *last = strrchr(id, '/');
+	const char *name = last ? json_string_value(json_object_get(t->names, last + 1)) : NULL;
+	char *title = NULL;
+
+	if (name)
+		title = memory_strdup(name);
+	else if (last && strlen(last + 1) == HASH_DIGITS)
+		title = title_of_docker(t, last + 1);
+	else if (!strncmp(id, "slurm", strlen("slurm")) && cgroup)
+		title = title_of_slurm(t, cgroup);
+	if (title)
+		text_disarm(title);
+	return title;
+}
+
+void job_titles_set(const struct job_titles *t, struct stored_runs *all)
+{
+	char id[JOB_ID_BYTES];
+
+	for (size_t i = 0; i < all->nr; i++) {
+		struct stored_run *r = &all->runs[i];
+		char *title = r->job ? job_title_find(t, r->job, NULL) : NULL;
+		const char *last = NULL;
+
+		if (r->job)
+			last = strrchr(job_id_format(id, sizeof(id), r->job), '/');
+		if (!title && (!last || !r->name || strcmp(last + 1, r->name) != 0))
+			continue;
+		free(r->name);
+		r->name = title;
+	}
+}
