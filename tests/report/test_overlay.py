@@ -110,6 +110,36 @@ class Overlay(OverlayCase):
         self.assertEqual([h.split()[-1] for h in heads], ["Relative"])
         self.assertEqual(width, 390)
 
+    def test_sides_of_long_tags_are_named_by_what_differs_also_on_a_phone(self):
+        tags = [{"build": f"release-2026-11-28-main-{kind}"} for kind in ("optimized", "debug")]
+        page = self.overlay(run(1, 5, tags=tags[0]), run(2, 5, tags=tags[1]))
+        names, _, heads = self.look_quietly(
+            page, ("texts", {"of": "#sides b"}), ("viewport", {"width": 390, "height": 844}), ("text", {"of": "#changed thead tr"}))
+        self.assertEqual(names, ["optimized", "debug"])
+        self.assertLessEqual({"optimized", "debug"}, set(heads.split()))
+        numbers = [{"build": f"release-2026-11-28-main-{i}"} for i in (1, 2)]
+        (names,) = self.look_quietly(self.overlay(run(1, 5, tags=numbers[0]), run(2, 5, tags=numbers[1])), ("texts", {"of": "#sides b"}))
+        self.assertEqual(names, ["...1", "...2"])
+
+    def test_flat_charts_are_lines_of_text_that_draw_them(self):
+        page = self.overlay(run(10, 10), run(20, 10))
+        drawn, flat, _, more = self.look_quietly(
+            page, ("count", {"of": "[data-chart]"}), ("texts", {"of": "#flat li"}), ("click", {"of": "#flat button"}), ("count", {"of": "[data-chart]"}))
+        self.assertEqual((drawn, more), (1, 2))
+        self.assertEqual(flat[0], "CPU, cores in use run-0.jsonl 0.5, run-1.jsonl 0.5 all the time Draw")
+
+    def test_bars_of_differences_begin_in_the_middle_and_have_no_colour_of_a_side(self):
+        lines = run(20, 10)
+        lines[-1].update(wall_seconds=5)
+        page = self.overlay(run(10, 10), lines)
+        more, less, *colours = self.look_quietly(
+            page, ("style", {"of": "td.more-than", "name": "backgroundImage"}), ("style", {"of": "td.less-than", "name": "backgroundImage"}),
+            *[("style", {"of": of, "name": "color"}) for of in (".s1", ".s2")])
+        self.assertIn("to right, rgba(0, 0, 0, 0) 50%", more)
+        self.assertIn("to left", less)
+        for colour in colours:
+            self.assertNotIn(colour, more + less)
+
     def test_hostile_names_are_text(self):
         evil = "</script><script>window.hit=1</script>"
         page = self.overlay(run(1, 5, host=evil, name=evil, tags={evil: evil}), run(2, 5, host="h"))

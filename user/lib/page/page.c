@@ -281,11 +281,11 @@ int page_write_own(FILE *f, const char *title, struct page_text body, const stru
 int page_write_overlay(FILE *f, const struct jsonw *data)
 {
 	static const struct asset body[] = { ASSET_OF(overlay_html) };
-	static const struct asset scripts[] = { ASSET_OF(base_js),   ASSET_OF(cells_js),
-						ASSET_OF(words_js),  ASSET_OF(comparison_js),
-						ASSET_OF(marks_js),  ASSET_OF(charts_js),
-						ASSET_OF(legend_js), ASSET_OF(controls_js),
-						ASSET_OF(overlay_js) };
+	static const struct asset scripts[] = { ASSET_OF(base_js),     ASSET_OF(cells_js),
+						ASSET_OF(words_js),    ASSET_OF(comparison_js),
+						ASSET_OF(marks_js),    ASSET_OF(charts_js),
+						ASSET_OF(legend_js),   ASSET_OF(folded_js),
+						ASSET_OF(controls_js), ASSET_OF(overlay_js) };
 	const struct page page = { .title = "bpfmon comparison",
 				   .body = body,
 				   .nr_body = NR(body),

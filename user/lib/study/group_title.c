@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define TITLE_COLUMNS 24
+#define DOTS "..."
 #define REVISION_SHOWN 9
 
 /* Returns the text that may name @s, a buffer of the caller or a string of @s; NULL if none. */
@@ -109,44 +110,85 @@ static bool titles_differ(const struct groups *g)
 	return true;
 }
 
-static bool titles_set(struct groups *g, title_way *way)
+/*
+ * Returns how many bytes the texts begin with in common, up to the end of a word, if one of them is
+ * too long for a title.
+ */
+static size_t texts_common(char *const *texts, size_t nr)
 {
-	char room[TITLE_BYTES];
+	bool is_long = false;
+	size_t n = strlen(texts[0]);
 
-	for (size_t i = 0; i < g->nr; i++) {
-		const char *text = way(g->list[i].sides[0], room, sizeof(room));
+	for (size_t i = 0; i < nr; i++) {
+		size_t k = 0;
 
-		if (!text || !title_set(g->list[i].title, text))
-			return false;
+		is_long |= format_columns(texts[i]) > TITLE_COLUMNS;
+		while (k < n && texts[i][k] == texts[0][k])
+			k++;
+		n = k;
 	}
-	return titles_differ(g);
+	while (n && !strchr("-_./=:,@ ", texts[0][n - 1]))
+		n--;
+	return is_long && n > strlen(DOTS) ? n : 0;
 }
 
-/* A number means nothing without its key. */
-static bool title_set_value(char title[TITLE_BYTES], const char *key, const char *value)
+#define LEAST_REST 4 /* bytes of a word that is clear without what precedes it */
+
+/* Sets the titles to @texts, one for each group, without the common beginning of long ones. */
+static bool titles_take(struct groups *g, char *const *texts)
+{
+	size_t common = g->nr ? texts_common(texts, g->nr) : 0;
+	const char *before = "";
+	bool are_set = true;
+
+	for (size_t i = 0; common && i < g->nr; i++)
+		if (strlen(texts[i]) < common + LEAST_REST ||
+		    isdigit((unsigned char)texts[i][common]))
+			before = DOTS;
+
+	for (size_t i = 0; are_set && i < g->nr; i++) {
+		char *text = NULL;
+
+		are_set = memory_asprintf(&text, "%s%s", before, texts[i] + common) > 0;
+		are_set = are_set && title_set(g->list[i].title, text);
+		free(text);
+	}
+	return are_set && titles_differ(g);
+}
+
+/* A number means nothing without its key. Returns a text that the caller frees, or NULL. */
+static char *value_text(const char *key, const char *value)
 {
 	char *text = NULL, *end;
-	bool is_set;
 
 	strtod(value, &end);
 	if (*value && *end)
-		return title_set(title, value);
-	if (memory_asprintf(&text, "%s=%s", key, value) < 0)
-		return false;
-	is_set = title_set(title, text);
-	free(text);
-	return is_set;
+		return memory_strdup(value);
+	return memory_asprintf(&text, "%s=%s", key, value) < 0 ? NULL : text;
 }
 
-static bool titles_set_by_tag(struct groups *g, const char *tag)
+/* Sets the titles by @way, or if that is NULL by the tag @tag or, without one, by the groups'
+ * names. */
+static bool titles_set(struct groups *g, title_way *way, const char *tag)
 {
-	for (size_t i = 0; i < g->nr; i++) {
-		const char *value = side_tag(g->list[i].sides[0], tag);
+	char **texts = memory_calloc(g->nr + 1, sizeof(*texts)), room[TITLE_BYTES];
+	bool are_set = texts != NULL;
 
-		if (!value || !title_set_value(g->list[i].title, tag, value))
-			return false;
+	for (size_t i = 0; are_set && i < g->nr; i++) {
+		const struct side *s = g->list[i].sides[0];
+		const char *text = way   ? way(s, room, sizeof(room))
+				   : tag ? side_tag(s, tag)
+					 : g->list[i].name;
+
+		if (text)
+			texts[i] = way ? memory_strdup(text) : value_text(tag ? tag : g->by, text);
+		are_set = texts[i] != NULL;
 	}
-	return titles_differ(g);
+	are_set = are_set && titles_take(g, texts);
+	for (size_t i = 0; texts && i < g->nr; i++)
+		free(texts[i]);
+	free(texts);
+	return are_set;
 }
 
 #define TAGS "tags."
@@ -158,7 +200,7 @@ static bool titles_set_by_tags(struct groups *g)
 	const char *key;
 
 	json_object_foreach(facts, key, v)
-		if (!strncmp(key, TAGS, strlen(TAGS)) && titles_set_by_tag(g, key + strlen(TAGS)))
+		if (!strncmp(key, TAGS, strlen(TAGS)) && titles_set(g, NULL, key + strlen(TAGS)))
 			return true;
 	return false;
 }
@@ -190,16 +232,14 @@ void groups_set_titles(struct groups *g)
 		return;
 	}
 	if (g->by) {
-		for (size_t i = 0; i < g->nr; i++)
-			title_set_value(g->list[i].title, g->by, g->list[i].name);
-		if (!titles_differ(g))
+		if (!titles_set(g, NULL, NULL))
 			titles_number(g);
 		return;
 	}
-	if (titles_set(g, title_by_name) || titles_set_by_tags(g))
+	if (titles_set(g, title_by_name, NULL) || titles_set_by_tags(g))
 		return;
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
-		if (titles_set(g, ways[i]))
+		if (titles_set(g, ways[i], NULL))
 			return;
 	titles_number(g);
 }

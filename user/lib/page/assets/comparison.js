@@ -101,6 +101,9 @@ function relativeText(v) {
 	return part >= 9.995 ? `× ${digits(part + 1)}` : part ? `${sign}${Math.abs(part * 100).toFixed(1)} %` : "0 %";
 }
 
+// The bar of a difference begins at a line in the middle of its cell: less to the left, more to the right.
+const sideOfCentre = (v) => `apart ${v.difference > 0 ? "more-than" : "less-than"}`;
+
 // Bounds of the same memory with the same value share a row.
 function isSameMemory(key) {
 	const twin = { rss_peak_upper_bytes: "rss_peak_bytes", process_rss_peak_bytes: "rss_peak_bytes" }[key],
@@ -169,7 +172,7 @@ function valueColumns(g) {
 			(row) => (both(row) ? Math.abs(relativeOf(row.values[g])) : null),
 			(v, row) => relativeText(row.values[g]),
 			"",
-			{ bar: "relative", kind: (row) => (row.values[g].difference > 0 ? "more-than" : "less-than") },
+			{ bar: "relative", kind: (row) => sideOfCentre(row.values[g]) },
 		],
 	];
 	if (hasTest)
@@ -231,8 +234,13 @@ function differingText(key, texts) {
 	return visible(/_(bytes|seconds|time)$/.test(name) ? factText(name, v) : texts[0]);
 }
 
+// A fact that only repeats the names of the sides is no news.
+const isNews = ({ values }) => values.some((texts, i) => texts.length !== 1 || texts[0] !== sides[i].title);
+
 function showFacts() {
-	const list = Object.entries(comparison.changed).map(([key, values]) => ({ key, values }));
+	const list = Object.entries(comparison.changed)
+		.map(([key, values]) => ({ key, values }))
+		.filter(isNews);
 	byId("facts-none").hidden = list.length > 0;
 	if (!list.length) return;
 	const name = ({ key }) =>
@@ -266,7 +274,7 @@ function stepColumns(g) {
 				(row) => (has(of(row, key, g).difference) ? Math.abs(relativeOf(of(row, key, g))) : null),
 				(v, row) => relativeText(of(row, key, g)),
 				"",
-				{ bar: `relative ${key}`, kind: (row) => (of(row, key, g).difference > 0 ? "more-than" : "less-than") },
+				{ bar: `relative ${key}`, kind: (row) => sideOfCentre(of(row, key, g)) },
 			],
 		];
 	});

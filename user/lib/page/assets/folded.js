@@ -21,7 +21,7 @@ function foldChart(kind, curves) {
 		.filter((c) => c.how !== "hidden")
 		.map((c) => `${c.label} ${withoutZeros(formatOf(kind, c)(c.values.findLast(has)))}`);
 	const button = el("button", "", "Draw");
-	const line = el("li", "", el("b", "", kind.title), ` ${said.join(", ")} all the time `, button);
+	const line = el("li", "", el("b", "", kind.lineTitle || kind.title), ` ${said.join(", ")} all the time `, button);
 	button.type = "button";
 	button.setAttribute("aria-label", `Draw ${kind.title}`);
 	button.addEventListener("click", () => {

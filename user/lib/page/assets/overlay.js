@@ -60,6 +60,8 @@ function prepareCharts() {
 			curve.filled = values.map((median, i) => ({ median, low: band[0][i], high: band[1][i] }));
 			curve.format = bandText(kind.format);
 		}
+		kind.fold = foldChart;
+		kind.lineTitle = kind.title + (kind.what === "per second" ? "" : `, ${kind.what}`);
 		kind.range = bandRange(kind);
 		kind.below = drawBands(kind);
 	}
