@@ -312,7 +312,7 @@ class Page(ManyCase):
         return [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.S)]
 
     def counts(self, picture):
-        return [int(one.text.rpartition(": ")[2].split()[0].replace(",", "")) for one in picture.iter("title")]
+        return [int(one.text.rpartition(": ")[2].split()[0].replace(",", "")) for one in picture.iterfind("g/title")]
 
     def test_its_histograms_are_of_all_runs_with_a_value(self):
         page = self.page()
@@ -324,12 +324,39 @@ class Page(ManyCase):
         self.assertIn(f"{len(with_memory):,} runs with both", page)
         self.assertLess(len(page), 1 << 20)
 
-    def test_each_run_is_in_a_cell_of_the_scatter(self):
-        cells = re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-", self.page("--name", "call", "--tag", "threads=2"))
-        runs = [one for one in self.made if one.name == "call" and one.has_ended and one.rss and 2 ** (one.number % 4) == 2]
-        self.assertGreater(len(cells), len(runs) / 3)
+    def test_each_of_many_runs_is_in_a_cell_of_the_scatter(self):
+        cells = re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-", self.page())
+        runs = [one for one in self.made if one.has_ended and one.rss]
+        self.assertGreater(len(cells), len(runs) / 10)
         self.assertLessEqual(len(cells), len(runs))
         self.assertEqual(len(cells), len(set(cells)))
+
+    def test_each_of_few_runs_is_a_point_in_its_colour_that_leads_to_it(self):
+        these = [one for one in self.made if one.name == "call"]
+        runs = [one for one in these if one.has_ended and one.rss]
+        page = self.page("--name", "call")
+        scatter = self.pictures(page)[-1]
+        points = {a.get("href"): a.find("circle") for a in scatter.iter("a")}
+        rows = dict(re.findall(r'<tr id="(r\d+)"><td class="text"><i class="g\d"></i>(\d+)<', page))
+        self.assertEqual((len(points), len(rows)), (len(runs), len(these)))
+        colours = {int(rows[to.removeprefix("#")]): point.get("class") for to, point in points.items()}
+        failed = {one.number for one in runs if one.exit_code}
+        self.assertEqual({number for number, colour in colours.items() if colour == "g6"}, failed)
+        self.assertIn("By the tag", page)  # all have one name
+        by_tag = {2 ** (one.number % 4): colours[one.number] for one in runs if one.number not in failed}
+        for one in runs:
+            if one.number not in failed:
+                self.assertEqual(colours[one.number], by_tag[2 ** (one.number % 4)], one)
+        self.assertEqual(len(set(by_tag.values())), len(by_tag))
+
+    def test_names_have_colours_and_axes_of_time_are_in_seconds_minutes_and_hours(self):
+        page = self.page()
+        self.assertEqual(re.findall(r"By name:|</i>(\w+) <", page)[0], "")
+        self.assertLessEqual({one.name for one in self.made if one.name}, set(re.findall(r"</i>(\w+) <", page)))
+        self.assertEqual(page.count("<main>"), 1)
+        self.change("UPDATE run SET wall_ns = 1000000000 * (1 << (id % 15))")
+        labels = [one.text for one in self.pictures(self.page("--state", "finished"))[0].iter("text")]
+        self.assertLessEqual({"1 s", "1 min", "1 h"}, set(labels), labels)
 
     def test_it_fetches_and_executes_nothing(self):
         hostile = "<script>alert(1)</script>&\"'*"
@@ -338,7 +365,7 @@ class Page(ManyCase):
         self.assertIn("&lt;script", page)
         self.assertNotIn("<script", page)
         self.assertIn("default-src 'none'", page)
-        self.assertNotRegex(page, r"https?://|src=|href=|@import|url\(")
+        self.assertNotRegex(page, r"https?://|src=|href=\"(?!#r\d)|@import|url\(")
 
     def test_its_head_says_which_runs_it_is_of(self):
         for words, head in (

@@ -78,7 +78,8 @@ static int panel_parse(void *name, const char *text)
 	return chart_find(text) < NR_CHARTS
 		       ? text_parse(name, text)
 		       : value_refuse(
-				 "cpu, memory, io, processes, waits, faults, switches or pressure");
+				 "cpu, memory, io, io-kinds, network, processes, waits, faults, "
+				 "switches or pressure");
 }
 
 static int width_parse(void *pixels, const char *text)
@@ -223,7 +224,8 @@ static void many_describe(char what[WHAT_BYTES], const struct run_filter *f, cha
 }
 
 static int many_render(const struct report_options *o, const struct many_values *v,
-		       const struct stored_runs *all, char **text, size_t *length)
+		       const struct stored_runs *all, const struct stores *s, char **text,
+		       size_t *length)
 {
 	const struct run_filter filter = filter_get(&o->many.filter);
 	FILE *f = memory_open_memstream(text, length);
@@ -232,7 +234,7 @@ static int many_render(const struct report_options *o, const struct many_values 
 
 	if (f) {
 		many_describe(what, &filter, o->common.words);
-		err = many_page_write(f, what, v, all);
+		err = many_page_write(f, what, v, all, (const char *const *)s->prefix);
 		if (fclose(f) && !err)
 			err = -ENOMEM;
 	}
@@ -265,7 +267,7 @@ static int report_many_make(const struct report_options *o, char **text, size_t 
 	if (!err)
 		err = many_read(&v, &o->many.metrics, &s, &all);
 	if (!err)
-		err = many_render(o, &v, &all, text, length);
+		err = many_render(o, &v, &all, &s, text, length);
 	many_values_done(&v);
 	stored_runs_done(&all);
 	stores_done(&s);

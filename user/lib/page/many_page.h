@@ -7,12 +7,16 @@
 
 #include <stdio.h>
 
+#define MANY_POINTS 1000
+
 /*
- * Writes a page with a histogram of each metric, and the first metric plotted against the second.
- * It has no script. @what describes the selection of runs and may be any text. The size of the page
- * does not depend on the number of runs. Returns 0 or -ENOMEM. The caller checks ferror(@f).
+ * Writes a page with a histogram of each metric, the first metric plotted against the second, and a
+ * list of the runs, in the colours of struct many_groups. It has no script. @what describes the
+ * selection of runs and may be any text; @sources has the prefixes of their ids. Of more than
+ * MANY_POINTS runs only failed ones are listed, so that the page stays small. Returns 0 or -ENOMEM.
+ * The caller checks ferror(@f).
  */
 int many_page_write(FILE *f, const char *what, const struct many_values *v,
-		    const struct stored_runs *all);
+		    const struct stored_runs *all, const char *const *sources);
 
 #endif
