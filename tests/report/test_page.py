@@ -190,7 +190,7 @@ class Tables(Page):
             "<b>": {"x": {"cpu_seconds": 1}},
         }
         heads, rows = self.look_quietly(self.report(lines), texts("#instances thead tr"), texts("#instances tbody tr"))
-        self.assertEqual(heads, ["device\tblock read\tblock read ops\tblock read latency", "<b>\tcpu"])
+        self.assertEqual(heads, ["Device\tRead\tReads\tTime of reads", "<b>\tCPU time"])
         self.assertEqual(rows, ["vda\t3.00 MiB\t1,200\t2.50 s", "sda\t1.00 MiB\t–\t–", "x\t1.00 s"])
 
     def test_events_are_listed_in_the_order_of_time(self):

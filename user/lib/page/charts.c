@@ -348,6 +348,15 @@ const struct chart_spec chart_specs[NR_CHARTS] = {
 		{ M_write, "to storage", 2, CURVE_LINE, false },
 		{ M_rchar, "read calls", 3, CURVE_HIDDEN, false },
 		{ M_wchar, "write calls", 4, CURVE_HIDDEN, false } } },
+	{ "io-kinds", "I/O by kind", "bytes of calls, per second", CHART_BYTE_RATE, 8, {
+		{ M_rchar_files, "read from files", 1, CURVE_LINE, true },
+		{ M_wchar_files, "written to files", 2, CURVE_LINE, true },
+		{ M_rchar_sockets, "read from sockets", 3, CURVE_LINE, true },
+		{ M_wchar_sockets, "written to sockets", 4, CURVE_LINE, true },
+		{ M_rchar_pipes, "read from pipes", 5, CURVE_LINE, true },
+		{ M_wchar_pipes, "written to pipes", 6, CURVE_LINE, true },
+		{ M_rchar_other, "read from others", 1, CURVE_DASHED, true },
+		{ M_wchar_other, "written to others", 2, CURVE_DASHED, true } } },
 	{ "network", "Network", "sockets, per second", CHART_BYTE_RATE, 4, {
 		{ M_net_rx, "received", 1, CURVE_LINE, false },
 		{ M_net_tx, "sent", 2, CURVE_LINE, false },

@@ -11,7 +11,7 @@
 #include "page/downsampler.h"
 #include "run/metric.h"
 
-#define NR_CHARTS 9
+#define NR_CHARTS 10
 
 enum chart_unit {
 	CHART_CORES,

@@ -33,6 +33,7 @@ const placedMeta = [
 	"units",
 	"capabilities",
 	"tags",
+	"note",
 ];
 const partsOfMeta = ["system", "limits", "container", "scheduler", "git", "user", "uid", "host", "name", "job", "run"];
 

@@ -136,6 +136,7 @@ function header() {
 	const title = titleText();
 	document.title = `${title.slice(0, 80)} – bpfmon report`;
 	byId("title").append(title);
+	if (meta.note) byId("title").after(el("p", "note-of-run", visible(meta.note)));
 	if (command.length > COMMAND_SHOWN) longCommand(command);
 	else byId("command").append(command);
 	const when = new Date((meta.start_time || 0) * 1000);

@@ -2,22 +2,49 @@
 // Values of each instance of a dimension, such as a device: one table per dimension.
 "use strict";
 
+// Titles in words of what is known; a program may push dimensions and metrics of its own.
+const dimensionNames = { peer: "Peer", device: "Device", socket_state: "State of TCP sockets" };
+const instanceNames = {
+	cpu_seconds: "CPU time",
+	net_rx_bytes: "Received",
+	net_tx_bytes: "Sent",
+	net_rx_messages: "Receiving calls",
+	net_tx_messages: "Sending calls",
+	net_connects: "Connections opened",
+	net_failed_connects: "Failed connections",
+	net_accepts: "Connections accepted",
+	net_retransmits: "Retransmits",
+	net_sockets: "Sockets",
+	block_read_bytes: "Read",
+	block_write_bytes: "Written",
+	block_discard_bytes: "Discarded",
+	block_read_ops: "Reads",
+	block_write_ops: "Writes",
+	block_discard_ops: "Discards",
+	block_flush_ops: "Flushes",
+	block_read_latency_seconds: "Time of reads",
+	block_write_latency_seconds: "Time of writes",
+};
+
 function instanceColumn(key) {
-	const [, name, unit] = key.match(/^(.*?)(_bytes|_seconds)?$/);
+	const unit = key.match(/(_bytes|_seconds)?$/)[0];
 	const format = { _bytes: bytes, _seconds: seconds }[unit] || count;
-	return [visible(name.replace(/_/g, " ")), (i) => i.values[key], format, "", { bar: name }];
+	const title = Object.hasOwn(instanceNames, key) ? instanceNames[key] : keyText(key);
+	return [title, (i) => i.values[key], format, "", { bar: key }];
 }
 
 function dimensionTable(dimension, instances) {
+	const title = Object.hasOwn(dimensionNames, dimension) ? dimensionNames[dimension] : keyText(dimension);
 	const items = Object.entries(instances).map(([name, values]) => ({ name, values }));
 	const keys = new Set(items.flatMap((i) => Object.keys(i.values).filter((key) => Number.isFinite(i.values[key]))));
 	const table = el("table", ""),
 		place = el("div", "scroll", table);
 	place.setAttribute("role", "region");
-	place.setAttribute("aria-label", `By ${visible(dimension)}`);
-	byId("instances").append(place);
-	const columns = [[visible(dimension), (i) => i.name, visible, "text"], ...[...keys].map(instanceColumn)];
-	const sorted = new SortedTable(table, columns, `Values by ${visible(dimension)}`, keys.size ? 1 : 0);
+	place.setAttribute("aria-label", title);
+	byId("instances").append(el("h3", "side", title), place);
+	const nameText = (name) => visible(dimension === "socket_state" ? name.replace(/_/g, " ") : name);
+	const columns = [[title, (i) => i.name, nameText, "text"], ...[...keys].map(instanceColumn)];
+	const sorted = new SortedTable(table, columns, `Values by ${title}`, keys.size ? 1 : 0);
 	sorted.growing(FIRST_ROWS);
 	sorted.show(items);
 }
