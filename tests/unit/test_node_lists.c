@@ -74,7 +74,6 @@ static void assert_title(const struct place *p, const char *id, const char *cgro
 }
 
 #define STORAGE "var/lib/containers/storage/overlay-containers"
-#define VOLATILE "run/containers/storage/overlay-containers"
 #define DOCKER "var/lib/docker/containers/" HASH
 
 static void containers_have_the_names_of_their_engines(void **state)
@@ -82,14 +81,13 @@ static void containers_have_the_names_of_their_engines(void **state)
 	const struct place *p = *state;
 
 	place_folders(p, STORAGE);
-	place_folders(p, VOLATILE);
 	place_folders(p, DOCKER);
 	assert_title(p, "container/" HASH, NULL, NULL);
 	place_put(p, DOCKER "/config.v2.json", "{\"Name\":\"/shop\"}");
 	assert_title(p, "container/" HASH, NULL, "shop");
 	place_put(p, STORAGE "/containers.json",
 		  "[{\"id\":\"" HASH "\",\"names\":[\"we\\u001bb\"]}]");
-	place_put(p, VOLATILE "/volatile-containers.json",
+	place_put(p, STORAGE "/volatile-containers.json",
 		  "[{\"id\":\"" OTHER_HASH "\",\"names\":[\"brief\"]},{\"id\":3},7]");
 	assert_title(p, "container/1000/" HASH, NULL, "we?b");
 	assert_title(p, "container/" OTHER_HASH, NULL, "brief");
@@ -289,6 +287,14 @@ static void the_node_has_one_row_across_restarts_and_jobs_their_ids(void **state
 				  " 5  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
 				  "ada   align           "
 				  "-\n");
+	free(text);
+	f = open_memstream(&text, &length);
+	runs_table(f, &all, 2, sources, &of_node, 60);
+	fclose(f);
+	assert_string_equal(text, "id  state  user  name            job\n"
+				  " 9  ended  ada   the whole node  node\n"
+				  " 8  ended  ada   shop            container/0123456789ab\n"
+				  "2 of 5 runs; --limit 0 shows all\n");
 	free(text);
 	stored_runs_done(&all);
 	job_titles_done(&t);

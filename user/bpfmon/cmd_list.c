@@ -526,7 +526,7 @@ static int list_print(const struct list_options *o, const struct stores *s, stru
 		err = list_write(o, s, all, shown.nr, &columns);
 	many_values_done(&v);
 	if (!err && left_out)
-		printf("%zu earlier rows of node and other are left out; --job node shows them\n",
+		printf("left out: %zu earlier of node and other; --job node shows them\n",
 		       left_out);
 	return err ? EXIT_USAGE : 0;
 }

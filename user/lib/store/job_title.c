@@ -61,29 +61,33 @@ static void titles_read_storage(struct job_titles *t, const char *path)
 	json_decref(all);
 }
 
+/* Reads what the drivers of podman and CRI-O keep in @folder. */
+static void titles_read_folder(struct job_titles *t, const char *root, const char *folder)
+{
+	static const char *const drivers[] = { "overlay", "vfs", "btrfs", "zfs" };
+	static const char *const files[] = { "containers.json", "volatile-containers.json" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < NR(drivers); i++)
+		for (size_t k = 0; k < NR(files); k++)
+			if (snprintf(path, sizeof(path), "%s%s/%s-containers/%s", root, folder,
+				     drivers[i], files[k]) < (int)sizeof(path))
+				titles_read_storage(t, path);
+}
+
 /* Only root's folders, or the caller's own: a user chooses the contents of the others. */
 static void titles_read_storages(struct job_titles *t)
 {
-	static const char *const drivers[] = { "overlay", "vfs", "btrfs", "zfs" };
 	const char *home = geteuid() ? getenv("HOME") : NULL;
-	char path[PATH_MAX];
+	char folder[64];
 
-	for (size_t i = 0; i < NR(drivers); i++) {
-		snprintf(path, sizeof(path), "%s/var/lib/containers/storage/%s-containers/%s",
-			 t->root, drivers[i], "containers.json");
-		titles_read_storage(t, path);
-		snprintf(path, sizeof(path), "%s/run/containers/storage/%s-containers/%s", t->root,
-			 drivers[i], "volatile-containers.json");
-		titles_read_storage(t, path);
-		if (!home)
-			continue;
-		snprintf(path, sizeof(path), "%s/.local/share/containers/storage/%s-containers/%s",
-			 home, drivers[i], "containers.json");
-		titles_read_storage(t, path);
-		snprintf(path, sizeof(path), "%s/run/user/%u/containers/%s-containers/%s", t->root,
-			 geteuid(), drivers[i], "volatile-containers.json");
-		titles_read_storage(t, path);
-	}
+	titles_read_folder(t, t->root, "/var/lib/containers/storage");
+	titles_read_folder(t, t->root, "/run/containers/storage"); /* of a transient store */
+	if (!home)
+		return;
+	titles_read_folder(t, home, "/.local/share/containers/storage");
+	snprintf(folder, sizeof(folder), "/run/user/%u/containers", geteuid());
+	titles_read_folder(t, t->root, folder);
 }
 
 /* A folder NAMESPACE_POD_UID names a pod, a file POD_NAMESPACE_CONTAINER-HASH.log a container. */

@@ -23,7 +23,10 @@ static bool run_cell_is_alarm(size_t col, const struct stored_run *r)
 	       (col == RUN_EXIT && (r->signal > 0 || r->exit_code > 0));
 }
 
+#define NR(list) (sizeof(list) / sizeof(*(list)))
+
 #define MIN_NAME 8
+#define MIN_JOB 30 /* of the ids of jobs of a node */
 #define MAX_NAME 24
 #define MIN_COMMAND 6
 #define DOTS 3 /* columns of "..." */
@@ -39,13 +42,14 @@ static const enum run_column usual_of_node[] = {
 };
 
 /* Columns that are left out if the line is too narrow, in this order. */
-static const enum run_column spare[] = { RUN_CPU,  RUN_STATE, RUN_NEEDED, RUN_WALL, RUN_TAGS,
-					 RUN_NOTE, RUN_START, RUN_EXIT,   RUN_USER };
+static const enum run_column spare[] = { RUN_CPU,  RUN_STATE, RUN_NEEDED, RUN_WALL,
+					 RUN_TAGS, RUN_NOTE,  RUN_START,  RUN_EXIT };
+static const enum run_column spare_of_node[] = { RUN_CPU,    RUN_START, RUN_WALL, RUN_EXIT,
+						 RUN_NEEDED, RUN_USER,  RUN_NAME, RUN_STATE };
+_Static_assert(NR(spare) == NR(spare_of_node), "the same number of columns can be left out");
 
 /* Columns that are cut before others are left out. They share the remaining width. */
 static const enum run_column elastic[] = { RUN_NAME, RUN_TAGS, RUN_NOTE };
-
-#define NR(list) (sizeof(list) / sizeof(*(list)))
 
 struct table {
 	const char *const *sources;
@@ -182,9 +186,12 @@ static void runs_table_choose(struct table *t, const struct stored_runs *all, si
  */
 static void runs_table_fit(struct table *t, size_t width)
 {
+	const enum run_column *left_out = t->columns.of_node ? spare_of_node : spare;
 	const size_t last = t->columns.list[t->columns.nr - 1];
-	size_t wanted[NR(elastic)], used, command = t->width[last];
+	size_t wanted[NR(elastic)], used, command = t->width[last], least = 0;
 
+	if (t->columns.of_node)
+		least = 2 + (command < MIN_JOB ? command : MIN_JOB);
 	command = command < MAX_NAME ? command + 2 : MAX_NAME + 2;
 	for (size_t i = 0; i < NR(elastic); i++) {
 		size_t *w = &t->width[elastic[i]];
@@ -193,13 +200,13 @@ static void runs_table_fit(struct table *t, size_t width)
 		*w = wanted[i] < MIN_NAME ? wanted[i] : MIN_NAME;
 	}
 	t->width[last] = 0;
-	for (size_t i = 0; i < NR(spare) && runs_table_width(t) > width; i++)
-		t->width[spare[i]] = 0;
+	for (size_t i = 0; i < NR(spare) && runs_table_width(t) + least > width; i++)
+		t->width[left_out[i]] = 0;
 	for (size_t i = 0; i < NR(elastic); i++) {
 		size_t *w = &t->width[elastic[i]];
 
 		/* reserve room for the last column, except from the name */
-		used = runs_table_width(t) + (elastic[i] == RUN_NAME ? 0 : command);
+		used = runs_table_width(t) + (elastic[i] == RUN_NAME ? least : command);
 		if (*w && used < width)
 			*w += width - used;
 		if (*w > wanted[i])
