@@ -200,6 +200,19 @@ static void sockets_and_memory_of_the_moment_are_no_difference(void **state)
 	free(text);
 }
 
+static void numbers_and_paths_of_jobs_are_no_difference(void **state)
+{
+	char *text =
+		diff_of(META(",\"job\":\"8\",\"scheduler\":{\"SLURM_JOB_ID\":\"8\","
+			     "\"SLURM_JOB_NAME\":\"a\"},\"limits\":{\"cgroup\":\"/a\"}") SUMMARY(),
+			META(",\"job\":\"9\",\"scheduler\":{\"SLURM_JOB_ID\":\"9\","
+			     "\"SLURM_JOB_NAME\":\"a\"},\"limits\":{\"cgroup\":\"/b\"}") SUMMARY());
+
+	(void)state;
+	assert_string_equal(text, "[]");
+	free(text);
+}
+
 static void what_a_peer_does_not_record_is_no_difference(void **state)
 {
 	struct sides all = { 0 };
@@ -305,6 +318,7 @@ int main(void)
 		cmocka_unit_test(a_run_without_the_tag_is_named),
 		cmocka_unit_test(only_differences_are_reported),
 		cmocka_unit_test(sockets_and_memory_of_the_moment_are_no_difference),
+		cmocka_unit_test(numbers_and_paths_of_jobs_are_no_difference),
 		cmocka_unit_test(what_a_peer_does_not_record_is_no_difference),
 		cmocka_unit_test(facts_that_a_shortened_meta_line_lacks_are_no_difference),
 		cmocka_unit_test(absent_is_a_dash),

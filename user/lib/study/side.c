@@ -232,8 +232,8 @@ const char *side_tag(const struct side *s, const char *tag)
 #define DEEPEST 8 /* deeper objects are not flattened */
 
 /*
- * Facts that are not compared: they differ between any two runs, follow from others, or list
- * metrics as the table of values does. A name that ends in '*' stands for all that begin so. A
+ * Facts that are not compared: they differ between any two runs or jobs, follow from others, or
+ * list metrics as the table of values does. A name that ends in '*' stands for all that begin so. A
  * virtual machine has more or less memory from one minute to the next.
  */
 static const char *const left_out[] = { "kind",
@@ -245,7 +245,20 @@ static const char *const left_out[] = { "kind",
 					"edited_time",
 					"attached.seeding_seconds",
 					"system.numa_memory_bytes",
+					"system.boot_time",
 					"baseline",
+					"job",
+					"node_job.id",
+					"node_job.cgroup",
+					"limits.cgroup",
+					"container.id",
+					"scheduler.SLURM_JOB_ID",
+					"scheduler.OAR_JOB_ID",
+					"scheduler.CI_JOB_ID",
+					"scheduler.JOB_ID",
+					"scheduler.PBS_JOBID",
+					"scheduler.LSB_JOBID",
+					"scheduler.CI_PIPELINE_ID",
 					NULL };
 
 static bool fact_is_left_out(const char *key)
