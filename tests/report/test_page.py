@@ -193,6 +193,30 @@ class Tables(Page):
         self.assertEqual(heads, ["Device\tRead\tReads\tTime of reads", "<b>\tCPU time"])
         self.assertEqual(rows, ["vda\t3.00 MiB\t1,200\t2.50 s", "sda\t1.00 MiB\t–\t–", "x\t1.00 s"])
 
+    def test_peers_and_states_of_sockets_have_titles_in_words(self):
+        lines = list(synthetic.lines(5, 1))
+        lines[-1]["by"] = {"peer": {"10.0.0.7:443": {"net_rx_bytes": 1 << 20}}, "socket_state": {"time_wait": {"net_sockets": 9}}}
+        titles, heads, rows = self.look_quietly(
+            self.report(lines), texts("#instances h3"), texts("#instances thead tr"), texts("#instances tbody tr"))
+        self.assertEqual(titles, ["By peer", "By state of TCP sockets"])
+        self.assertEqual(heads, ["Peer\tReceived", "State of TCP sockets\tSockets"])
+        self.assertEqual(rows, ["10.0.0.7:443\t1.00 MiB", "time wait\t9"])
+
+    def test_the_note_is_below_the_title(self):
+        lines = list(synthetic.lines(5, 1))
+        lines[0]["note"] = "third try:\n<b>8 threads"
+        note, hidden = self.look_quietly(self.report(lines), text("h1 + p"), text("#facts"))
+        self.assertEqual(note, "third try:\\n<b>8 threads")
+        self.assertNotIn("third try", hidden)
+
+    def test_kinds_of_files_have_a_chart(self):
+        lines = list(synthetic.lines(5, 1))
+        for i, line in enumerate(lines[1:6]):
+            line.update(rchar_files_bytes=i * i << 20, wchar_sockets_bytes=i * i << 10, rchar_pipes_bytes=0)
+        legend, none = self.look_quietly(
+            self.report(lines), ("legend", {"chart": "io-kinds"}), ("count", {"of": "[data-chart=io-kinds] [data-key=rchar_pipes_bytes]"}))
+        self.assertEqual((legend, none), ({"when": "largest", "rchar_files_bytes": "7.00 MiB/s", "wchar_sockets_bytes": "7.00 KiB/s"}, 0))
+
     def test_events_are_listed_in_the_order_of_time(self):
         (rows,) = self.look_at(texts("#events-table tbody tr"))
         self.assertEqual([row.split("\t")[:2] for row in rows], [["0:20.000", "mark"], ["1:00.000", "mark"], ["1:30.000", "oom kill"]])

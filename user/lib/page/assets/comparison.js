@@ -212,9 +212,10 @@ function valuesTable(place, caption, g, list) {
 function showGroup(g) {
 	const changed = rowsIn(g, isChange),
 		same = rowsIn(g, (state) => !isChange(state));
-	if (sides.length > 2) byId("changed").append(el("h3", "side", verdictOf(g)));
+	const verdict = changed.length ? verdictOf(g) : `${sides[g].title} against ${sides[0].title}: no value changed.`;
+	if (sides.length > 2) byId("changed").append(el("h3", "side", verdict));
 	if (changed.length) valuesTable(byId("changed"), `Values of ${sides[g].title} that changed`, g, changed);
-	else byId("changed").append(el("p", "quiet", "No value."));
+	else if (sides.length === 2) byId("changed").append(el("p", "quiet", "No value."));
 	if (!same.length) return;
 	const states = new Map();
 	for (const row of same) states.set(row.state, (states.get(row.state) || 0) + 1);

@@ -40,8 +40,9 @@ function dimensionTable(dimension, instances) {
 	const table = el("table", ""),
 		place = el("div", "scroll", table);
 	place.setAttribute("role", "region");
-	place.setAttribute("aria-label", title);
-	byId("instances").append(el("h3", "side", title), place);
+	const by = `By ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+	place.setAttribute("aria-label", by);
+	byId("instances").append(el("h3", "side", by), place);
 	const nameText = (name) => visible(dimension === "socket_state" ? name.replace(/_/g, " ") : name);
 	const columns = [[title, (i) => i.name, nameText, "text"], ...[...keys].map(instanceColumn)];
 	const sorted = new SortedTable(table, columns, `Values by ${title}`, keys.size ? 1 : 0);
