@@ -189,6 +189,16 @@ const actions = {
 			const { plot } = bpfmon.charts.find((c) => c.kind.name === name);
 			return plot.cursor.idxs.map((at, i) => (at === null ? null : plot.data[i][at]));
 		}, s.chart),
+	// the share of a chart's plot that is drawn opaque
+	strong: (s) =>
+		page.evaluate((name) => {
+			const { plot } = bpfmon.charts.find((c) => c.kind.name === name);
+			const { left, top, width, height } = plot.bbox;
+			const pixels = plot.ctx.getImageData(left, top, width, height).data;
+			let opaque = 0;
+			for (let i = 3; i < pixels.length; i += 4) opaque += pixels[i] > 128;
+			return opaque / (width * height);
+		}, s.chart),
 	// the bars of the lanes of spans, and how many have none
 	bars: () =>
 		page.evaluate(() => ({

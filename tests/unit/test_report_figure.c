@@ -103,11 +103,29 @@ static void times_have_the_parts_that_the_run_needs(void **state)
 	assert_string_equal(axis_format_time(out, 28799.667, 86.4, 86400), "8:00:00");
 }
 
-/* The path of @nr values that are a hundredth of a pixel apart. */
-static char *path_of(const double *y, size_t nr, bool is_area)
+typedef void trace_writer(FILE *f, const struct trace *t);
+
+static double value_at(const void *context, size_t i, enum bucket_value kind)
 {
-	static struct downsampler_row rows[ROWS];
-	const struct trace_scale scale = { .bottom = 10, .x_per_second = 1, .y_per_unit = 1 };
+	const double *y = context;
+
+	(void)kind;
+	return y[i];
+}
+
+static void write_area(FILE *f, const struct trace *t)
+{
+	trace_write_area(f, t, 10);
+}
+
+/* The path of @nr values that are @apart pixels from each other; a unit is a pixel. */
+static char *path_of(const double *y, size_t nr, double apart, trace_writer *write)
+{
+	static struct downsampler_bucket rows[ROWS];
+	const struct trace_scale scale = {
+		.bottom = 10, .x_per_second = 1, .y_per_unit = 1, .each = 1
+	};
+	struct trace t;
 	char *text = NULL;
 	size_t length;
 	FILE *f = open_memstream(&text, &length);
@@ -115,31 +133,57 @@ static char *path_of(const double *y, size_t nr, bool is_area)
 	if (!f)
 		abort();
 	for (size_t i = 0; i < nr; i++)
-		rows[i].seconds = (double)i / 100;
-	trace_write(f, &scale, rows, y, nr, is_area);
+		rows[i].seconds = (double)i * apart;
+	assert_int_equal(trace_make(&t, &scale, rows, nr, value_at, y), 0);
+	write(f, &t);
+	trace_done(&t);
 	fclose(f);
 	return text;
 }
 
-static void curve_of_many_points_keeps_its_peak(void **state)
+static void value_lasts_from_the_time_before_to_its_own(void **state)
 {
-	double y[ROWS] = { [777] = 9 };
-	char *path = path_of(y, ROWS, false);
+	const double y[] = { 1, 2, 3 };
+	char *path = path_of(y, 3, 4, trace_write_line);
 
 	(void)state;
-	assert_non_null(strstr(path, "L7.8 1.0"));
-	assert_in_range(strlen(path), 20, 10 * 2 * 4 * sizeof("L10.0 10.0"));
+	assert_string_equal(path, "M0.0 9.0H0.0V8.0H4.0V7.0H8.0");
 	free(path);
+}
+
+static void values_of_less_than_a_pixel_are_connected_if_they_are_similar(void **state)
+{
+	const double y[] = { 1, 1, 1, 5, 5, 5, 25 };
+	char *path = path_of(y, 7, 0.5, trace_write_line);
+
+	(void)state;
+	assert_string_equal(path, "M0.0 9.0H1.0V5.0H2.5M2.5 -15.0H3.0");
+	free(path);
+}
+
+static void band_of_many_values_keeps_the_peak_and_their_line_has_means(void **state)
+{
+	double y[ROWS] = { [777] = 9 };
+	char *band = path_of(y, ROWS, 0.01, trace_write_band),
+	     *line = path_of(y, ROWS, 0.01, trace_write_line);
+
+	(void)state;
+	assert_non_null(strstr(band, "V1.0H"));
+	assert_null(strstr(line, "1.0H"));
+	assert_non_null(strstr(line, "V9.9H")); /* 9 at one of 100 values */
+	assert_in_range(strlen(line), 20, 12 * sizeof("M10.0 10.0H10.0"));
+	free(band);
+	free(line);
 }
 
 static void gap_interrupts_the_curve(void **state)
 {
 	const double y[] = { 1, NAN, 2 };
-	char *line = path_of(y, 3, false), *area = path_of(y, 3, true);
+	char *line = path_of(y, 3, 1, trace_write_line), *area = path_of(y, 3, 1, write_area);
 
 	(void)state;
-	assert_string_equal(line, "M0.0 9.0h0M0.0 8.0h0");
-	assert_string_equal(area, "M0.0 10.0L0.0 9.0V10.0ZM0.0 10.0L0.0 8.0V10.0Z");
+	assert_string_equal(line, "M0.0 9.0H0.0M1.0 8.0H2.0");
+	assert_string_equal(area, "M0.0 10.0V9.0H0.0V10.0ZM1.0 10.0V8.0H2.0V10.0Z");
 	free(line);
 	free(area);
 }
@@ -154,7 +198,9 @@ int main(void)
 		cmocka_unit_test(steps_are_round_and_no_more_than_asked_for),
 		cmocka_unit_test(values_have_their_unit),
 		cmocka_unit_test(times_have_the_parts_that_the_run_needs),
-		cmocka_unit_test(curve_of_many_points_keeps_its_peak),
+		cmocka_unit_test(value_lasts_from_the_time_before_to_its_own),
+		cmocka_unit_test(values_of_less_than_a_pixel_are_connected_if_they_are_similar),
+		cmocka_unit_test(band_of_many_values_keeps_the_peak_and_their_line_has_means),
 		cmocka_unit_test(gap_interrupts_the_curve),
 	};
 

@@ -6,9 +6,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/number.h"
 #include "http/http_request.h"
 #include "page/page.h"
 #include "page/page_run.h"
+#include "page/page_window.h"
 #include "store/node_jobs.h"
 #include "web/web.h"
 #include "web/web_assets.h"
@@ -158,6 +160,19 @@ static int run_page_make(struct web *w, const struct run_ref *ref, const char *n
 	return err;
 }
 
+static struct MHD_Response *run_page_refuse(int err, unsigned *status)
+{
+	if (err == -ENODATA)
+		return reply_text("The run has no samples yet: there is nothing to draw.\n",
+				  MHD_HTTP_NOT_FOUND, status);
+	if (err == -ENOENT)
+		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);
+	if (err == -ENOMEM)
+		return NULL;
+	return reply_text("The run cannot be read; see the messages of bpfmon serve.\n",
+			  MHD_HTTP_INTERNAL_SERVER_ERROR, status);
+}
+
 struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref, unsigned *status)
 {
 	char nonce[PAGE_NONCE_BYTES], *text = NULL;
@@ -170,15 +185,46 @@ struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref, un
 	if (!err)
 		return page_answer(text, length, nonce);
 	free(text);
-	if (err == -ENODATA)
-		return reply_text("The run has no samples yet: there is nothing to draw.\n",
-				  MHD_HTTP_NOT_FOUND, status);
-	if (err == -ENOENT)
-		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);
-	if (err == -ENOMEM)
-		return NULL;
-	return reply_text("The run cannot be read; see the messages of bpfmon serve.\n",
-			  MHD_HTTP_INTERNAL_SERVER_ERROR, status);
+	return run_page_refuse(err, status);
+}
+
+/* Reads a time in seconds. Returns false if it is none. */
+static bool request_time(struct MHD_Connection *c, const char *key, uint64_t *ns)
+{
+	const char *text = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, key);
+	char *end;
+	double seconds = text ? strtod(text, &end) : -1;
+
+	if (!text || !*text || *end || !(seconds >= 0 && seconds < 1e9))
+		return false;
+	*ns = number_clamp(seconds * 1e9);
+	return true;
+}
+
+struct MHD_Response *reply_window(struct web *w, const struct run_ref *ref,
+				  struct MHD_Connection *c, unsigned *status)
+{
+	struct MHD_Response *r = NULL;
+	uint64_t from_ns, to_ns;
+	struct source source;
+	struct jsonw j = { 0 };
+	int err;
+
+	if (!request_time(c, "from", &from_ns) || !request_time(c, "to", &to_ns) ||
+	    from_ns >= to_ns)
+		return reply_text("A window needs two times: ?from=60&to=90\n",
+				  MHD_HTTP_BAD_REQUEST, status);
+	err = run_page_open(w, ref, &source);
+	if (!err)
+		err = page_window_write(&source, from_ns, to_ns, &j);
+	source_close(&source);
+	if (!err)
+		r = MHD_create_response_from_buffer(j.used, j.text, MHD_RESPMEM_MUST_COPY);
+	if (r)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+	*status = MHD_HTTP_OK;
+	jsonw_done(&j);
+	return err ? run_page_refuse(err, status) : r;
 }
 
 /* The reply to a page of a running run: its samples as server-sent events. */

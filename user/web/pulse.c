@@ -22,6 +22,7 @@
 #define LINE_BYTES (1UL << 20) /* longest line of an agent */
 #define IDLE_NS                                                                                    \
 	(10 * NSEC_PER_SEC) /* a run without clients is kept this long, as one may reconnect */
+#define PULSE_ROOM 2        /* buckets of charts: each sample is sent alone */
 #define CALM_NS (15 * NSEC_PER_SEC) /* after this time without a sample a client gets a comment */
 
 struct pulse_client {
@@ -168,7 +169,7 @@ static void node_take_line(void *context, const char *text, size_t length)
 /* Reads new lines of a job of the node. Returns 0 or -ENOMEM. */
 static int pulse_node_read(struct pulse *p, struct pulse_run *r, bool *has_ended)
 {
-	struct node_reader in = { p, r, r->charts.last ? 0 : charts_init(&r->charts) };
+	struct node_reader in = { p, r, r->charts.last ? 0 : charts_init(&r->charts, PULSE_ROOM) };
 	struct pollfd ready = { .fd = r->fd, .events = POLLIN };
 	int err = in.err;
 
@@ -189,7 +190,7 @@ static int pulse_run_begin(struct pulse_run *r)
 {
 	int64_t from = 0;
 	bool is_none;
-	int err = charts_init(&r->charts);
+	int err = charts_init(&r->charts, PULSE_ROOM);
 
 	if (!err)
 		err = database_number(&r->d, &from, &is_none,

@@ -151,6 +151,8 @@ static struct MHD_Response *reply_run(struct web *w, struct MHD_Connection *c, b
 		return reply_run_page(w, &run, status);
 	if (!strcmp(what, "/live"))
 		return reply_live(w, &run, c, status);
+	if (!strcmp(what, "/window"))
+		return reply_window(w, &run, c, status);
 	if (!strcmp(what, "/export"))
 		return reply_export(w, &run, c, status);
 	return reply_text("Not found.\n", MHD_HTTP_NOT_FOUND, status);

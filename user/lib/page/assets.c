@@ -37,6 +37,7 @@ INCLUDE(header_js, "page/header.js");
 INCLUDE(tiles_js, "page/tiles.js");
 INCLUDE(times_js, "page/times.js");
 INCLUDE(marks_js, "page/marks.js");
+INCLUDE(steps_js, "page/steps.js");
 INCLUDE(charts_js, "page/charts.js");
 INCLUDE(legend_js, "page/legend.js");
 INCLUDE(folded_js, "page/folded.js");

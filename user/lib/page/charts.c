@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOST_EMPTY 3  /* trailing samples without a process; more are an idle time */
-#define MAX_RATE 1e15 /* per second; larger rates are drawn as this */
+#define MAX_RATE 1e15     /* per second; larger rates are drawn as this */
+#define LEAST_WEIGHT 1e-9 /* of the first row, before which no time has passed */
 
 static bool chart_is_of_cores(size_t i)
 {
@@ -23,13 +23,19 @@ static bool chart_is_of_gauges(size_t i)
 	return chart_specs[i].unit == CHART_BYTES || chart_specs[i].unit == CHART_COUNT;
 }
 
-int charts_init(struct report_charts *c)
+bool chart_has_sum(const struct chart_spec *spec)
+{
+	return spec->curve[spec->nr - 1].style == CURVE_STACKED;
+}
+
+int charts_init(struct report_charts *c, size_t room)
 {
 	*c = (struct report_charts){ .last = memory_calloc(2, sizeof(*c->last)) };
 	if (!c->last)
 		return -ENOMEM;
 	for (size_t i = 0; i < NR_CHARTS; i++)
-		if (downsampler_init(&c->sampler[i], chart_specs[i].nr, CHART_ROOM))
+		if (downsampler_init(&c->sampler[i],
+				     chart_specs[i].nr + chart_has_sum(&chart_specs[i]), room))
 			return -ENOMEM;
 	return 0;
 }
@@ -86,15 +92,56 @@ static double column_value(const struct chart_last *last, const struct sample *s
 	return id == M_user || id == M_system ? rate_limit_to_cores(last, s, value) : value;
 }
 
+/* Returns the sum of the columns that were read. */
+static double row_sum(const struct downsampler_row *row, unsigned nr)
+{
+	double sum = NAN;
+
+	for (unsigned k = 0; k < nr; k++)
+		if (!isnan(row->value[k]))
+			sum = isnan(sum) ? row->value[k] : sum + row->value[k];
+	return sum;
+}
+
+/*
+ * The last samples of a run find no process any more. Its memory is then unknown, not 0: rows of
+ * gauges are held back until a process is found again, or there are more of them.
+ */
+static bool charts_are_idle(const struct report_charts *c)
+{
+	return c->has_alive && c->empty && c->empty <= CHART_IDLE;
+}
+
+static void gauges_add(struct report_charts *c, size_t i, const struct chart_row *r)
+{
+	if (charts_are_idle(c)) {
+		c->idle[i][c->empty - 1] = *r;
+		return;
+	}
+	for (size_t k = 0; k < c->nr_idle; k++)
+		downsampler_add(&c->sampler[i], &c->idle[i][k].row, c->idle[i][k].weight);
+	downsampler_add(&c->sampler[i], &r->row, r->weight);
+}
+
 static void chart_add_row(struct report_charts *c, size_t i, const struct sample *s)
 {
-	struct downsampler_row row = { .seconds = (double)s->elapsed_ns / 1e9 };
+	struct chart_row r = { .row.seconds = (double)s->elapsed_ns / 1e9, .weight = LEAST_WEIGHT };
 	struct chart_last *last = &c->last[chart_is_of_cores(i)];
+	const struct chart_spec *spec = &chart_specs[i];
 
-	for (unsigned k = 0; k < chart_specs[i].nr; k++)
-		row.value[k] = column_value(last, s, chart_specs[i].curve[k].id);
-	downsampler_add(&c->sampler[i], &row);
-	c->newest[i] = row;
+	if (last->is_there)
+		r.weight = (double)(s->elapsed_ns - last->elapsed_ns) / 1e9;
+	for (unsigned k = 0; k < spec->nr; k++)
+		r.row.value[k] = column_value(last, s, spec->curve[k].id);
+	if (chart_has_sum(spec))
+		r.row.value[spec->nr] = row_sum(&r.row, spec->nr);
+	if (s->elapsed_ns < c->from_ns)
+		return;
+	if (chart_is_of_gauges(i))
+		gauges_add(c, i, &r);
+	else
+		downsampler_add(&c->sampler[i], &r.row, r.weight);
+	c->newest[i] = r.row;
 	c->is_new[i] = true;
 }
 
@@ -132,12 +179,12 @@ static void charts_add_others(struct report_charts *c, const struct sample *s)
 	for (size_t i = 0; i < NR_CHARTS; i++)
 		if (!chart_is_of_cores(i))
 			chart_add_row(c, i, s);
+	c->nr_idle = charts_are_idle(c) ? c->empty : 0;
 }
 
 static void charts_notice_end(struct report_charts *c, const struct sample *s)
 {
 	if (!sample_has(s, M_processes) || s->value[M_processes]) {
-		c->alive_ns = s->elapsed_ns;
 		c->has_alive |= sample_has(s, M_processes);
 		c->empty = 0;
 	} else {
@@ -149,9 +196,9 @@ void charts_add(struct report_charts *c, const struct sample *s)
 {
 	if (c->last[false].is_there && s->elapsed_ns <= c->last_elapsed_ns)
 		return; /* no run has two samples of one time */
+	charts_notice_end(c, s);
 	charts_add_cores(c, s);
 	charts_add_others(c, s);
-	charts_notice_end(c, s);
 	for (int i = 0; i < NR_METRICS; i++)
 		if (sample_has(s, (enum metric_id)i))
 			metric_put(s->value[i] ? &c->above_zero : &c->seen, (enum metric_id)i);
@@ -159,27 +206,22 @@ void charts_add(struct report_charts *c, const struct sample *s)
 	c->last_elapsed_ns = s->elapsed_ns;
 }
 
-/*
- * The last samples of a run find no process any more. Its memory is then unknown, not 0, so gauges
- * end before.
- */
-struct downsampler_row *charts_get_rows(const struct report_charts *c, size_t i, size_t *nr)
+struct downsampler_bucket *charts_get(const struct report_charts *c, size_t i, size_t *nr)
 {
-	struct downsampler_row *rows = downsampler_get_rows(&c->sampler[i], nr);
-	double end = (double)c->alive_ns / 1e9;
-
-	if (chart_is_of_gauges(i) && c->has_alive && c->empty <= MOST_EMPTY)
-		while (*nr && rows[*nr - 1].seconds > end)
-			--*nr;
-	return rows;
+	return downsampler_get(&c->sampler[i], nr);
 }
+
+#define OF_MEANS 2 /* decimals of a mean of counts */
 
 static void column_put_value(struct jsonw *j, const char *key, enum metric_id id, double v)
 {
 	unsigned decimals = metric_decimals(id), kept;
+	bool is_mean = metric_get(id)->unit == UNIT_COUNT && v > floor(v);
 
 	if (isnan(v)) {
 		jsonw_null(j, key);
+	} else if (!metric_is_rate(id) && is_mean) {
+		jsonw_decimal(j, key, number_clamp(floor(v * pow(10, OF_MEANS))), OF_MEANS);
 	} else if (!metric_is_rate(id)) {
 		jsonw_decimal(j, key, number_clamp(floor(v)), decimals);
 	} else {
@@ -192,7 +234,7 @@ static void column_put_value(struct jsonw *j, const char *key, enum metric_id id
 bool charts_has_curve(const struct report_charts *c, const struct curve_spec *curve)
 {
 	return metric_has(&c->above_zero, curve->id) ||
-	       (!curve->is_rare && metric_has(&c->seen, curve->id));
+	       ((!curve->is_rare || c->shows_rare) && metric_has(&c->seen, curve->id));
 }
 
 static void chart_write_curve(struct jsonw *j, const struct curve_spec *curve)
@@ -218,25 +260,42 @@ static void chart_write_spec(const struct report_charts *c, const struct chart_s
 	jsonw_array_end(j);
 }
 
-static void chart_write_columns(const struct report_charts *c, const struct chart_spec *spec,
-				const struct downsampler_row *rows, size_t nr, struct jsonw *j)
+struct chart_rows {
+	struct downsampler_bucket *of[NR_CHARTS]; /* owned */
+	size_t nr[NR_CHARTS];
+};
+
+static void chart_write_column(const struct chart_rows *r, size_t i, unsigned k, const char *key,
+			       enum bucket_value kind, struct jsonw *j)
 {
-	jsonw_object(j, "columns");
+	const struct chart_spec *spec = &chart_specs[i];
+	enum metric_id id = spec->curve[k < spec->nr ? k : 0].id; /* a sum has the same unit */
+
+	jsonw_array(j, key);
+	for (size_t n = 0; n < r->nr[i]; n++)
+		column_put_value(j, NULL, id, r->of[i][n].value[kind][k]);
+	jsonw_array_end(j);
+}
+
+static void chart_write_columns(const struct report_charts *c, const struct chart_rows *r, size_t i,
+				enum bucket_value kind, struct jsonw *j)
+{
+	static const char *const keys[] = { "columns", "least", "most" };
+	const struct chart_spec *spec = &chart_specs[i];
+	bool has_any = false;
+
+	jsonw_object(j, keys[kind]);
 	for (unsigned k = 0; k < spec->nr; k++) {
 		if (!charts_has_curve(c, &spec->curve[k]))
 			continue;
-		jsonw_array(j, metric_get(spec->curve[k].id)->key);
-		for (size_t i = 0; i < nr; i++)
-			column_put_value(j, NULL, spec->curve[k].id, rows[i].value[k]);
-		jsonw_array_end(j);
+		has_any = true;
+		if (kind != BUCKET_LEAST || spec->curve[k].style != CURVE_STACKED)
+			chart_write_column(r, i, k, metric_get(spec->curve[k].id)->key, kind, j);
 	}
+	if (kind != BUCKET_MEAN && has_any && chart_has_sum(spec))
+		chart_write_column(r, i, spec->nr, "sum", kind, j);
 	jsonw_object_end(j);
 }
-
-struct chart_rows {
-	struct downsampler_row *of[NR_CHARTS]; /* owned */
-	size_t nr[NR_CHARTS];
-};
 
 static void chart_rows_done(struct chart_rows *r)
 {
@@ -247,7 +306,7 @@ static void chart_rows_done(struct chart_rows *r)
 static int chart_rows_get(struct chart_rows *r, const struct report_charts *c)
 {
 	for (size_t i = 0; i < NR_CHARTS; i++) {
-		r->of[i] = charts_get_rows(c, i, &r->nr[i]);
+		r->of[i] = charts_get(c, i, &r->nr[i]);
 		if (!r->of[i])
 			return -ENOMEM;
 	}
@@ -286,7 +345,11 @@ static void chart_write(const struct report_charts *c, const struct chart_rows *
 	jsonw_uint(j, "samples", c->sampler[i].rows);
 	jsonw_uint(j, "each", c->sampler[i].each);
 	chart_write_times(r, i, j);
-	chart_write_columns(c, &chart_specs[i], r->of[i], r->nr[i], j);
+	chart_write_columns(c, r, i, BUCKET_MEAN, j);
+	if (c->sampler[i].each > 1) {
+		chart_write_columns(c, r, i, BUCKET_LEAST, j);
+		chart_write_columns(c, r, i, BUCKET_MOST, j);
+	}
 	jsonw_object_end(j);
 }
 

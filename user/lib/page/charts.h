@@ -48,6 +48,12 @@ struct chart_spec {
 
 extern const struct chart_spec chart_specs[NR_CHARTS];
 
+/*
+ * Returns true if no curve is the total of the stacked ones. The column after the last curve then
+ * has their sum.
+ */
+bool chart_has_sum(const struct chart_spec *spec);
+
 /* Returns the index of the chart @name, or NR_CHARTS if there is none. */
 size_t chart_find(const char *name);
 /*
@@ -56,7 +62,7 @@ size_t chart_find(const char *name);
 const char *chart_unit_name(enum chart_unit unit);
 const char *curve_style_name(enum curve_style style);
 
-#define CHART_ROOM 1024 /* buckets per chart; more samples than these are thinned */
+#define CHART_ROOM 1024 /* buckets per chart; of more samples several share one */
 
 /* The sample of the latest row of a chart, from which the next rates are computed. */
 struct chart_last {
@@ -66,21 +72,31 @@ struct chart_last {
 	struct metric_set have;
 };
 
+#define CHART_IDLE 3 /* trailing samples without a process; more are an idle time */
+
+struct chart_row {
+	struct downsampler_row row;
+	double weight;
+};
+
 struct report_charts {
 	struct downsampler sampler[NR_CHARTS];
 	struct metric_set seen, above_zero; /* in any sample */
+	uint64_t from_ns;                   /* earlier samples only give the first rates */
+	bool shows_rare;                    /* draw rare curves that are always 0, too */
 	uint64_t last_elapsed_ns;           /* time of the previous sample */
 	struct chart_last *last; /* owned; [0] for other charts, [1] for charts of cores */
 	struct cores cores;
-	bool has_alive;                           /* a sample found a process */
-	uint64_t alive_ns;                        /* time of the latest such sample */
-	uint64_t empty;                           /* samples since then */
-	struct downsampler_row newest[NR_CHARTS]; /* rows for charts_write_newest() */
+	bool has_alive; /* a sample found a process */
+	uint64_t empty; /* samples since then */
+	size_t nr_idle;
+	struct chart_row idle[NR_CHARTS][CHART_IDLE]; /* of gauges, not yet in @sampler */
+	struct downsampler_row newest[NR_CHARTS];     /* rows for charts_write_newest() */
 	bool is_new[NR_CHARTS];
 };
 
-/* Returns 0 or -ENOMEM. */
-int charts_init(struct report_charts *c);
+/* Up to @room samples, an even number, are kept unchanged. Returns 0 or -ENOMEM. */
+int charts_init(struct report_charts *c, size_t room);
 void charts_done(struct report_charts *c);
 void charts_add_metrics(struct metric_set *set);
 /*
@@ -91,15 +107,17 @@ void charts_add(struct report_charts *c, const struct sample *s);
 /* Returns true if there is something to draw. A rare curve needs a value above 0. */
 bool charts_has_curve(const struct report_charts *c, const struct curve_spec *curve);
 /*
- * Returns the rows of chart @i as page and SVG draw them. Gauges end with the last sample that
+ * Returns the buckets of chart @i as page and SVG draw them. Gauges end with the last sample that
  * found a process. The caller frees them. NULL without memory.
  */
-struct downsampler_row *charts_get_rows(const struct report_charts *c, size_t i, size_t *nr);
+struct downsampler_bucket *charts_get(const struct report_charts *c, size_t i, size_t *nr);
 /*
  * Writes
  * "charts":{"cpu":{"title":...,"curves":[...],"samples":...,"each":...,"time":[...],"columns":
- * {key:[...]}}}. Rates are per second, over the time since the previous row. A string as "time"
- * names an earlier chart with the same times. Returns 0 or -ENOMEM.
+ * {key:[...]},"least":{...},"most":{...}}}. Columns have means over the time since the previous
+ * row. If a row is for several samples, "least" and "most" have their extremes: "most" of each
+ * curve, "least" of curves that are not stacked, and both of "sum" if chart_has_sum(). Rates are
+ * per second. A string as "time" names an earlier chart with the same times. Returns 0 or -ENOMEM.
  */
 int charts_write(const struct report_charts *c, struct jsonw *j);
 

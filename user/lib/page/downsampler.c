@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,140 +13,101 @@
  * with the run.
  */
 
-/* Rows per bucket: the first row, and per column those with the minimum and maximum. */
-static size_t bucket_size(const struct downsampler *t)
-{
-	return 1 + 2 * (size_t)t->columns;
-}
-
-static struct downsampler_row *bucket_at(const struct downsampler *t, size_t i)
-{
-	return &t->held[i * bucket_size(t)];
-}
-
-/* Rows of a bucket with the minimum and maximum of column @c, if it was read. */
-static struct downsampler_row *bucket_least(struct downsampler_row *bucket, unsigned c)
-{
-	return &bucket[1 + 2 * c];
-}
-
-static struct downsampler_row *bucket_most(struct downsampler_row *bucket, unsigned c)
-{
-	return &bucket[2 + 2 * c];
-}
+/* The values of a column in a bucket; no weight if none was read. */
+struct downsampler_sum {
+	double least, most, weighted, weight;
+};
 
 int downsampler_init(struct downsampler *t, unsigned columns, size_t room)
 {
 	*t = (struct downsampler){ .columns = columns, .room = room, .each = 1 };
-	t->held = memory_calloc(room * bucket_size(t), sizeof(*t->held));
-	return t->held ? 0 : -ENOMEM;
+	t->times = memory_calloc(room, sizeof(*t->times));
+	t->all = memory_calloc(room * columns, sizeof(*t->all));
+	return t->times && t->all ? 0 : -ENOMEM;
 }
 
 void downsampler_done(struct downsampler *t)
 {
-	free(t->held);
+	free(t->times);
+	free(t->all);
 	*t = (struct downsampler){ 0 };
 }
 
-static bool is_held(const struct downsampler_row *held, unsigned c)
+static void sum_merge(struct downsampler_sum *to, const struct downsampler_sum *from)
 {
-	return !isnan(held->value[c]);
-}
-
-static void row_copy(const struct downsampler *t, struct downsampler_row *to,
-		     const struct downsampler_row *row)
-{
-	to->seconds = row->seconds;
-	memcpy(to->value, row->value, t->columns * sizeof(*to->value));
-}
-
-static void bucket_start(const struct downsampler *t, struct downsampler_row *bucket,
-			 const struct downsampler_row *row)
-{
-	for (size_t i = 0; i < bucket_size(t); i++)
-		row_copy(t, &bucket[i], row);
-}
-
-/* Of equal values the earlier row is kept. */
-static void row_keep_smallest(const struct downsampler *t, struct downsampler_row *held,
-			      const struct downsampler_row *row, unsigned c)
-{
-	if (is_held(row, c) && (!is_held(held, c) || row->value[c] < held->value[c]))
-		row_copy(t, held, row);
-}
-
-static void row_keep_largest(const struct downsampler *t, struct downsampler_row *held,
-			     const struct downsampler_row *row, unsigned c)
-{
-	if (is_held(row, c) && (!is_held(held, c) || row->value[c] > held->value[c]))
-		row_copy(t, held, row);
-}
-
-static void bucket_add(const struct downsampler *t, struct downsampler_row *bucket,
-		       const struct downsampler_row *row)
-{
-	for (unsigned c = 0; c < t->columns; c++) {
-		row_keep_smallest(t, bucket_least(bucket, c), row, c);
-		row_keep_largest(t, bucket_most(bucket, c), row, c);
-	}
+	if (!from->weight)
+		return;
+	if (!to->weight || from->least < to->least)
+		to->least = from->least;
+	if (!to->weight || from->most > to->most)
+		to->most = from->most;
+	to->weighted += from->weighted;
+	to->weight += from->weight;
 }
 
 static void buckets_merge_pairs(struct downsampler *t)
 {
-	for (size_t i = 0; i < t->nr / 2; i++) {
-		struct downsampler_row *to = bucket_at(t, i), *later = bucket_at(t, 2 * i + 1);
+	const unsigned n = t->columns;
 
-		memmove(to, bucket_at(t, 2 * i), bucket_size(t) * sizeof(*to));
-		for (unsigned c = 0; c < t->columns; c++) {
-			row_keep_smallest(t, bucket_least(to, c), bucket_least(later, c), c);
-			row_keep_largest(t, bucket_most(to, c), bucket_most(later, c), c);
-		}
+	for (size_t i = 0; i < t->nr / 2; i++) {
+		struct downsampler_sum *to = t->all + i * n, *from = t->all + 2 * i * n;
+
+		memmove(to, from, n * sizeof(*to));
+		for (unsigned c = 0; c < n; c++)
+			sum_merge(&to[c], &from[n + c]);
+		t->times[i] = t->times[2 * i + 1];
 	}
 	t->nr /= 2;
 	t->each *= 2;
 	t->filled = t->each;
 }
 
-void downsampler_add(struct downsampler *t, const struct downsampler_row *row)
+static void bucket_append(struct downsampler *t)
 {
-	t->rows++;
-	if (t->nr && t->filled < t->each) {
-		bucket_add(t, bucket_at(t, t->nr - 1), row);
-		t->filled++;
-		return;
-	}
 	if (t->nr == t->room)
 		buckets_merge_pairs(t);
-	bucket_start(t, bucket_at(t, t->nr++), row);
-	t->filled = 1;
+	memset(t->all + t->nr * t->columns, 0, t->columns * sizeof(*t->all));
+	t->nr++;
+	t->filled = 0;
 }
 
-static int row_compare_time(const void *a, const void *b)
+void downsampler_add(struct downsampler *t, const struct downsampler_row *row, double weight)
 {
-	const struct downsampler_row *x = a, *y = b;
+	if (!t->nr || t->filled == t->each)
+		bucket_append(t);
+	for (unsigned c = 0; c < t->columns; c++) {
+		const double v = row->value[c];
 
-	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+		if (!isnan(v))
+			sum_merge(&t->all[(t->nr - 1) * t->columns + c],
+				  &(struct downsampler_sum){ v, v, v * weight, weight });
+	}
+	t->times[t->nr - 1] = row->seconds;
+	t->filled++;
+	t->rows++;
 }
 
-/* Stores the distinct rows of a bucket in time order. Returns their number. */
-static size_t bucket_rows(const struct downsampler *t, size_t i, struct downsampler_row *rows)
+/* The mean is exact if all values are the same, as of a bucket of one row. */
+static double sum_mean(const struct downsampler_sum *s)
 {
-	size_t n = bucket_size(t), different = 1;
-
-	memcpy(rows, bucket_at(t, i), n * sizeof(*rows));
-	qsort(rows, n, sizeof(*rows), row_compare_time);
-	for (size_t k = 1; k < n; k++)
-		if (rows[k].seconds > rows[different - 1].seconds)
-			rows[different++] = rows[k];
-	return different;
+	return s->least == s->most ? s->least
+				   : fmin(fmax(s->weighted / s->weight, s->least), s->most);
 }
 
-struct downsampler_row *downsampler_get_rows(const struct downsampler *t, size_t *nr)
+struct downsampler_bucket *downsampler_get(const struct downsampler *t, size_t *nr)
 {
-	struct downsampler_row *rows = memory_calloc(t->nr * bucket_size(t) + 1, sizeof(*rows));
+	struct downsampler_bucket *list = memory_calloc(t->nr + 1, sizeof(*list));
 
-	*nr = 0;
-	for (size_t i = 0; rows && i < t->nr; i++)
-		*nr += bucket_rows(t, i, rows + *nr);
-	return rows;
+	*nr = list ? t->nr : 0;
+	for (size_t i = 0; i < *nr; i++) {
+		list[i].seconds = t->times[i];
+		for (unsigned c = 0; c < t->columns; c++) {
+			const struct downsampler_sum *s = &t->all[i * t->columns + c];
+
+			list[i].value[BUCKET_MEAN][c] = s->weight ? sum_mean(s) : NAN;
+			list[i].value[BUCKET_LEAST][c] = s->weight ? s->least : NAN;
+			list[i].value[BUCKET_MOST][c] = s->weight ? s->most : NAN;
+		}
+	}
+	return list;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "page/held.h"
 
-#include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/number.h"
 #include "page/excerpt.h"
@@ -142,7 +141,7 @@ static void held_end_row(struct report_held *h)
 	if (h->row_processes > h->nr_read && h->row_processes - h->nr_read > h->unsampled)
 		h->unsampled = h->row_processes - h->nr_read;
 	h->row.value[REST(h)] = h->row.value[ALL(h)] > listed ? h->row.value[ALL(h)] - listed : 0;
-	downsampler_add(&h->sampler, &h->row);
+	downsampler_add(&h->sampler, &h->row, h->row_weight);
 }
 
 void held_add_sample(struct report_held *h, const struct sample *s)
@@ -150,6 +149,8 @@ void held_add_sample(struct report_held *h, const struct sample *s)
 	if (!h->nr)
 		return;
 	held_end_row(h);
+	h->row_weight =
+		s->elapsed_ns > h->row_ns ? (double)(s->elapsed_ns - h->row_ns) / 1e9 : 1e-9;
 	h->row = (struct downsampler_row){ .seconds = (double)s->elapsed_ns / 1e9 };
 	h->row.value[ALL(h)] = (double)s->value[M_rss];
 	h->row_ns = s->elapsed_ns;
@@ -185,43 +186,59 @@ static void held_write_names(const struct report_held *h, struct jsonw *j)
 	jsonw_array_end(j);
 }
 
-static void held_write_rows(const struct report_held *h, const struct downsampler_row *rows,
-			    size_t nr, struct jsonw *j)
+struct held_rows {
+	struct downsampler_bucket *list; /* owned */
+	size_t nr;
+};
+
+static void held_write_column(const struct held_rows *r, const char *key, enum bucket_value kind,
+			      size_t k, struct jsonw *j)
+{
+	jsonw_array(j, key);
+	for (size_t i = 0; i < r->nr; i++)
+		jsonw_uint(j, NULL, number_clamp(r->list[i].value[kind][k]));
+	jsonw_array_end(j);
+}
+
+static void held_write_rows(const struct report_held *h, const struct held_rows *r, struct jsonw *j)
 {
 	jsonw_array(j, "time");
-	for (size_t i = 0; i < nr; i++)
-		jsonw_decimal(j, NULL, number_clamp(rows[i].seconds * 1e6), 6);
+	for (size_t i = 0; i < r->nr; i++)
+		jsonw_decimal(j, NULL, number_clamp(r->list[i].seconds * 1e6), 6);
 	jsonw_array_end(j);
 	jsonw_array(j, "columns");
-	for (size_t k = 0; k <= REST(h); k++) {
-		jsonw_array(j, NULL);
-		for (size_t i = 0; i < nr; i++)
-			jsonw_uint(j, NULL, number_clamp(rows[i].value[k]));
-		jsonw_array_end(j);
-	}
+	for (size_t k = 0; k <= REST(h); k++)
+		held_write_column(r, NULL, BUCKET_MEAN, k, j);
 	jsonw_array_end(j);
+	if (h->sampler.each == 1)
+		return;
+	jsonw_array(j, "most");
+	for (size_t k = 0; k <= ALL(h); k++)
+		held_write_column(r, NULL, BUCKET_MOST, k, j);
+	jsonw_array_end(j);
+	held_write_column(r, "least", BUCKET_LEAST, ALL(h), j);
 }
 
 int held_write(struct report_held *h, struct jsonw *j)
 {
-	__cleanup(freep) struct downsampler_row *rows = NULL;
-	size_t nr = 0;
+	struct held_rows rows;
 
 	if (!h->nr)
 		return 0;
 	held_end_row(h);
 	h->nr_read = 0;
-	rows = downsampler_get_rows(&h->sampler, &nr);
-	if (!rows)
+	rows.list = downsampler_get(&h->sampler, &rows.nr);
+	if (!rows.list)
 		return -ENOMEM;
-	if (!nr)
-		return 0;
-	jsonw_object(j, "held");
-	jsonw_string(j, "by", h->by_program ? "program" : "process");
-	held_write_names(h, j);
-	jsonw_uint(j, "unsampled", h->unsampled);
-	jsonw_uint(j, "each", h->sampler.each);
-	held_write_rows(h, rows, nr, j);
-	jsonw_object_end(j);
+	if (rows.nr) {
+		jsonw_object(j, "held");
+		jsonw_string(j, "by", h->by_program ? "program" : "process");
+		held_write_names(h, j);
+		jsonw_uint(j, "unsampled", h->unsampled);
+		jsonw_uint(j, "each", h->sampler.each);
+		held_write_rows(h, &rows, j);
+		jsonw_object_end(j);
+	}
+	free(rows.list);
 	return 0;
 }

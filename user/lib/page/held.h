@@ -35,6 +35,7 @@ struct report_held {
 	uint64_t unsampled;         /* most processes alive at a sample and not in it */
 	/* the sample being read */
 	struct downsampler_row row;
+	double row_weight;
 	uint64_t row_ns;
 	uint64_t row_processes; /* alive; 0 if unknown */
 	uint64_t nr_read;       /* processes of the sample */
@@ -52,8 +53,9 @@ void held_add_process(struct report_held *h, const struct process_sample *p);
 /*
  * Writes
  * "held":{"by":"process","names":[...],"unsampled":...,"each":...,"time":[...],"columns":[[...]]}.
- * There are two columns more than names: other sampled processes, and unsampled ones. Writes
- * nothing if there are no samples of processes. Returns 0 or -ENOMEM.
+ * There are two columns more than names: other sampled processes, and unsampled ones. If a row is
+ * for several samples, "most" has the maximum of each column and of the sum, and "least" the
+ * minimum of the sum. Writes nothing if there are no samples of processes. Returns 0 or -ENOMEM.
  */
 int held_write(struct report_held *h, struct jsonw *j);
 

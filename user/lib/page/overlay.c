@@ -32,12 +32,7 @@ int overlay_add(struct overlay *o, const char *name, size_t group, struct source
 	int err;
 
 	*r = (struct overlay_run){ .name = name, .group = group };
-	err = charts_init(&r->charts);
-	for (size_t i = 0; !err && i < NR_CHARTS; i++) {
-		downsampler_done(&r->charts.sampler[i]);
-		err = downsampler_init(&r->charts.sampler[i], chart_specs[i].nr,
-				       room > LEAST_ROOM ? room : LEAST_ROOM);
-	}
+	err = charts_init(&r->charts, room > LEAST_ROOM ? room : LEAST_ROOM);
 	if (!err)
 		err = source_each(src, PART(LINE_META) | PART(LINE_SAMPLE), overlay_add_line, r);
 	o->nr++; /* also after an error, so that overlay_done() frees it */
@@ -89,9 +84,13 @@ static bool curve_find_place(enum metric_id id, struct curve_place *p)
 	return false;
 }
 
-/* Rows of a run in which the metric was read. */
+struct point {
+	double seconds, value[NR_BUCKET_VALUES];
+};
+
+/* Values of a run in which the metric was read. */
 struct points {
-	struct downsampler_row *rows; /* owned */
+	struct point *list; /* owned */
 	size_t nr;
 	size_t at; /* where points_interpolate() continues */
 };
@@ -99,37 +98,43 @@ struct points {
 static int points_read(const struct overlay_run *r, const struct curve_place *p, struct points *out)
 {
 	size_t all;
-	struct downsampler_row *rows = charts_get_rows(&r->charts, p->chart, &all);
+	struct downsampler_bucket *rows = charts_get(&r->charts, p->chart, &all);
 
-	*out = (struct points){ .rows = rows };
-	for (size_t i = 0; rows && i < all; i++) {
-		rows[i].value[0] = rows[i].value[p->column];
-		if (!isnan(rows[i].value[0]))
-			rows[out->nr++] = rows[i];
+	*out = (struct points){ .list = rows ? memory_calloc(all + 1, sizeof(*out->list)) : NULL };
+	for (size_t i = 0; out->list && i < all; i++) {
+		struct point *to = &out->list[out->nr];
+
+		if (isnan(rows[i].value[BUCKET_MEAN][p->column]))
+			continue;
+		to->seconds = rows[i].seconds;
+		for (int k = 0; k < NR_BUCKET_VALUES; k++)
+			to->value[k] = rows[i].value[k][p->column];
+		out->nr++;
 	}
-	return rows ? 0 : -ENOMEM;
+	free(rows);
+	return out->list ? 0 : -ENOMEM;
 }
 
 /*
- * Interpolates linearly between two samples. Returns NAN before the first and after the last.
+ * Interpolates linearly between two samples. Stores NAN before the first and after the last.
  * @seconds must not decrease from call to call.
  */
-static double points_interpolate(struct points *p, double seconds)
+static void points_interpolate(struct points *p, double seconds, double out[NR_BUCKET_VALUES])
 {
-	const struct downsampler_row *a, *b;
+	const struct point *a, *b;
+	double part;
 
-	while (p->at < p->nr && p->rows[p->at].seconds < seconds)
+	while (p->at < p->nr && p->list[p->at].seconds < seconds)
 		p->at++;
-	if (p->at == p->nr)
-		return NAN;
-	b = &p->rows[p->at];
-	if (b->seconds == seconds)
-		return b->value[0];
-	if (!p->at)
-		return NAN;
-	a = b - 1;
-	return a->value[0] +
-	       (b->value[0] - a->value[0]) * (seconds - a->seconds) / (b->seconds - a->seconds);
+	b = &p->list[p->at];
+	a = p->at ? b - 1 : b;
+	for (int k = 0; k < NR_BUCKET_VALUES; k++) {
+		out[k] = NAN;
+		if (p->at == p->nr || (!p->at && b->seconds != seconds))
+			continue;
+		part = a == b ? 0 : (seconds - a->seconds) / (b->seconds - a->seconds);
+		out[k] = a->value[k] + (b->value[k] - a->value[k]) * part;
+	}
 }
 
 /* The points of one metric in all runs, and the values of one curve. */
@@ -145,7 +150,7 @@ struct overlay_chart {
 static void overlay_chart_done(struct overlay_chart *c)
 {
 	for (size_t i = 0; i < c->of->nr; i++)
-		free(c->points[i].rows);
+		free(c->points[i].list);
 	free(c->times);
 	free(c->low);
 	free(c->median);
@@ -166,10 +171,10 @@ static size_t overlay_chart_put_times(struct overlay_chart *c)
 		bool is_alone = c->runs[c->of->run[i].group] == 1;
 
 		for (size_t k = 0; is_alone && k < p->nr; k++)
-			c->times[n++] = p->rows[k].seconds;
+			c->times[n++] = p->list[k].seconds;
 		if (is_alone || !p->nr)
 			continue;
-		last = fmax(last, p->rows[p->nr - 1].seconds);
+		last = fmax(last, p->list[p->nr - 1].seconds);
 		steps = p->nr > steps ? p->nr : steps;
 	}
 	steps = steps < BAND_POINTS ? steps : BAND_POINTS;
@@ -210,30 +215,30 @@ static int overlay_chart_read(struct overlay_chart *c, const struct curve_place 
 }
 
 /*
- * Computes median and quartiles of a group at each time, as long as at least half of its runs last.
+ * Computes median and quartiles of a group at each time, as long as at least half of its runs last;
+ * of a run that is alone its mean and extremes.
  */
 static void overlay_chart_measure(struct overlay_chart *c, size_t group)
 {
-	double v[OVERLAY_RUNS];
+	double v[OVERLAY_RUNS], one[NR_BUCKET_VALUES] = { 0 };
 
 	for (size_t k = 0; k < c->nr; k++) {
 		size_t n = 0;
 
 		for (size_t i = 0; i < c->of->nr; i++) {
-			double one = c->of->run[i].group == group
-					     ? points_interpolate(&c->points[i], c->times[k])
-					     : NAN;
-
-			if (!isnan(one))
-				v[n++] = one;
+			if (c->of->run[i].group != group || !c->points[i].nr)
+				continue;
+			points_interpolate(&c->points[i], c->times[k], one);
+			if (!isnan(one[BUCKET_MEAN]))
+				v[n++] = one[BUCKET_MEAN];
 		}
 		stats_sort(v, n);
 		c->low[k] = c->median[k] = c->high[k] = NAN;
 		if (!n || n * 2 < c->runs[group])
 			continue;
-		c->low[k] = stats_quantile(v, n, 0.25);
 		c->median[k] = stats_quantile(v, n, 0.5);
-		c->high[k] = stats_quantile(v, n, 0.75);
+		c->low[k] = c->runs[group] > 1 ? stats_quantile(v, n, 0.25) : one[BUCKET_LEAST];
+		c->high[k] = c->runs[group] > 1 ? stats_quantile(v, n, 0.75) : one[BUCKET_MOST];
 	}
 }
 
@@ -277,7 +282,8 @@ static void overlay_chart_write_curves(const struct overlay_chart *c, struct jso
 	jsonw_array_end(j);
 }
 
-static void overlay_chart_write_values(struct overlay_chart *c, double unit, struct jsonw *j)
+static void overlay_chart_write_values(struct overlay_chart *c, double unit, bool has_extremes,
+				       struct jsonw *j)
 {
 	struct jsonw bands = { 0 };
 	char key[2];
@@ -290,7 +296,7 @@ static void overlay_chart_write_values(struct overlay_chart *c, double unit, str
 			continue;
 		overlay_chart_measure(c, g);
 		values_put(j, group_key(key, g), c->median, c->nr, unit);
-		if (c->runs[g] < 2)
+		if (c->runs[g] < 2 && !has_extremes)
 			continue;
 		jsonw_array(&bands, key);
 		values_put(&bands, NULL, c->low, c->nr, unit);
@@ -318,7 +324,7 @@ static int overlay_write_chart(const struct overlay *o, size_t curve, struct jso
 		return -ENOMEM;
 	c->of = o;
 	err = curve_find_place(id, &p) ? overlay_chart_read(c, &p) : 0;
-	/* only of runs that are alone: a median loses peaks anyway */
+	/* only of runs that are alone: a median has no peaks */
 	for (size_t i = 0; !err && i < o->nr; i++)
 		if (c->runs[o->run[i].group] == 1 && o->run[i].charts.sampler[p.chart].each > each)
 			each = o->run[i].charts.sampler[p.chart].each;
@@ -329,7 +335,7 @@ static int overlay_write_chart(const struct overlay *o, size_t curve, struct jso
 		jsonw_string(j, "unit", chart_unit_name(chart_specs[p.chart].unit));
 		overlay_chart_write_curves(c, j);
 		jsonw_uint(j, "each", each);
-		overlay_chart_write_values(c, pow(10, metric_decimals(id)), j);
+		overlay_chart_write_values(c, pow(10, metric_decimals(id)), each > 1, j);
 		jsonw_object_end(j);
 	}
 	overlay_chart_done(c);

@@ -36,6 +36,7 @@ ASSET(header_js);
 ASSET(tiles_js);
 ASSET(times_js);
 ASSET(marks_js);
+ASSET(steps_js);
 ASSET(charts_js);
 ASSET(legend_js);
 ASSET(folded_js);
@@ -227,6 +228,7 @@ int page_write_served(FILE *f, const struct page_data *data, const struct page_s
 						ASSET_OF(tiles_js),
 						ASSET_FOR(PAGE_TIMES, times_js),
 						ASSET_OF(marks_js),
+						ASSET_OF(steps_js),
 						ASSET_OF(charts_js),
 						ASSET_OF(legend_js),
 						ASSET_OF(folded_js),
@@ -281,11 +283,12 @@ int page_write_own(FILE *f, const char *title, struct page_text body, const stru
 int page_write_overlay(FILE *f, const struct jsonw *data)
 {
 	static const struct asset body[] = { ASSET_OF(overlay_html) };
-	static const struct asset scripts[] = { ASSET_OF(base_js),     ASSET_OF(cells_js),
-						ASSET_OF(words_js),    ASSET_OF(comparison_js),
-						ASSET_OF(marks_js),    ASSET_OF(charts_js),
-						ASSET_OF(legend_js),   ASSET_OF(folded_js),
-						ASSET_OF(controls_js), ASSET_OF(overlay_js) };
+	static const struct asset scripts[] = { ASSET_OF(base_js),   ASSET_OF(cells_js),
+						ASSET_OF(words_js),  ASSET_OF(comparison_js),
+						ASSET_OF(marks_js),  ASSET_OF(steps_js),
+						ASSET_OF(charts_js), ASSET_OF(legend_js),
+						ASSET_OF(folded_js), ASSET_OF(controls_js),
+						ASSET_OF(overlay_js) };
 	const struct page page = { .title = "bpfmon comparison",
 				   .body = body,
 				   .nr_body = NR(body),

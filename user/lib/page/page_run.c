@@ -202,7 +202,7 @@ int report_open(struct report_run *r)
 	*r = (struct report_run){ .events = json_array(), .event_counts = json_object() };
 	if (!r->events || !r->event_counts)
 		return -ENOMEM;
-	return charts_init(&r->charts);
+	return charts_init(&r->charts, CHART_ROOM);
 }
 
 void report_close(struct report_run *r)

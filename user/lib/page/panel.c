@@ -13,57 +13,64 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define BAND 0.22 /* opacity, as in the page; of the total, which is over other curves, less */
+#define BAND_OF_TOTAL 0.14
+
 struct panel_curves {
 	const struct report_charts *charts;
 	const struct chart_spec *spec;
-	struct downsampler_row *rows; /* owned */
-	double *heights;              /* owned; for each curve its height at each row */
-	size_t nr;                    /* number of rows */
+	struct downsampler_bucket *rows; /* owned; in the unit that is drawn, stacked */
+	size_t nr;                       /* number of rows */
+	uint64_t each;                   /* samples per row */
 	double largest;
 };
-
-static double curve_to_drawn_unit(const struct curve_spec *curve, double stored)
-{
-	return stored / pow(10, metric_decimals(curve->id));
-}
 
 static bool curve_is_drawn(const struct report_charts *c, const struct curve_spec *curve)
 {
 	return curve->style != CURVE_HIDDEN && charts_has_curve(c, curve);
 }
 
-/*
- * Returns the heights of all curves at each of @nr rows. The height of a stacked curve includes
- * those below it. The caller frees it. NULL without memory.
- */
-static double *panel_compute_heights(const struct report_charts *c, const struct chart_spec *spec,
-				     const struct downsampler_row *rows, size_t nr)
+static bool curve_is_stacked(const struct panel_curves *v, unsigned k)
 {
-	double *all = memory_calloc((spec->nr + 1) * (nr + 1), sizeof(*all));
-
-	for (size_t i = 0; all && i < nr; i++) {
-		double sum = 0;
-
-		for (unsigned k = 0; k < spec->nr; k++) {
-			const struct curve_spec *curve = &spec->curve[k];
-			double v = curve_to_drawn_unit(curve, rows[i].value[k]);
-
-			if (curve->style == CURVE_STACKED && curve_is_drawn(c, curve) && !isnan(v))
-				v = sum += v;
-			all[k * nr + i] = v;
-		}
-	}
-	return all;
+	return k < v->spec->nr && v->spec->curve[k].style == CURVE_STACKED;
 }
 
-static double panel_find_largest(const struct report_charts *c, const struct chart_spec *spec,
-				 const double *all, size_t nr)
+/* Returns the number of columns, including the sum of stacked curves, which has only a band. */
+static unsigned panel_columns(const struct panel_curves *v)
+{
+	return v->spec->nr + chart_has_sum(v->spec);
+}
+
+/* Converts a row to the unit that is drawn. The mean of a stacked curve includes those below it. */
+static void panel_row_scale(const struct panel_curves *v, struct downsampler_bucket *row)
+{
+	double sum = 0;
+
+	for (unsigned k = 0; k < panel_columns(v); k++) {
+		const struct curve_spec *curve = &v->spec->curve[k < v->spec->nr ? k : 0];
+		double *mean = &row->value[BUCKET_MEAN][k];
+
+		for (int kind = 0; kind < NR_BUCKET_VALUES; kind++)
+			row->value[kind][k] /= pow(10, metric_decimals(curve->id));
+		if (curve_is_stacked(v, k) && curve_is_drawn(v->charts, curve) && !isnan(*mean))
+			*mean = sum += *mean;
+	}
+}
+
+static bool panel_has_column(const struct panel_curves *v, unsigned k)
+{
+	return k == v->spec->nr || curve_is_drawn(v->charts, &v->spec->curve[k]);
+}
+
+static double panel_find_largest(const struct panel_curves *v)
 {
 	double largest = 0;
 
-	for (unsigned k = 0; k < spec->nr; k++)
-		for (size_t i = 0; curve_is_drawn(c, &spec->curve[k]) && i < nr; i++)
-			largest = fmax(largest, all[k * nr + i]); /* fmax() ignores NAN */
+	for (unsigned k = 0; k < panel_columns(v); k++)
+		for (size_t i = 0; panel_has_column(v, k) && i < v->nr; i++)
+			largest = fmax(largest, /* fmax() ignores NAN */
+				       v->rows[i].value[curve_is_stacked(v, k) ? BUCKET_MEAN
+									       : BUCKET_MOST][k]);
 	return largest;
 }
 
@@ -73,59 +80,95 @@ static double panel_find_largest(const struct report_charts *c, const struct cha
  */
 static int panel_curves_make(struct panel_curves *v, const struct report_charts *c, size_t i)
 {
-	*v = (struct panel_curves){ .charts = c, .spec = &chart_specs[i] };
-	v->rows = charts_get_rows(c, i, &v->nr);
-	v->heights = v->rows ? panel_compute_heights(c, v->spec, v->rows, v->nr) : NULL;
-	if (!v->heights)
+	*v = (struct panel_curves){ .charts = c,
+				    .spec = &chart_specs[i],
+				    .each = c->sampler[i].each };
+	v->rows = charts_get(c, i, &v->nr);
+	if (!v->rows)
 		return -ENOMEM;
-	v->largest = panel_find_largest(c, v->spec, v->heights, v->nr);
+	for (size_t k = 0; k < v->nr; k++)
+		panel_row_scale(v, &v->rows[k]);
+	v->largest = panel_find_largest(v);
 	return 0;
 }
 
 static void panel_curves_done(struct panel_curves *v)
 {
 	free(v->rows);
-	free(v->heights);
 }
 
-static void panel_curve_draw(FILE *f, const struct panel_curves *v, unsigned k,
-			     const struct trace_scale *scale)
-{
-	const struct curve_spec *curve = &v->spec->curve[k];
-	const double *y = v->heights + k * v->nr;
+struct panel_column {
+	const struct panel_curves *of;
+	unsigned k;
+};
 
-	if (curve->style == CURVE_STACKED) {
+static double column_at(const void *context, size_t i, enum bucket_value kind)
+{
+	const struct panel_column *c = context;
+
+	return c->of->rows[i].value[kind][c->k];
+}
+
+enum trace_part { TRACE_AREA, TRACE_BAND, TRACE_LINE };
+
+static int panel_column_draw(FILE *f, const struct panel_curves *v, unsigned k,
+			     const struct trace_scale *scale, enum trace_part part)
+{
+	const struct curve_spec total = { .colour = 0 };
+	const struct curve_spec *curve = k < v->spec->nr ? &v->spec->curve[k] : &total;
+	const struct panel_column column = { v, k };
+	struct trace t;
+	int err = trace_make(&t, scale, v->rows, v->nr, column_at, &column);
+
+	if (part == TRACE_AREA) {
 		fprintf(f, "<path fill=\"%s\" d=\"", colour_light(COLOUR_FILL + curve->colour));
-		trace_write(f, scale, v->rows, y, v->nr, true);
-		fputs("\"/>\n", f);
+		trace_write_area(f, &t, scale->bottom);
+	} else if (part == TRACE_BAND) {
+		fprintf(f, "<path fill=\"%s\" fill-opacity=\"%g\" d=\"",
+			colour_light(COLOUR_SERIES + curve->colour),
+			curve->colour ? BAND : BAND_OF_TOTAL);
+		trace_write_band(f, &t);
+	} else {
+		fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"",
+			colour_light(COLOUR_SERIES + curve->colour),
+			curve->style == CURVE_STACKED ? "0.5" : "1.25",
+			curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
+		trace_write_line(f, &t);
 	}
-	fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"",
-		colour_light(COLOUR_SERIES + curve->colour),
-		curve->style == CURVE_STACKED ? "0.5" : "1.25",
-		curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
-	trace_write(f, scale, v->rows, y, v->nr, false);
 	fputs("\"/>\n", f);
+	trace_done(&t);
+	return err;
 }
 
 /*
  * @wall and @top are the ends of the axes. Stacked areas are drawn from the top down: each covers
- * the previous one except for its share.
+ * the previous one except for its share. Bands are drawn over them, below the lines.
  */
-static void panel_curves_draw(FILE *f, const struct panel_curves *v, const struct plot *b,
-			      double wall, double top)
+static int panel_curves_draw(FILE *f, const struct panel_curves *v, const struct plot *b,
+			     double wall, double top)
 {
 	const struct trace_scale scale = { .left = PLOT_LEFT,
 					   .bottom = b->bottom,
 					   .x_per_second = b->width / wall,
-					   .y_per_unit = b->height / top };
-	const struct curve_spec *curve = v->spec->curve;
+					   .y_per_unit = b->height / top,
+					   .each = (double)v->each };
+	const unsigned nr = panel_columns(v);
+	int err = 0;
 
-	for (unsigned k = v->spec->nr; k-- > 0;)
-		if (curve[k].style == CURVE_STACKED && curve_is_drawn(v->charts, &curve[k]))
-			panel_curve_draw(f, v, k, &scale);
-	for (unsigned k = 0; k < v->spec->nr; k++)
-		if (curve[k].style != CURVE_STACKED && curve_is_drawn(v->charts, &curve[k]))
-			panel_curve_draw(f, v, k, &scale);
+	for (unsigned k = v->spec->nr; !err && k-- > 0;) {
+		if (!curve_is_stacked(v, k) || !panel_has_column(v, k))
+			continue;
+		err = panel_column_draw(f, v, k, &scale, TRACE_AREA);
+		if (!err)
+			err = panel_column_draw(f, v, k, &scale, TRACE_LINE);
+	}
+	for (unsigned k = 0; !err && (v->each > 1 || b->width < (double)v->nr) && k < nr; k++)
+		if (!curve_is_stacked(v, k) && panel_has_column(v, k))
+			err = panel_column_draw(f, v, k, &scale, TRACE_BAND);
+	for (unsigned k = 0; !err && k < v->spec->nr; k++)
+		if (!curve_is_stacked(v, k) && panel_has_column(v, k))
+			err = panel_column_draw(f, v, k, &scale, TRACE_LINE);
+	return err;
 }
 
 #define LEGEND_LINE 14 /* pixels */
@@ -481,11 +524,12 @@ static void panel_put_bands(FILE *f, const struct panel *p, const struct plot *b
 	bands_write(f, p->bands, &place);
 }
 
-static void panel_put(FILE *f, const struct panel *p, const struct panel_content *v)
+static int panel_put(FILE *f, const struct panel *p, const struct panel_content *v)
 {
 	const struct plot b = panel_find_plot(p, v);
 	double top = panel_find_top(p, &b, v->largest, v->limits, v->nr_limits);
 	const struct limit_place place = panel_limit_place(&b, top);
+	int err;
 
 	fprintf(f, "<g transform=\"translate(%.0f %.0f)\">\n", p->x, p->y);
 	panel_put_title(f, &b, v->curves.spec);
@@ -493,11 +537,12 @@ static void panel_put(FILE *f, const struct panel *p, const struct panel_content
 	panel_put_bands(f, p, &b);
 	axis_draw_values(f, &b, v->curves.spec->unit, top);
 	axis_draw_time(f, &b, p->wall);
-	panel_curves_draw(f, &v->curves, &b, p->wall, top);
+	err = panel_curves_draw(f, &v->curves, &b, p->wall, top);
 	limits_draw(f, v->limits, v->nr_limits, &place);
 	panel_put_marks(f, p, &b);
 	panel_put_point(f, p, &b, top, v->limits, v->nr_limits);
 	fputs("</g>\n", f);
+	return err;
 }
 
 bool panel_has_limits(const struct panel *p, const struct report_run *r, size_t i)
@@ -515,7 +560,7 @@ int panel_write(FILE *f, const struct panel *p, const struct report_run *r, size
 	int err = panel_content_make(&v, p, r, i);
 
 	if (!err)
-		panel_put(f, p, &v);
+		err = panel_put(f, p, &v);
 	panel_curves_done(&v.curves);
 	return err;
 }

@@ -142,85 +142,117 @@ void axis_draw_time(FILE *f, const struct plot *b, double wall)
 		PLOT_LEFT + b->width / 2, b->bottom + 31, axis_time_unit(wall));
 }
 
-#define COLUMNS_PER_PIXEL 2
+#define NARROWEST 1 /* pixels */
+#define SIMILAR 15  /* pixels, as in the page */
 
-struct pen {
-	FILE *f;
-	const struct trace_scale *scale;
-	const struct downsampler_row *rows;
-	const double *y;
-	bool is_area;
-	size_t points; /* of this piece of the curve */
-};
-
-static double pen_x(const struct pen *p, size_t i)
+void trace_done(struct trace *t)
 {
-	return p->scale->left + p->rows[i].seconds * p->scale->x_per_second;
+	free(t->list);
+	*t = (struct trace){ 0 };
 }
 
-static void pen_to(struct pen *p, size_t i)
+static void step_merge(struct trace_step *to, const struct trace_step *from)
 {
-	double x = pen_x(p, i), y = p->scale->bottom - p->y[i] * p->scale->y_per_unit;
+	double weight = to->weight + from->weight;
 
-	if (!p->points && p->is_area)
-		fprintf(p->f, "M%.1f %.1f", x, p->scale->bottom);
-	fprintf(p->f, "%c%.1f %.1f", p->points || p->is_area ? 'L' : 'M', x, y);
-	p->points++;
+	to->end = from->end;
+	to->y[BUCKET_MEAN] =
+		(to->y[BUCKET_MEAN] * to->weight + from->y[BUCKET_MEAN] * from->weight) / weight;
+	/* y grows downwards */
+	to->y[BUCKET_LEAST] = fmax(to->y[BUCKET_LEAST], from->y[BUCKET_LEAST]);
+	to->y[BUCKET_MOST] = fmin(to->y[BUCKET_MOST], from->y[BUCKET_MOST]);
+	to->weight = weight;
+	to->samples += from->samples;
 }
 
-static void pen_up(struct pen *p)
+/* Returns true if the values of the steps are written as the same numbers. */
+static bool step_is_level(const struct trace_step *a, const struct trace_step *b)
 {
-	if (p->points && p->is_area)
-		fprintf(p->f, "V%.1fZ", p->scale->bottom);
-	else if (p->points == 1)
-		fputs("h0", p->f); /* a dot, as lines have round ends */
-	p->points = 0;
+	bool is_same = true;
+
+	for (int k = 0; k < NR_BUCKET_VALUES; k++)
+		is_same &= lround(a->y[k] * 10) == lround(b->y[k] * 10);
+	return is_same;
 }
 
-static int index_compare(const void *a, const void *b)
+int trace_make(struct trace *t, const struct trace_scale *scale,
+	       const struct downsampler_bucket *rows, size_t nr, trace_value_fn *at,
+	       const void *context)
 {
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
+	double x = scale->left;
+	bool is_apart = true;
 
-	return (x > y) - (x < y);
-}
+	*t = (struct trace){ .list = memory_calloc(nr + 1, sizeof(*t->list)) };
+	for (size_t i = 0; t->list && i < nr; i++) {
+		struct trace_step *last = t->nr ? &t->list[t->nr - 1] : NULL;
+		struct trace_step s = { .x = x, .samples = scale->each, .is_apart = is_apart };
 
-/* Draws the values from @first to before @end, which lie in one column. */
-static void pen_column(struct pen *p, size_t first, size_t end)
-{
-	size_t kept[] = { first, first, first, end - 1 };
-
-	for (size_t i = first; i < end; i++) {
-		if (p->y[i] < p->y[kept[1]])
-			kept[1] = i;
-		if (p->y[i] > p->y[kept[2]])
-			kept[2] = i;
-	}
-	qsort(kept, 4, sizeof(*kept), index_compare);
-	for (size_t k = 0; k < 4; k++)
-		if (!k || kept[k] != kept[k - 1])
-			pen_to(p, kept[k]);
-}
-
-void trace_write(FILE *f, const struct trace_scale *scale, const struct downsampler_row *rows,
-		 const double *y, size_t nr, bool is_area)
-{
-	struct pen p = { f, scale, rows, y, is_area, 0 };
-	size_t end;
-
-	for (size_t i = 0; i < nr; i = end) {
-		double column = floor(pen_x(&p, i) * COLUMNS_PER_PIXEL);
-
-		end = i + 1;
-		if (isnan(y[i])) {
-			pen_up(&p);
+		s.end = x = scale->left + rows[i].seconds * scale->x_per_second;
+		is_apart = isnan(at(context, i, BUCKET_MEAN));
+		if (is_apart)
 			continue;
-		}
-		while (end < nr && !isnan(y[end]) &&
-		       floor(pen_x(&p, end) * COLUMNS_PER_PIXEL) == column)
-			end++;
-		pen_column(&p, i, end);
+		s.weight = fmax(s.end - s.x, 1e-9);
+		for (int k = 0; k < NR_BUCKET_VALUES; k++)
+			s.y[k] = scale->bottom -
+				 at(context, i, (enum bucket_value)k) * scale->y_per_unit;
+		if (last && !s.is_apart &&
+		    (s.end - last->x <= NARROWEST || step_is_level(last, &s)))
+			step_merge(last, &s);
+		else
+			t->list[t->nr++] = s;
 	}
-	pen_up(&p);
+	return t->list ? 0 : -ENOMEM;
+}
+
+static bool step_is_far(const struct trace_step *a, const struct trace_step *b)
+{
+	return fabs(a->y[BUCKET_MEAN] - b->y[BUCKET_MEAN]) > SIMILAR;
+}
+
+void trace_write_line(FILE *f, const struct trace *t)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct trace_step *s = &t->list[i];
+
+		if (s->is_apart || (s->end - s->x < s->samples && step_is_far(s - 1, s)))
+			fprintf(f, "M%.1f %.1f", s->x, s->y[BUCKET_MEAN]);
+		else
+			fprintf(f, "V%.1f", s->y[BUCKET_MEAN]);
+		fprintf(f, "H%.1f",
+			s->end); /* a dot if it has no width, as lines have round ends */
+	}
+}
+
+/* Returns the end of the steps from @i on that follow each other. */
+static size_t trace_end(const struct trace *t, size_t i)
+{
+	while (++i < t->nr && !t->list[i].is_apart)
+		;
+	return i;
+}
+
+void trace_write_area(FILE *f, const struct trace *t, double bottom)
+{
+	for (size_t i = 0, end; i < t->nr; i = end) {
+		end = trace_end(t, i);
+		fprintf(f, "M%.1f %.1f", t->list[i].x, bottom);
+		for (size_t k = i; k < end; k++)
+			fprintf(f, "V%.1fH%.1f", t->list[k].y[BUCKET_MEAN], t->list[k].end);
+		fprintf(f, "V%.1fZ", bottom);
+	}
+}
+
+void trace_write_band(FILE *f, const struct trace *t)
+{
+	for (size_t i = 0, end; i < t->nr; i = end) {
+		end = trace_end(t, i);
+		fprintf(f, "M%.1f %.1f", t->list[i].x, t->list[i].y[BUCKET_LEAST]);
+		for (size_t k = i; k < end; k++)
+			fprintf(f, "V%.1fH%.1f", t->list[k].y[BUCKET_MOST], t->list[k].end);
+		for (size_t k = end; k-- > i;)
+			fprintf(f, "V%.1fH%.1f", t->list[k].y[BUCKET_LEAST], t->list[k].x);
+		fputc('Z', f);
+	}
 }
 
 /*

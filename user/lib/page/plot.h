@@ -35,20 +35,46 @@ char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double 
 void axis_draw_values(FILE *f, const struct plot *b, enum chart_unit unit, double top);
 void axis_draw_time(FILE *f, const struct plot *b, double wall);
 
-/* Position and scale of a curve in an SVG path. */
+/* A curve as steps in an SVG path. */
 
 struct trace_scale {
 	double left, bottom; /* where time and value are 0 */
 	double x_per_second, y_per_unit;
+	double each; /* samples per row */
+};
+
+/* A value from one time to another, in pixels. */
+struct trace_step {
+	double x, end;
+	double y[NR_BUCKET_VALUES];
+	double weight, samples;
+	bool is_apart; /* no value before it */
+};
+
+struct trace {
+	struct trace_step *list; /* owned */
+	size_t nr;
 };
 
 /*
- * Writes a curve with values @y at the times of @rows as the data of an SVG path. Of values within
- * the same half of a pixel, only the first, minimum, maximum and last are drawn. NAN interrupts the
- * curve. With @is_area, each piece is closed down to 0.
+ * Makes the steps of a curve. @rows are those of a chart. @at(context, i, kind) is the value of row
+ * @i, NAN if it was not read. A row lasts from the time of the previous one to its own; shorter
+ * ones than a pixel share a step. Returns 0 or -ENOMEM. The caller calls trace_done() in any
+ * case.
  */
-void trace_write(FILE *f, const struct trace_scale *scale, const struct downsampler_row *rows,
-		 const double *y, size_t nr, bool is_area);
+typedef double trace_value_fn(const void *context, size_t i, enum bucket_value kind);
+int trace_make(struct trace *t, const struct trace_scale *scale,
+	       const struct downsampler_bucket *rows, size_t nr, trace_value_fn *at,
+	       const void *context);
+void trace_done(struct trace *t);
+/*
+ * Write the data of a path: the means as a line, or down to @bottom; from minimum to maximum. Of
+ * steps of less than a pixel per sample a line connects only those of similar height, as it would
+ * cover the band.
+ */
+void trace_write_line(FILE *f, const struct trace *t);
+void trace_write_area(FILE *f, const struct trace *t, double bottom);
+void trace_write_band(FILE *f, const struct trace *t);
 
 /* The colours of pages, in a light and a dark theme. SVG files use the light theme. */
 

@@ -111,7 +111,7 @@ static void series_keep_value(struct series *s, double seconds, const json_t *v)
 	s->last_seconds = seconds;
 	row.seconds = seconds + s->again * APART;
 	row.value[0] = json_is_boolean(v) ? json_is_true(v) : json_number_value(v);
-	downsampler_add(&s->sampler, &row);
+	downsampler_add(&s->sampler, &row, 1);
 }
 
 struct pushed_line {
@@ -289,20 +289,20 @@ int series_choose(struct report_series *p)
 
 static int point_compare_time(const void *a, const void *b)
 {
-	const struct downsampler_row *x = a, *y = b;
+	const struct downsampler_bucket *x = a, *y = b;
 
 	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
 /* Sorts, as lines may not be in the order of their times, and makes the times distinct. */
-static void series_write_times(struct jsonw *j, struct downsampler_row *rows, size_t nr)
+static void series_write_times(struct jsonw *j, struct downsampler_bucket *points, size_t nr)
 {
 	uint64_t us, last = 0;
 
-	qsort(rows, nr, sizeof(*rows), point_compare_time);
+	qsort(points, nr, sizeof(*points), point_compare_time);
 	jsonw_array(j, "time");
 	for (size_t i = 0; i < nr; i++) {
-		us = number_clamp(rows[i].seconds * 1e6);
+		us = number_clamp(points[i].seconds * 1e6);
 		if (i && us <= last)
 			us = last + 1;
 		jsonw_decimal(j, NULL, us, 6);
@@ -311,23 +311,34 @@ static void series_write_times(struct jsonw *j, struct downsampler_row *rows, si
 	jsonw_array_end(j);
 }
 
+static void series_write_values(struct jsonw *j, const char *key,
+				const struct downsampler_bucket *points, size_t nr,
+				enum bucket_value kind)
+{
+	jsonw_array(j, key);
+	for (size_t i = 0; i < nr; i++)
+		jsonw_double(j, NULL, points[i].value[kind][0]);
+	jsonw_array_end(j);
+}
+
 static int series_write_curve(struct jsonw *j, const struct series *s)
 {
 	size_t nr;
-	__cleanup(freep) struct downsampler_row *rows = downsampler_get_rows(&s->sampler, &nr);
+	__cleanup(freep) struct downsampler_bucket *points = downsampler_get(&s->sampler, &nr);
 
-	if (!rows)
+	if (!points)
 		return -ENOMEM;
 	jsonw_object(j, NULL);
 	excerpt_write(j, "tags", json_array_get(s->identity, 2), TEXT_SHOWN, 0);
 	jsonw_uint(j, "points", s->points);
 	jsonw_uint(j, "each", s->sampler.each);
 	jsonw_bool(j, "boolean", !s->is_number);
-	series_write_times(j, rows, nr);
-	jsonw_array(j, "values");
-	for (size_t i = 0; i < nr; i++)
-		jsonw_double(j, NULL, rows[i].value[0]);
-	jsonw_array_end(j);
+	series_write_times(j, points, nr);
+	series_write_values(j, "values", points, nr, BUCKET_MEAN);
+	if (s->sampler.each > 1) {
+		series_write_values(j, "least", points, nr, BUCKET_LEAST);
+		series_write_values(j, "most", points, nr, BUCKET_MOST);
+	}
 	jsonw_object_end(j);
 	return 0;
 }

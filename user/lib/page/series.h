@@ -55,8 +55,9 @@ int series_add(struct report_series *p, const struct line *l);
 /*
  * Writes
  * "pushed":{"charts":[{"name":...,"field":...,"series":[{"tags":{...},"points":...,"each":...,
- * "boolean":...,"time":[...],"values":[...]}]}],"left_out":{...},"texts":{...},"others":...}, or
- * nothing if nothing was pushed. Returns 0 or -ENOMEM.
+ * "boolean":...,"time":[...],"values":[...],"least":[...],"most":[...]}]}],"left_out":{...},
+ * "texts":{...},"others":...}, or nothing if nothing was pushed. Extremes are written if a point
+ * is for several. Returns 0 or -ENOMEM.
  */
 int series_write(const struct report_series *p, struct jsonw *j);
 

@@ -62,6 +62,29 @@ int rows_of_samples(struct database *d, int64_t id, const struct metric_set *onl
 	return rows_select(d, id, &sample_table, &columns, s);
 }
 
+static int64_t time_clamp(uint64_t ns)
+{
+	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+}
+
+int rows_of_samples_between(struct database *d, int64_t id, const struct metric_set *only,
+			    uint64_t from_ns, uint64_t to_ns, sqlite3_stmt **s)
+{
+	const struct metric_set columns = columns_choose(&d->sample_columns, only);
+	sqlite3_str *sql = sqlite3_str_new(d->db);
+	int err;
+
+	select_put(sql, &sample_table, &columns);
+	sqlite3_str_appendall(sql, " AND elapsed_ns BETWEEN (SELECT ifnull(max(elapsed_ns),0) FROM"
+				   " sample WHERE run=?1 AND elapsed_ns<=?2) AND ?3");
+	err = select_prepare(d, id, sql, s);
+	if (err)
+		return err;
+	sqlite3_bind_int64(*s, 2, time_clamp(from_ns));
+	sqlite3_bind_int64(*s, 3, time_clamp(to_ns));
+	return 0;
+}
+
 int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sqlite3_stmt **s)
 {
 	sqlite3_str *sql = sqlite3_str_new(d->db);
@@ -128,8 +151,8 @@ int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, ui
 	err = select_prepare(d, id, sql, s);
 	if (err)
 		return err;
-	sqlite3_bind_int64(*s, 2, (int64_t)from_ns);
-	sqlite3_bind_int64(*s, 3, to_ns > INT64_MAX ? INT64_MAX : (int64_t)to_ns);
+	sqlite3_bind_int64(*s, 2, time_clamp(from_ns));
+	sqlite3_bind_int64(*s, 3, time_clamp(to_ns));
 	return 0;
 }
 

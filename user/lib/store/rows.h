@@ -14,6 +14,12 @@
  */
 int rows_of_samples(struct database *d, int64_t id, const struct metric_set *only,
 		    sqlite3_stmt **s);
+/*
+ * Selects samples later than @from_ns after the start, up to @to_ns, and the one before them, from
+ * which their rates count.
+ */
+int rows_of_samples_between(struct database *d, int64_t id, const struct metric_set *only,
+			    uint64_t from_ns, uint64_t to_ns, sqlite3_stmt **s);
 /* Selects samples later than @after_ns after the start. */
 int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sqlite3_stmt **s);
 /*

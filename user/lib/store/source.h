@@ -32,7 +32,10 @@ struct source {
 	bool is_coarse; /* of a long run read blocks instead of samples: see rows_of_blocks() */
 	const struct metric_set *only; /* metrics of samples to read; NULL: all */
 	uint64_t from_ns, to_ns;       /* range of process samples, since the start; both 0: all */
-	struct line line;              /* current part */
+	uint64_t samples_from_ns; /* range of samples, without instances; a file passes others, too
+				   */
+	uint64_t samples_to_ns;   /* 0: all */
+	struct line line;         /* current part */
 	bool is_of_pipe; /* it was a pipe, and is a copy now: the path cannot be opened again */
 	/* results of the last source_each(): */
 	bool is_cut;                 /* the last line is incomplete */

@@ -239,6 +239,16 @@ static int times_emit(struct source *s, unsigned parts, struct cursor *all)
 	return err;
 }
 
+static int stored_select_samples(struct source *s, sqlite3_stmt **rows)
+{
+	struct stored *from = s->from;
+
+	if (s->samples_to_ns)
+		return rows_of_samples_between(&from->d, from->id, s->only, s->samples_from_ns,
+					       s->samples_to_ns, rows);
+	return (s->is_coarse ? rows_of_blocks : rows_of_samples)(&from->d, from->id, s->only, rows);
+}
+
 /*
  * Prepares statements for the requested @parts and passes their rows in the order of time. Errors
  * as source_each().
@@ -250,10 +260,9 @@ static int stored_emit_times(struct source *s, unsigned parts)
 	int err = 0;
 
 	if (parts & PART(LINE_SAMPLE))
-		err = (s->is_coarse ? rows_of_blocks : rows_of_samples)(&from->d, from->id, s->only,
-									&all[SAMPLES].s);
+		err = stored_select_samples(s, &all[SAMPLES].s);
 	from->instances = (struct cursor){ 0 };
-	if (!err && parts & PART(LINE_SAMPLE) && !s->is_coarse)
+	if (!err && parts & PART(LINE_SAMPLE) && !s->is_coarse && !s->samples_to_ns)
 		err = rows_of_instances(&from->d, from->id, &from->instances.s);
 	if (!err)
 		err = cursor_step(&from->d, &from->instances, true);

@@ -4,17 +4,23 @@
 
 const LIVE_WINDOW = 300; // seconds shown of a long run, unless the user selects others
 const LIVE_AGAIN = 2000; // ms after a refusal, which a browser does not retry
+const WINDOW_AFTER = 100; // ms without a change of the zoom
 const LIVE_ROWS = 20000; // per chart; the page is then reloaded, which thins them
 const runAddress = location.pathname;
 const isOfNode = runAddress.startsWith("/node/");
-const live = { source: null, frame: 0, span: Infinity, range: null, stale: false };
+const live = { source: null, frame: 0, span: Infinity, range: null, stale: false, timer: 0, windows: [], coarse: null };
+
+// Returns the sum of the curves of a chart whose curves are all stacked.
+const sumAt = (chart, i) => Object.values(chart.columns).reduce((sum, column) => sum + (column[i] || 0), 0);
 
 // Adds a row to a chart. Values of curves that the chart lacks appear after a reload.
 function growChart(name, row) {
 	const chart = data.charts[name];
 	if (!chart || row.time <= (chart.time.at(-1) ?? -1)) return;
 	chart.time.push(row.time);
-	for (const [key, column] of Object.entries(chart.columns)) column.push(row[key] ?? null);
+	for (const columns of [chart.columns, chart.least, chart.most])
+		for (const [key, column] of Object.entries(columns || {}))
+			column.push(row[key] ?? (key === "sum" ? sumAt(chart, chart.time.length - 1) : null));
 	runReaches(row.time);
 	live.stale ||= chart.time.length > LIVE_ROWS;
 }
@@ -96,6 +102,67 @@ function liveState(text) {
 	byId("live-state").textContent = `${text} ${clock(lastSample)} of the run.`;
 }
 
+// Replaces the rows of a chart that end later than @from and not later than @to by those of a window.
+function refineChart(chart, fine, from, to) {
+	const start = chart.time.findIndex((t) => t > from),
+		after = chart.time.findIndex((t) => t > to);
+	if (start < 0) return;
+	const replaced = (after < 0 ? chart.time.length : after) - start;
+	const sums = fine.time.map((_, i) => sumAt(fine, i));
+	chart.time.splice(start, replaced, ...fine.time);
+	for (const part of ["columns", "least", "most"])
+		for (const [key, column] of Object.entries(chart[part] || {})) {
+			const values = fine[part]?.[key] ?? fine.columns[key] ?? (key === "sum" ? sums : fine.time.map(() => null));
+			column.splice(start, replaced, ...values);
+		}
+}
+
+// Puts the rows of a window into the charts, in place of the steps that the page came with.
+function refine(window_, from, to) {
+	shareTimes(window_.charts);
+	live.coarse ||= structuredClone(data.charts);
+	const isFull = !data.running && Object.values(data.charts).some((c) => c.time.length > LIVE_ROWS);
+	if (isFull) live.windows = [];
+	for (const [name, chart] of Object.entries(data.charts)) {
+		if (isFull) refineChart(chart, live.coarse[name], -1, Infinity);
+		refineChart(chart, window_.charts[name], from, to);
+	}
+	for (const chart of drawn)
+		if (chart.kind.data === data.charts[chart.kind.name]) chart.plot.setData(plotData(chart), false);
+	live.windows.push({ from, to, each: Math.max(...Object.values(window_.charts).map((c) => c.each)) });
+	showRange(view.from, view.to, true);
+}
+
+// Returns the window that has all samples of the visible range, or as many as it can have.
+const windowInView = () =>
+	live.windows.findLast(
+		(w) => w.from <= view.from && w.to >= view.to && (w.each === 1 || w.to - w.from <= 2 * (view.to - view.from)),
+	);
+
+// Fetches the samples of the visible range, from step to step.
+async function fetchWindow() {
+	const times = Object.values(data.charts)[0].time,
+		first = times.findIndex((t) => t > view.from),
+		last = times.findIndex((t) => t >= view.to);
+	const from = times[first - 1] ?? 0,
+		to = times[last] ?? wall;
+	const answer = await fetch(`${runAddress}/window?${new URLSearchParams({ from, to })}`).catch(() => null);
+	if (answer?.ok) refine(await answer.json(), from, to);
+}
+
+// A zoomed page shows samples instead of steps of several.
+function followZoom() {
+	const each = Math.max(...Object.values(data.charts).map((c) => c.each));
+	if (each <= 1) return;
+	view.listeners.push(() => {
+		const shown = windowInView();
+		clearTimeout(live.timer);
+		sayThinned(shown && !isWhole() ? shown.each : each);
+		if (!shown && !isWhole()) live.timer = setTimeout(fetchWindow, WINDOW_AFTER);
+	});
+	showRange(view.from, view.to, true);
+}
+
 async function sendEdit(event) {
 	const form = new FormData(byId("edit"));
 	const words = new URLSearchParams();
@@ -170,6 +237,7 @@ function serveControls() {
 
 addEventListener("DOMContentLoaded", () => {
 	serveControls();
+	followZoom();
 	if (!data.running) return;
 	if (data.held) {
 		memoryChoice.byHolder = false;

@@ -101,11 +101,14 @@ for (const p of processes) {
 if (data.programs) summary.programs = rowsOf(data.programs.fields, data.programs.rows);
 
 // Charts with the same times share them.
-for (const c of Object.values(data.charts))
-	if (typeof c.time === "string") {
-		const [column] = Object.values(c.columns);
-		c.time = data.charts[c.time].time.slice(0, column?.length);
-	}
+function shareTimes(all) {
+	for (const c of Object.values(all))
+		if (typeof c.time === "string") {
+			const [column] = Object.values(c.columns);
+			c.time = all[c.time].time.slice(0, column?.length);
+		}
+}
+shareTimes(data.charts);
 
 // Duration of the run, and the range that is shown.
 let lastSample = Math.max(0, ...Object.values(data.charts).map((c) => c.time.at(-1) || 0));

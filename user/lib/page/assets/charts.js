@@ -66,8 +66,9 @@ function stack(columns, curves) {
 }
 
 function curvesOf(kind) {
+	const { columns, least, most } = kind.data;
 	return kind.curves
-		.map((c) => ({ ...c, how: c.style, values: kind.data.columns[c.key] }))
+		.map((c) => ({ ...c, how: c.style, values: columns[c.key], least: least?.[c.key], most: most?.[c.key] }))
 		.filter((c) => c.values.some(has));
 }
 
@@ -88,7 +89,8 @@ function rangeOf(chart) {
 	return (
 		chart.kind.range ||
 		((u, least, most) => {
-			let top = Math.max(most || 0, ...chart.peaks().map((p) => p.value));
+			const values = [...chart.peaks(), ...chart.curves.filter(isShown).map((c) => c.largest), chart.sum];
+			let top = Math.max(most || 0, ...values.map((v) => v?.value || 0));
 			const near = top * NEAR;
 			for (const l of chart.limits) {
 				l.isShown = l.isAsked ?? l.value <= near;
@@ -99,7 +101,8 @@ function rangeOf(chart) {
 	);
 }
 
-function seriesOf(kind, curve) {
+function seriesOf(chart, curve) {
+	const { kind } = chart;
 	const colour = ink.series[curve.colour];
 	return {
 		label: curve.label,
@@ -110,6 +113,7 @@ function seriesOf(kind, curve) {
 		fill: curve.how === "stacked" ? ink.fill[curve.colour] : undefined,
 		dash: curve.how === "dashed" ? [4, 3] : undefined,
 		points: { show: curve.values.length < 3, size: 5 },
+		paths: (u, s, i0, i1) => stepPaths(u, s, i0, i1, (i) => (isMean(chart, i) ? chart.kind.data.each : 1)),
 		...kind.draw?.(curve),
 	};
 }
@@ -156,7 +160,7 @@ function plotOptions(chart) {
 		padding: [PAD.top, PAD.right, kind.isAbove ? PAD.bottom : 0, 0],
 		scales: { x: { time: false, min: view.from, max: view.to }, y: { range: rangeOf(chart) } },
 		axes: axesOf(kind),
-		series: [{}, ...layers(chart.curves).map((c) => ({ ...seriesOf(kind, c), show: c.shown ?? c.how !== "hidden" }))],
+		series: [{}, ...layers(chart.curves).map((c) => ({ ...seriesOf(chart, c), show: c.shown ?? c.how !== "hidden" }))],
 		cursor: {
 			sync: { key: "bpfmon", scales: ["x", null] },
 			drag: { x: true, y: false, setScale: false },
@@ -166,6 +170,9 @@ function plotOptions(chart) {
 		},
 		hooks: {
 			drawClear: kind.below ? [kind.below] : underlays,
+			// above the areas of stacked curves, below lines
+			drawAxes: [(u) => !kind.below && !topOfStack(chart) && drawExtremes(u, chart)],
+			drawSeries: [(u, i) => !kind.below && i === topOfStack(chart) && drawExtremes(u, chart)],
 			draw: [drawEvents, (u) => drawLimits(u, chart), (u) => drawPeaks(u, chart.peaks())],
 			setCursor: [() => chart.plot && showValues(chart)],
 			setSelect: [(u) => zoomToSelection(u)],
@@ -197,7 +204,7 @@ function buildPlot(chart) {
 	for (const [i, c] of layers(chart.curves).entries()) c.index = i + 1;
 	if (chart.plot) chart.plot.destroy();
 	chart.plot = null;
-	for (const c of chart.curves) c.largest = largestOf(c.values, chart.time);
+	findLargest(chart);
 	chart.plot = new uPlot(plotOptions(chart), plotData(chart), chart.place);
 	chart.plot.setScale("x", { min: view.from, max: view.to });
 	showValues(chart);
@@ -222,7 +229,7 @@ function makeChart(kind) {
 	chart.limits = kind.limits || [];
 	chart.peaks = kind.peaks || (() => []);
 	chart.notes = kind.notes || [];
-	for (const c of curves) c.largest = largestOf(c.values, chart.time);
+	findLargest(chart);
 	const title = el("h3", "", kind.title, el("span", "quiet", ` ${kind.what}`));
 	const figure = el("figure", "chart", el("div", "head", title, kind.choice?.() || null, legend(chart)), chart.place);
 	figure.dataset.chart = kind.name;
@@ -262,16 +269,20 @@ function charts() {
 	addCharts(chartKinds.filter((k) => !k.isLater).map((k) => k.now?.() ?? k));
 	view.listeners.push(() => {
 		for (const c of drawn) {
-			for (const curve of c.curves) curve.largest = largestOf(curve.values, c.time);
+			findLargest(c);
 			c.plot.setScale("x", { min: view.from, max: view.to });
 			showValues(c);
 		}
 	});
 	for (const place of ["stage-charts", "chart-grid"]) if (byId(place)) fitCharts(place);
-	const each = Math.max(...Object.values(data.charts).map((c) => c.each));
+	sayThinned(Math.max(...Object.values(data.charts).map((c) => c.each)));
+}
+
+// Explains steps of @each samples.
+function sayThinned(each) {
 	byId("thinned").textContent =
 		each > 1
-			? `Of each ${count(each)} of the ${count(data.samples)} samples those with the smallest and the largest values are drawn: no peak is hidden.`
+			? `A step is ${count(each)} of ${count(data.samples)} samples: a line is their mean, its pale band goes from the smallest to the largest value.`
 			: "";
 }
 

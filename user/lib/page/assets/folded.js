@@ -8,9 +8,9 @@ function isFlat(curves) {
 	return curves
 		.filter((c) => c.how !== "hidden")
 		.every((c) => {
-			const values = c.values.filter(has);
-			const most = Math.max(...values.map(Math.abs));
-			return Math.max(...values) - Math.min(...values) <= FLAT * most;
+			const least = Math.min(...(c.least || c.values).filter(has)),
+				most = Math.max(...(c.most || c.values).filter(has));
+			return most - least <= FLAT * Math.max(Math.abs(most), Math.abs(least));
 		});
 }
 

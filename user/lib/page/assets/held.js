@@ -30,9 +30,16 @@ function heldCurves() {
 	return { curves, columns: Object.fromEntries(curves.map((c, i) => [c.key, used[i]])) };
 }
 
+// Returns the extremes of columns that are means of several samples; the last of @most is that of the total.
+function heldExtremes({ names, most, least }) {
+	if (!most) return {};
+	const keys = [...names.map((_, i) => `held-${i}`), "held-others", "held-rest", "rss_bytes"];
+	return { least: { rss_bytes: least }, most: Object.fromEntries(keys.map((key, i) => [key, most[i]])) };
+}
+
 function heldKind(kind) {
 	const { curves, columns } = heldCurves();
-	return { ...kind, curves, data: { time: data.held.time, each: data.held.each, columns } };
+	return { ...kind, curves, data: { ...heldExtremes(data.held), time: data.held.time, each: data.held.each, columns } };
 }
 
 // Creates the choice of what memory is stacked by, in the head of the chart.

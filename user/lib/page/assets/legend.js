@@ -11,6 +11,12 @@ function largestOf(values, time) {
 	return at < 0 ? null : { value: values[at], time: time[at] };
 }
 
+// Finds the largest values of a chart. Those of stacked curves do not include the curves below.
+function findLargest(chart) {
+	for (const c of chart.curves) c.largest = largestOf(c.most || c.values, chart.time);
+	chart.sum = largestOf(chart.kind.data.most?.sum || [], chart.time);
+}
+
 // Some curves have a unit of their own. A pushed curve without a value at a time shows its previous one.
 const formatOf = (kind, curve) => curve.format || kind.format;
 const valueAt = (curve, i) => (curve.filled || curve.values)[i];
@@ -21,13 +27,17 @@ function showValues(chart) {
 	const i = plot.cursor.idx;
 	const inside = has(i) && has(plot.cursor.left) && plot.cursor.left >= 0;
 	const mark = inside && timedEvents().findLast((e) => e.event === "mark" && e.at <= time[i]);
+	const moment = (at) => clock(at, (view.to - view.from) / 1000);
 	chart.when.textContent = inside
-		? `at ${clock(time[i], wall / 1000)}${mark ? `, ${eventLabel(mark)}` : ""}`
+		? `${i && isMean(chart, i) ? `${moment(time[i - 1])} to` : "at"} ${moment(time[i])}${mark ? `, ${eventLabel(mark)}` : ""}`
 		: isWhole()
 			? "largest"
 			: "largest here";
 	for (const c of curves) {
-		c.output.textContent = formatOf(chart.kind, c)(inside ? valueAt(c, i) : c.largest?.value);
+		const format = formatOf(chart.kind, c),
+			value = inside ? valueAt(c, i) : c.largest?.value;
+		const most = inside && c.how !== "stacked" && c.most?.[i];
+		c.output.textContent = format(value) + (most > value ? `, up to ${format(most)}` : "");
 	}
 }
 
@@ -88,7 +98,7 @@ function onKey(chart, event) {
 			showValues(c);
 		});
 		byId("announced").textContent =
-			`${clock(time[i], wall / 1000)}: ` +
+			`${clock(time[i], (view.to - view.from) / 1000)}: ` +
 			chart.curves.map((c) => `${c.label} ${formatOf(chart.kind, c)(valueAt(c, i))}`).join(", ");
 	} else if (event.key === "+" || event.key === "=") {
 		showRange(middle - width / 4, middle + width / 4);

@@ -55,8 +55,9 @@ function prepareCharts() {
 				values = kind.data.columns[curve.key];
 			curve.label = sides[curve.group].title;
 			if (!band) continue;
-			byId("bands-help").hidden = false;
-			curve.label += ` (${count(curve.runs)} runs)`;
+			if (curve.runs > 1) byId("bands-help").hidden = false;
+			if (curve.runs > 1) curve.label += ` (${count(curve.runs)} runs)`;
+			else kind.data.most = { ...kind.data.most, [curve.key]: band[1] };
 			curve.filled = values.map((median, i) => ({ median, low: band[0][i], high: band[1][i] }));
 			curve.format = bandText(kind.format);
 		}
@@ -64,6 +65,7 @@ function prepareCharts() {
 		kind.lineTitle = kind.title + (kind.what === "per second" ? "" : `, ${kind.what}`);
 		kind.range = bandRange(kind);
 		kind.below = drawBands(kind);
+		kind.draw = () => ({ paths: uPlot.paths.linear() });
 	}
 }
 

@@ -9,17 +9,26 @@ const overview = { plot: null, drag: null, frame: 0 };
 function overviewCurves() {
 	const { cpu, memory } = data.charts;
 	return [
-		[cpu, "cores", { stroke: ink.series[1], fill: ink.fill[1], scale: "cpu", width: 1 }],
-		[memory, "rss_bytes", { stroke: ink.series[3], scale: "memory", width: 1.5 }],
+		[cpu, "cores", { stroke: ink.series[1], fill: ink.fill[1], scale: "cpu", width: 1 }, 1],
+		[memory, "rss_bytes", { stroke: ink.series[3], scale: "memory", width: 1.5 }, 3],
 	]
 		.filter(([chart, key]) => chart?.columns[key]?.some(has))
-		.map(([chart, key, series]) => ({ series, time: chart.time, values: chart.columns[key] }));
+		.map(([chart, key, series, colour]) => {
+			const values = chart.columns[key];
+			const [least, most] = [chart.least?.[key] || values, chart.most?.[key] || values];
+			return { series, colour, columns: [chart.time, values, least, most] };
+		});
 }
 
 function drawOverview() {
 	const place = byId("overview-plot"),
 		curves = overviewCurves();
-	const upTo = { range: (u, least, most) => [0, most > 0 ? most * 1.1 : 1] };
+	const [time, ...columns] = curves.length ? uPlot.join(curves.map((c) => c.columns)) : [];
+	const upTo = (i) => {
+		const most = Math.max(0, ...(columns[3 * i + 2] || []).filter(has));
+		return { range: () => [0, most > 0 ? most * 1.1 : 1] };
+	};
+	const scales = Object.fromEntries(curves.map((c, i) => [c.series.scale, upTo(i)]));
 	if (overview.plot) overview.plot.destroy();
 	overview.plot = null;
 	if (!curves.length) return;
@@ -30,11 +39,20 @@ function drawOverview() {
 			legend: { show: false },
 			cursor: { show: false },
 			padding: [2, 0, 0, 0],
-			scales: { x: { time: false, range: () => [0, wall] }, cpu: upTo, memory: upTo },
+			scales: { x: { time: false, range: () => [0, wall] }, ...scales },
 			axes: [{ show: false }, { show: false }],
-			series: [{}, ...curves.map((c) => ({ ...c.series, spanGaps: true, points: { show: false } }))],
+			series: [{}, ...curves.map((c) => ({ ...c.series, paths: stepPaths, points: { show: false } }))],
+			hooks: {
+				draw: [
+					(u) =>
+						curves.forEach((c, i) => {
+							const [mean, least, most] = columns.slice(3 * i);
+							fillBand(u, { mean, least, most, colour: c.colour, scale: c.series.scale });
+						}),
+				],
+			},
 		},
-		uPlot.join(curves.map((c) => [c.time, c.values])),
+		[time, ...curves.map((c, i) => columns[3 * i])],
 		place,
 	);
 }

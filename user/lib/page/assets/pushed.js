@@ -47,9 +47,16 @@ function lastBefore(u, series, i) {
 	return i < 0 ? null : i;
 }
 
+// Points of less than a pixel are drawn as their mean.
+const pushedPaths = (sparse) => (u, s, i0, i1) =>
+	(u.data[s].slice(i0, i1 + 1).filter(has).length > u.bbox.width ? stepPaths : sparse)(u, s, i0, i1);
+
 // The curves of a chart over the union of their times; gaps are bridged by lines.
 function pushedKind(chart, i) {
-	const [time, ...columns] = uPlot.join(chart.series.map((s) => [s.time, s.values]));
+	const [time, ...joined] = uPlot.join(
+		chart.series.map((s) => [s.time, s.values, s.least || s.values, s.most || s.values]),
+	);
+	const [columns, least, most] = [0, 1, 2].map((first) => joined.filter((_, k) => k % 3 === first));
 	const curves = chart.series.map((s, k) => ({
 		key: String(k),
 		label: tagsText(s.tags) || visible(chart.field),
@@ -69,11 +76,11 @@ function pushedKind(chart, i) {
 		format: plain,
 		axis: plainAxis,
 		range: plainRange,
-		data: { time, columns, each: Math.max(...chart.series.map((s) => s.each)) },
+		data: { time, columns, least, most, each: Math.max(...chart.series.map((s) => s.each)) },
 		dotAt: lastBefore,
 		draw: (c) => ({
 			points: { show: c.points < 60, size: 4 },
-			paths: c.isBoolean ? uPlot.paths.stepped({ align: 1 }) : undefined,
+			paths: pushedPaths(c.isBoolean ? uPlot.paths.stepped({ align: 1 }) : uPlot.paths.linear()),
 		}),
 	};
 }
@@ -93,7 +100,7 @@ function pushedCharts() {
 	addCharts(kinds);
 	fitCharts("pushed-grid");
 	byId("pushed-thinned").textContent = kinds.some((k) => k.data.each > 1)
-		? "Of each group of neighbouring points the smallest and the largest are drawn: no peak is hidden."
+		? "Of many points, neighbours are drawn as their mean, in a band from the smallest to the largest: no peak is hidden."
 		: "";
 	byId("pushed-rest").textContent = [
 		restText(pushed.left_out, "Not drawn are", "points"),

@@ -122,7 +122,8 @@ function ioTile() {
 
 function processesTile() {
 	const s = summary;
-	const most = Math.max(0, ...(data.charts.processes?.columns.processes || []).filter(has));
+	const alive = data.charts.processes;
+	const most = Math.max(0, ...((alive?.most || alive?.columns)?.processes || []).filter(has));
 	const busiest = [...(s.programs || [])].sort((a, b) => (b.cpu_seconds || 0) - (a.cpu_seconds || 0))[0];
 	const total = s.processes_total,
 		least = Math.max(processes.length, most); // if the run was cut off
