@@ -86,6 +86,107 @@ static void gauges_end_with_the_last_sample_that_found_a_process(void **state)
 	json_decref(d);
 }
 
+/* Twice as many samples as there is room for; every second one has @odd. */
+static json_t *data_of_many(const char *odd, const char *even)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	json_t *d;
+
+	assert_non_null(f);
+	fputs(META, f);
+	for (int i = 0; i < 2 * CHART_ROOM; i++)
+		fprintf(f, "{\"kind\":\"sample\",\"elapsed_seconds\":%d,%s}\n", i + 1,
+			i % 2 ? odd : even);
+	fputs(SUMMARY, f);
+	fclose(f);
+	d = report_data(text);
+	free(text);
+	return d;
+}
+
+static void several_samples_become_their_mean_and_extremes(void **state)
+{
+	json_t *d = data_of_many("\"rss_bytes\":10,\"processes\":2",
+				 "\"rss_bytes\":30,\"processes\":3");
+	json_t *memory = json_object_get(json_object_get(d, "charts"), "memory");
+	json_t *alive = report_column(d, "processes", "processes");
+
+	(void)state;
+	assert_int_equal(json_integer_value(json_object_get(memory, "each")), 2);
+	assert_true(number_at(report_column(d, "memory", "rss_bytes"), 9) == 20);
+	assert_true(number_at(alive, 9) == 2.5);
+	assert_true(number_at(json_object_get(json_object_get(memory, "least"), "rss_bytes"), 9) ==
+		    10);
+	assert_true(number_at(json_object_get(json_object_get(memory, "most"), "rss_bytes"), 9) ==
+		    30);
+	json_decref(d);
+}
+
+static void extremes_of_a_stack_without_a_total_are_those_of_its_sum(void **state)
+{
+	json_t *d = data_of_many("\"wait_pipe_seconds\":5", "\"wait_pipe_seconds\":5");
+	json_t *waits = json_object_get(json_object_get(d, "charts"), "waits");
+
+	(void)state;
+	assert_non_null(json_object_get(json_object_get(waits, "most"), "sum"));
+	assert_null(json_object_get(json_object_get(waits, "columns"), "sum"));
+	json_decref(d);
+}
+
+#define LATE(at, n)                                                                                \
+	"{\"kind\":\"event\",\"time\":1001,\"elapsed_seconds\":" #at                               \
+	",\"event\":\"late_ticks\",\"count\":" #n "}\n"
+
+static const char *missing_text(const json_t *d)
+{
+	return json_string_value(json_object_get(json_object_get(d, "missing"), "text"));
+}
+
+static void missing_samples_are_one_sentence_and_no_events(void **state)
+{
+	json_t *d = report_data("{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"start_time\":1000.5,"
+				"\"interval_seconds\":1}\n" SAMPLE(0, "\"threads\":1") LATE(70, 3)
+					LATE(110, 5) LATE(119, 6) LATE(190, 1)
+						SAMPLE(200, "\"threads\":1") SUMMARY);
+	const json_t *missing = json_object_get(d, "missing");
+
+	(void)state;
+	assert_string_equal(missing_text(d),
+			    "15 of 17 samples are missing, 14 of them between 1 and 2 min");
+	assert_int_equal(json_array_size(json_object_get(d, "events")), 0);
+	assert_null(json_object_get(json_object_get(d, "event_counts"), "late_ticks"));
+	assert_true(number_at(json_object_get(missing, "from"), 1) == 105);
+	assert_true(number_at(json_object_get(missing, "to"), 1) == 110);
+	json_decref(d);
+}
+
+static void many_gaps_are_merged_and_lose_none(void **state)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	json_t *d;
+
+	(void)state;
+	assert_non_null(f);
+	fputs(META SAMPLE(0, "\"threads\":1"), f);
+	for (int i = 0; i < 5000; i++)
+		fprintf(f,
+			"{\"kind\":\"event\",\"time\":1001,\"elapsed_seconds\":%d,"
+			"\"event\":\"late_ticks\",\"count\":2}\n",
+			i);
+	fputs(SUMMARY, f);
+	fclose(f);
+	d = report_data(text);
+	assert_string_equal(missing_text(d), "10,000 of 10,001 samples are missing");
+	assert_in_range(json_array_size(json_object_get(json_object_get(d, "missing"), "counts")),
+			512, 1024);
+	json_decref(d);
+	free(text);
+}
+
 static void charts_share_the_times_that_are_equal(void **state)
 {
 	json_t *d = report_data(META SAMPLE(0, "\"threads\":1") SAMPLE(1, "\"threads\":1") SUMMARY);
@@ -367,6 +468,10 @@ int main(void)
 		cmocka_unit_test(metric_that_was_not_read_is_null_or_absent),
 		cmocka_unit_test(sample_beside_a_tick_makes_no_gap_in_cpu_rates),
 		cmocka_unit_test(gauges_end_with_the_last_sample_that_found_a_process),
+		cmocka_unit_test(several_samples_become_their_mean_and_extremes),
+		cmocka_unit_test(extremes_of_a_stack_without_a_total_are_those_of_its_sum),
+		cmocka_unit_test(missing_samples_are_one_sentence_and_no_events),
+		cmocka_unit_test(many_gaps_are_merged_and_lose_none),
 		cmocka_unit_test(charts_share_the_times_that_are_equal),
 		cmocka_unit_test(few_processes_have_a_column_each_and_one_for_the_rest),
 		cmocka_unit_test(many_processes_are_summed_by_program),

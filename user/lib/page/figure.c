@@ -284,7 +284,9 @@ static int figure_put_panels(FILE *f, const struct report_run *r,
 {
 	size_t nr_marks, at = 0;
 	__cleanup(freep) struct panel_mark *marks = figure_make_marks(r, &nr_marks);
-	struct panel p = { .marks = marks, .nr_marks = nr_marks, .bands = bands };
+	struct panel p = {
+		.marks = marks, .nr_marks = nr_marks, .bands = bands, .missing = &r->missing
+	};
 	struct panel_labels t;
 	int err = marks ? 0 : -ENOMEM;
 

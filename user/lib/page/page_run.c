@@ -212,6 +212,7 @@ void report_close(struct report_run *r)
 	json_decref(r->events);
 	json_decref(r->event_counts);
 	charts_done(&r->charts);
+	missing_done(&r->missing);
 	held_done(&r->held);
 	processes_done(&r->processes);
 	report_spans_done(&r->spans);
@@ -220,14 +221,17 @@ void report_close(struct report_run *r)
 	phase_times_done(&r->times);
 }
 
-/* Keeps the first events of each name, and counts all. */
+/* Keeps the first events of each name, and counts all but those of missing samples. */
 static int report_add_event(struct report_run *r, json_t *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
+	double interval = json_number_value(json_object_get(r->meta, "interval_seconds"));
+	bool is_taken;
+	int err = missing_add(&r->missing, event, interval, &is_taken);
 	json_int_t count;
 
-	if (!name)
-		return 0;
+	if (!name || is_taken)
+		return err;
 	count = json_integer_value(json_object_get(r->event_counts, name)) + 1;
 	if (count == 1 && json_object_size(r->event_counts) >= EVENT_NAMES)
 		return 0;
@@ -458,7 +462,8 @@ int report_write_data(struct report_run *r, const char *name, struct page_data *
 		d->parts |= PAGE_INSTANCES;
 	report_answer_write(r, d);
 	excerpt_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
-	if (json_array_size(r->events))
+	missing_write(&r->missing, r->samples, (double)r->charts.last_elapsed_ns / 1e9, j);
+	if (json_array_size(r->events) || r->missing.samples)
 		d->parts |= PAGE_EVENTS;
 	excerpt_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
 	err = report_write_parts(r, d);

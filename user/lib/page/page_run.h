@@ -7,6 +7,7 @@
 #include "run/stall_state.h"
 #include "page/charts.h"
 #include "page/held.h"
+#include "page/missing.h"
 #include "page/page.h"
 #include "page/processes.h"
 #include "page/series.h"
@@ -21,6 +22,7 @@ struct report_run {
 	json_t *event_counts;   /* object: name -> number, including events not in @events */
 	size_t event_bytes;     /* size of @events */
 	struct report_charts charts;
+	struct report_missing missing; /* not in @events */
 	struct report_held held;
 	struct report_processes processes;
 	struct report_spans spans;

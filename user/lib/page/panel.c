@@ -512,6 +512,24 @@ static struct plot panel_find_plot(const struct panel *p, const struct panel_con
 	return b;
 }
 
+/* Draws a strip below the axis where samples are missing. */
+static void panel_put_missing(FILE *f, const struct panel *p, const struct plot *b)
+{
+	const double per_second = b->width / p->wall;
+
+	if (!p->missing->nr)
+		return;
+	fprintf(f, "<path stroke=\"%s\" stroke-width=\"2\" stroke-linecap=\"butt\" d=\"",
+		colour_light(COLOUR_QUIET));
+	for (size_t i = 0; i < p->missing->nr; i++) {
+		const struct missing_part *part = &p->missing->list[i];
+
+		fprintf(f, "M%.1f %.1fh%.1f", PLOT_LEFT + part->from * per_second, b->bottom + 2,
+			fmax(0.5, (part->to - part->from) * per_second));
+	}
+	fputs("\"/>\n", f);
+}
+
 static void panel_put_bands(FILE *f, const struct panel *p, const struct plot *b)
 {
 	const struct band_place place = { .left = PLOT_LEFT,
@@ -538,6 +556,7 @@ static int panel_put(FILE *f, const struct panel *p, const struct panel_content 
 	axis_draw_values(f, &b, v->curves.spec->unit, top);
 	axis_draw_time(f, &b, p->wall);
 	err = panel_curves_draw(f, &v->curves, &b, p->wall, top);
+	panel_put_missing(f, p, &b);
 	limits_draw(f, v->limits, v->nr_limits, &place);
 	panel_put_marks(f, p, &b);
 	panel_put_point(f, p, &b, top, v->limits, v->nr_limits);

@@ -32,6 +32,7 @@ struct panel {
 	const char *point_text;         /* label of the dot; not owned */
 	const struct panel_mark *marks; /* in time order */
 	size_t nr_marks;
+	const struct report_missing *missing; /* not owned */
 };
 
 /* Draws chart @i. Returns 0 or -ENOMEM. */

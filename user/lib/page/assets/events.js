@@ -42,7 +42,8 @@ function eventDetail(e) {
 }
 
 function events() {
-	const list = timedEvents();
+	const list = [...timedEvents()];
+	if (data.missing) list.push({ at: data.missing.from[0], event: "missing samples", text: data.missing.text });
 	const table = new SortedTable(
 		byId("events-table"),
 		[

@@ -10,6 +10,7 @@ if (data.answer.time_parts?.length) timesBar();
 if (data.phases) phaseBands();
 if (data.events.length) eventFlags();
 charts();
+if (data.missing) missingStrip();
 overviewStrip();
 if (data.spans) spansSection();
 zoomControls();
@@ -24,7 +25,7 @@ afterFirstScreen(() => {
 	if (data.processes.timeline) timeline();
 	programsTable();
 	processesTable();
-	if (data.events.length) events();
+	if (data.events.length || data.missing) events();
 	facts();
 	tips();
 	foldsInPrint();

@@ -145,6 +145,8 @@ function processesTile() {
 	};
 }
 
+const MISSING_SHARE = 0.01; // of the samples; fewer are mentioned, but are no trouble
+
 // Returns what went wrong, the worst first.
 function troubles() {
 	const s = summary,
@@ -156,6 +158,7 @@ function troubles() {
 	if (losses) list.push(`${count(losses)} lost`);
 	else if (!s.complete && !data.running) list.push("incomplete");
 	if (data.unreadable) list.push(`${count(data.unreadable)} lines unreadable`);
+	if (data.missing?.share >= MISSING_SHARE) list.push(`${count(data.missing.samples)} samples missing`);
 	return list;
 }
 
@@ -173,6 +176,7 @@ function troubleTile() {
 		more: [
 			others.join(", ") || null,
 			s.complete ? "complete: nothing was lost" : data.running ? "nothing was lost so far" : null,
+			data.missing && !others.length ? data.missing.text : null,
 			slow.filter(Boolean).join(", "),
 		],
 		isBad: !!worst,
