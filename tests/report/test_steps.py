@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Curves of more samples than there are pixels, of samples that are missing."""
+"""Curves of more samples than there are pixels, of samples that are missing, and of two samples."""
 
 import json
 import subprocess
@@ -83,6 +83,33 @@ class Missing(ReportCase):
         text = self.report(spiky(1000, [late(50, 2)]), "svg").read_text()
         self.assertEqual(text.count('stroke-linecap="butt"'), text.count("<g "))
         self.assertNotIn("late_ticks", text)
+
+
+class Brief(ReportCase):
+    def test_two_samples_are_values_and_no_charts(self):
+        charts, overview, values, _, drawn = self.look_quietly(
+            self.report(synthetic.lines(2, 1)),
+            ("count", {"of": "[data-chart]"}),
+            ("attribute", {"of": "#overview", "name": "hidden"}),
+            ("texts", {"of": "#flat li"}),
+            ("click", {"of": "#flat button"}),
+            ("count", {"of": "[data-chart=cpu] canvas"}),
+        )
+        self.assertEqual((charts, overview, drawn), (0, "", 1))
+        self.assertEqual(values[0], "CPU user 1.25, system 0.25, total 1.5 Draw")
+
+
+class Phone(ReportCase):
+    def test_the_first_screen_has_a_chart(self):
+        _, chart, _, tiles = self.look_quietly(
+            self.report(synthetic.lines(101, 30)),
+            ("viewport", {"width": 390, "height": 844}),
+            ("box", {"of": "[data-chart=cpu]"}),
+            ("screenshot", {"path": str(PICTURES / "phone-first.png"), "full": False}),
+            ("box", {"of": "#figures"}),
+        )
+        self.assertLess(chart["y"] + chart["height"], 844)
+        self.assertGreater(tiles["y"], chart["y"])
 
 
 class Served(ReportCase):

@@ -17,14 +17,27 @@ function timedEvents() {
 function setStage() {
 	for (const kind of chartKinds) {
 		if (!stageNames.includes(kind.name)) Object.assign(kind, { fold: foldChart, isLater: true });
-		else kind.place = "stage-charts";
+		else Object.assign(kind, { place: "stage-charts", fold: isBrief ? foldChart : null });
 		if (kind.name === "memory") {
 			Object.assign(kind, { peaks: memoryPeaks, notes: memoryNotes() });
 			if (data.held) offerHolders(kind);
 		}
 	}
 	const shown = chartKinds.filter((k) => stageNames.includes(k.name) && curvesOf(k).length);
-	for (const kind of shown.slice(0, -1)) kind.isAbove = true;
+	for (const kind of shown.slice(0, -1)) kind.isAbove = !isBrief;
+	if (isBrief) {
+		byId("overview").hidden = byId("charts-help").hidden = true;
+		byId("stage").hidden = !data.phases && !data.spans && !data.events.length;
+	}
+	placeNumbers();
+}
+
+// On a phone the charts come before the tiles.
+function placeNumbers() {
+	const narrow = matchMedia("(max-width: 640px)");
+	const put = () => (narrow.matches ? byId("stage") : byId("notices")).after(byId("numbers"));
+	put();
+	narrow.addEventListener("change", put);
 }
 
 // Returns the share of samples that are missing in each of @width pixels.

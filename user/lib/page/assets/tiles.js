@@ -46,7 +46,7 @@ function spark(name, ...keys) {
 	);
 	const steps = sparkSteps(chart.time, sums);
 	const most = Math.max(0, ...steps.map(([, v]) => v));
-	if (steps.length < 2 || !most) return null;
+	if (steps.length < 3 || !most) return null;
 	const x = (i) => ((i / (SPARK_STEPS - 1)) * SPARK_WIDTH).toFixed(1);
 	const line = steps.map(([i, v]) => `${x(i)} ${(SPARK_HEIGHT - 1 - (v / most) * (SPARK_HEIGHT - 3)).toFixed(1)}`);
 	const area = `M${x(steps[0][0])} ${SPARK_HEIGHT}L${line.join("L")}L${x(steps.at(-1)[0])} ${SPARK_HEIGHT}Z`;
