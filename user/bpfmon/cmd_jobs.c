@@ -74,10 +74,11 @@ static void jobs_help(void)
 	     "sudo)\n"
 	     "and members of the admin group. A job is a cgroup that matches a rule of the agent "
 	     "(a\n"
-	     "service, session, container or batch job), or a run that uses the agent. CORES is "
-	     "the CPU\n"
-	     "use since the previous sample; CPU and SINCE count from when the agent first saw "
-	     "the job.\n");
+	     "service, session, container or batch job), or a run that uses the agent. NAME is "
+	     "that\n"
+	     "of podman, docker, Kubernetes or Slurm, where you may read it. CORES is the CPU use "
+	     "since\n"
+	     "the previous sample; CPU and SINCE count from when the agent first saw the job.\n");
 	options_print(&subcommand_jobs);
 	puts("Exit status: 0: success, 2: usage error, or no agent.");
 }

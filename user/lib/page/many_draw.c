@@ -401,8 +401,8 @@ int many_draw_scatter(FILE *f, const struct many_drawn *m, const struct distribu
 	fprintf(f,
 		"</p>\n<svg viewBox=\"0 0 %.0f %.0f\" role=\"%s\" aria-label=\"%s (to the right) "
 		"and %s (upwards)\">\n",
-		WIDTH, MARGIN + PLANE + 2 * BOTTOM, m->has_points ? "group" : "img", x->key,
-		y->key);
+		WIDTH, MARGIN + PLANE + 2 * BOTTOM,
+		m->has_points || m->failed_end ? "group" : "img", x->key, y->key);
 	bars_put(f, m, 0, x, &above, false);
 	bars_put(f, m, 1, y, &beside, true);
 	if (!m->has_points)
