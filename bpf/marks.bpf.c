@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * The high-water mark of each image that a process runs, and the time at which its memory is freed.
- * The kernel keeps the mark. Writing 5 to /proc/PID/clear_refs resets it, which shows when it is
- * lower than what a drain has read.
+ * The kernel keeps the mark. It is too low, which shows when a drain has read more, after 5 was
+ * written to /proc/PID/clear_refs, and if pages were touched while munmap() freed others: the kernel
+ * notes the size before that call and not the growth during it.
  */
 #include "memory.bpf.h"
 

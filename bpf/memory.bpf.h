@@ -45,7 +45,7 @@ __hidden void peak_note_exec(struct task_struct *task, struct process_entry *p);
 /*
  * Records @now, the marks of the address space of @p, if @p is still the process @serial. @before
  * must be copied from @p before @now was read. Returns the largest size seen so far: more than in
- * @now if the kernel's mark was reset, which is noted in the record.
+ * @now if the kernel's mark is too low, which is noted in the record.
  */
 __hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_marks *before,
 		       const struct seen_marks *now);

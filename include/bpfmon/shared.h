@@ -155,7 +155,7 @@ struct process_record {
 	__u32 pid; /* in the collector's PID namespace; 0 if not visible there */
 	__u32 ns_pid, ppid, uid;
 	__u32 tgid;      /* in the initial PID namespace */
-	__u16 mark_fell; /* 1 if the kernel's mark was reset: peak and bound are too low */
+	__u16 mark_fell; /* 1 if the kernel's mark is too low, and so are peak and bound */
 	__u16 state; /* when its account was closed: STATE_READ | __state | exit_state; else 0 */
 	__u32 wait_status; /* as returned by wait(2) */
 	__u32 threads_total;

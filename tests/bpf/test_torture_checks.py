@@ -136,6 +136,13 @@ class Checks(unittest.TestCase):
         del self.line("summary")["rss_peak_upper_bytes"]
         self.assert_finds("upper_bound")
 
+    def test_an_upper_bound_is_absent_if_memory_was_freed_as_more_was_touched(self):
+        del self.line("summary")["rss_peak_upper_bytes"]
+        for begun, is_right in (124, True), (131, False):  # it touches until 130
+            freed = f"{ms(begun)} 2 2.0 change 3 a {-40 * MIB} {-40 * MIB}\n{ms(begun + 2)} 2 2.0 changed 3\n"
+            self.log = Log("".join(f"{ns} {rest}\n" for ns, rest in LOG) + freed)
+            self.assertEqual("upper_bound" not in {name for name, _text in self.found()}, is_right, begun)
+
     def test_a_lower_bound_that_is_too_high(self):
         self.line("summary")["rss_peak_bytes"] = 380 * MIB
         self.assert_finds("lower_bound", "exact_peak")

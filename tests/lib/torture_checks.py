@@ -65,10 +65,10 @@ def shared_bounds(log, first, last):
 
 
 def upper_bound(said, log):
-    """It is not below the lower bound of their sum. Absent where a process reset its marks."""
+    """It is not below the lower bound of their sum. Absent where the kernel's mark of a process may be too low."""
     if "rss_peak_upper_bytes" not in said.summary:
-        if not any(p.resets for p in log.processes.values()):
-            yield "rss_peak_upper_bytes is absent, though no process reset its marks"
+        if not any(p.resets for p in log.processes.values()) and not any(s.freed_as_it_grew() for s in log.spaces.values()):
+            yield "rss_peak_upper_bytes is absent, though no process reset its marks or grew as it freed memory"
         return
     if any(p.resets for p in log.processes.values()):
         return  # memory that came and went between two samples cannot be known

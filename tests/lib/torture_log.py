@@ -126,6 +126,13 @@ class Space:
         least = max(0, min(self.lower[kind].within(first, last)))
         return least, max(self.upper[kind].within(first, last)) + self.base(kind)
 
+    def freed_as_it_grew(self):
+        """Whether pages were freed while others were touched: the kernel's mark lacks the growth in that time."""
+        changes = [(least, most, begun, ended) for _kind, least, most, begun, ended in self.changes.values()]
+        freed = [(begun, ended) for least, _most, begun, ended in changes if least < 0]
+        grew = [(begun, ended) for _least, most, begun, ended in changes if most > 0]
+        return any(a[0] < b[1] and b[0] < a[1] for a in freed for b in grew if a != b)
+
     def base(self, kind):
         """The constant allowance."""
         anon = ANON_BASE_BYTES + self.extra_bytes

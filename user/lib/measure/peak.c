@@ -15,7 +15,7 @@
  * time when its memory had been freed: the hook `exit_mmap` for its last task, else its free event.
  * A sweep over these intervals finds the largest sum of those that overlap. Processes that share an
  * address space count once, with their largest mark. A process that a drain missed although it was
- * alive is added to the earlier intervals. If a mark was reset there is no upper bound.
+ * alive is added to the earlier intervals. If a mark is too low there is no upper bound.
  */
 
 static void holdings_put(struct memory_bound *b, struct holdings *to, const struct holding *h)

@@ -36,7 +36,7 @@ struct memory_bound {
 	uint64_t last_pages; /* largest sum in the previous interval */
 	uint64_t peak_pages;
 	bool is_unknown; /* an allocation failed: no bound */
-	bool mark_fell;  /* a high-water mark was reset: no bound */
+	bool mark_fell;  /* a high-water mark is too low: no bound */
 };
 
 /* Adds a process that has ended and been freed in this interval. */
