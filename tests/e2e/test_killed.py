@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """SIGKILL for any process of bpfmon, at any moment: the command's fate is its own."""
 
+import contextlib
 import os
 import pathlib
 import signal
@@ -237,9 +238,11 @@ class OutOfMemory(Run):
         return int(dict(line.split() for line in text.splitlines())["oom_kill"])
 
     def run_out_of_memory(self, victim, before=0):
-        """Until the kernel has killed the one that is the likeliest, and perhaps the program that fills the memory, too.
+        """Until the kernel has killed the only one that it may, and perhaps the program that fills the memory, too.
         Returns a pattern of what bpfmon says: it counts when it learns of the end of the first."""
-        pathlib.Path(f"/proc/{victim}/oom_score_adj").write_text("1000")
+        for pid in (self.group / "cgroup.procs").read_text().split():
+            with contextlib.suppress(OSError):  # a process of the command that has ended
+                pathlib.Path(f"/proc/{pid}/oom_score_adj").write_text("1000" if pid == str(victim) else "-1000")
         file = f"/dev/shm/bpfmon-test-{os.getpid()}"
         self.addCleanup(subprocess.run, ["rm", "-f", file], check=True)
         limit, usage = (self.group / f"memory.{name}_in_bytes" for name in ("limit", "usage"))

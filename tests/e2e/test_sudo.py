@@ -177,13 +177,14 @@ class User(SudoCase):
 
     def test_the_command_of_another_user_has_no_capability_and_gets_signals(self):
         heard = self.theirs / "heard"
-        live = self.live([truth("sigreport"), str(heard), "1"], ["-q", "--user=nobody"])
+        live = self.live([truth("sigreport"), str(heard), "600"], ["-q", "--user=nobody"])
         wait_for(heard.exists, "the command's readiness")
         _, _, command = live.roles()
         self.assertEqual(int(status_of(command)["CapPrm"], 16), 0)
         self.assertEqual(status_of(command)["Uid"].split(), [str(NOBODY)] * 4)
         live.process.terminate()
         wait_for(lambda: heard.read_text() == "TERM\n", "the command to hear TERM")
+        heard.with_suffix(".end").touch()
         run = live.finish()
         self.assertEqual(run.code, 7)
         self.assertEqual(run.processes[0]["uid"], NOBODY)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Appends the name of each INT, TERM, HUP, USR1 and USR2 it receives to FILE, a line each, and ends
- * after SECS seconds with 7. Prints READY on stdout first; once FILE exists no signal is lost.
+ * after SECS seconds, or once FILE.end exists, with 7. Prints READY on stdout first; once FILE exists no signal is lost.
  * Usage: sigreport FILE SECS
  */
 #include "truth.h"
@@ -30,12 +30,14 @@ static void signal_report(int sig)
 int main(int argc, char **argv)
 {
 	struct sigaction act = {.sa_handler = signal_report, .sa_flags = SA_RESTART};
+	char end[4096];
 	sigset_t set;
-	double secs;
+	int64_t until;
 
 	if (argc != 3)
 		truth_usage("sigreport FILE SECS");
-	secs = truth_number(argv[2]);
+	until = clock_ns(CLOCK_MONOTONIC) + (int64_t)(truth_number(argv[2]) * 1e9);
+	snprintf(end, sizeof(end), "%s.end", argv[1]);
 	sigfillset(&act.sa_mask);
 	sigprocmask(SIG_BLOCK, &act.sa_mask, NULL);
 	for (size_t i = 0; i < KNOWN; i++)
@@ -47,6 +49,7 @@ int main(int argc, char **argv)
 	sigemptyset(&set);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	dprintf(1, "READY\n");
-	sleep_seconds(secs);
+	while (clock_ns(CLOCK_MONOTONIC) < until && access(end, F_OK))
+		sleep_seconds(0.02);
 	return 7;
 }
