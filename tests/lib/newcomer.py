@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """An ordinary user, who may call sudo, with a folder and a PATH of its own."""
 
+import fcntl
 import os
 import pathlib
 import subprocess
@@ -8,6 +9,7 @@ import subprocess
 from lib.bpfmon import Case
 
 NOBODY = 65534
+LOCK = pathlib.Path("/run/lock/bpfmon-test-sudo")  # the user has one PATH for sudo on the whole machine
 
 
 class NewcomerCase(Case):
@@ -26,6 +28,8 @@ class NewcomerCase(Case):
 
     def allow_sudo(self):
         """nobody has no home in /etc/passwd, so sudo passes on where its files are."""
+        lock = self.enterContext(LOCK.open("w"))
+        fcntl.flock(lock, fcntl.LOCK_EX)
         rules = pathlib.Path(f"/etc/sudoers.d/bpfmon-test-{os.getpid()}")
         self.addCleanup(rules.unlink, missing_ok=True)
         rules.touch(mode=0o440)
