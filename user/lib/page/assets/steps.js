@@ -9,8 +9,8 @@ const TOTAL_ALPHA = 0.14;
 const SIMILAR = 15; // pixels
 
 // Returns the steps of the rows @i0 to @i1, with x in pixels of the canvas. Values of null are gaps; undefined is no
-// row of this curve. @samples returns the number of samples of a row.
-function stepsOf(u, mean, i0, i1, { least = mean, most = mean, samples = () => 1 }) {
+// row of this curve.
+function stepsOf(u, mean, i0, i1, least = mean, most = mean) {
 	const [time] = u.data,
 		{ min, max } = u.scales.x;
 	const xOf = (i) => u.bbox.left + ((time[i] - min) / (max - min)) * u.bbox.width;
@@ -31,19 +31,26 @@ function stepsOf(u, mean, i0, i1, { least = mean, most = mean, samples = () => 1
 			last.weight += weight;
 			last.least = Math.min(last.least, least[i] ?? mean[i]);
 			last.most = Math.max(last.most, most[i] ?? mean[i]);
-			last.samples += samples(i);
+			last.row = i;
 			last.end = x;
 		} else {
 			const values = { mean: mean[i], least: least[i] ?? mean[i], most: most[i] ?? mean[i] };
-			last = { x: from, end: x, ...values, weight, samples: samples(i), isApart: !last };
+			last = { x: from, end: x, ...values, weight, first: i, row: i, isApart: !last };
 			steps.push(last);
 		}
 	}
 	return steps;
 }
 
+// Returns true if a step has less than a pixel per sample. @samples returns the number of samples of a row.
+function isDense(step, samples) {
+	let all = 0;
+	for (let i = step.first; i <= step.row; i++) all += samples(i);
+	return step.end - step.x < all;
+}
+
 // Builds the paths of a curve, as uPlot needs them.
-function stepPaths(u, index, i0, i1, samples) {
+function stepPaths(u, index, i0, i1, samples = () => 1) {
 	const { scale } = u.series[index];
 	const stroke = new Path2D(),
 		fill = new Path2D(),
@@ -51,14 +58,14 @@ function stepPaths(u, index, i0, i1, samples) {
 	let end = null,
 		before = zero;
 	const close = () => has(end) && fill.lineTo(end, zero);
-	for (const step of stepsOf(u, u.data[index], i0, i1, { samples })) {
+	for (const step of stepsOf(u, u.data[index], i0, i1)) {
 		const y = u.valToPos(step.mean, scale, true);
 		if (step.isApart) {
 			close();
 			fill.moveTo(step.x, zero);
 		}
 		const isFar = Math.abs(y - before) > SIMILAR * devicePixelRatio;
-		if (step.isApart || (isFar && step.end - step.x < step.samples)) stroke.moveTo(step.x, y);
+		if (step.isApart || (isFar && isDense(step, samples))) stroke.moveTo(step.x, y);
 		before = y;
 		for (const path of [stroke, fill]) {
 			path.lineTo(step.x, y);
@@ -78,14 +85,14 @@ function fillBand(u, { mean, least, most, colour, scale = "y" }) {
 	ctx.beginPath();
 	ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
 	ctx.clip();
-	ctx.beginPath();
-	for (const s of stepsOf(u, mean, Math.max(0, from - 1), Math.min(mean.length - 1, to + 1), { least, most })) {
-		const top = u.valToPos(s.most, scale, true);
-		ctx.rect(s.x, top, s.end - s.x, u.valToPos(s.least, scale, true) - top);
-	}
 	ctx.globalAlpha = colour ? BAND_ALPHA : TOTAL_ALPHA;
 	ctx.fillStyle = ink.series[colour];
-	ctx.fill();
+	for (const s of stepsOf(u, mean, Math.max(0, from - 1), Math.min(mean.length - 1, to + 1), least, most)) {
+		const top = u.valToPos(s.most, scale, true),
+			height = u.valToPos(s.least, scale, true) - top;
+		const x = Math.round(s.x); // whole pixels, as neighbours must neither overlap nor leave a gap
+		if (height > 0) ctx.fillRect(x, top, Math.round(s.end) - x, height);
+	}
 	ctx.restore();
 }
 
