@@ -70,7 +70,7 @@ class Missing(ReportCase):
             ("screenshot", {"path": str(PICTURES / "missing.png")}),
         )
         self.assertEqual(strip, f"{said}.")
-        self.assertEqual([row.split("\t")[1:] for row in rows], [["missing samples", said]])
+        self.assertEqual([row.split("\t")[1:] for row in rows], [["missing samples", f"{said}: bpfmon did not get a CPU in time"]])
         self.assertEqual([tile.split("\n")[:2] for tile in trouble], [["Trouble", "466 samples missing"]])
         self.assertEqual(flags, 0)
 

@@ -190,6 +190,7 @@ static void hard_summary(struct summary *s)
 	sample_set(&s->total, M_cpu, 15500000000);
 	s->wall_ns = 10000000000;
 	s->late_ticks = 3;
+	s->samples = 97;
 	s->drains = 1;
 	summary_finish(s);
 }

@@ -306,13 +306,14 @@ static void summary_put_trouble(FILE *f, const struct summary *s)
 }
 
 /* Late ticks lose no totals: the next sample has what happened meanwhile. */
-static void summary_put_skipped(FILE *f, const struct summary *s)
+static void summary_put_missing(FILE *f, const struct summary *s)
 {
-	char a[FORMAT_BYTES];
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	if (s->late_ticks)
-		fprintf(f, "  samples     %s skipped: bpfmon did not get a CPU in time\n",
-			format_count(a, s->late_ticks));
+		fprintf(f, "  samples     %s of %s are missing: bpfmon did not get a CPU in time\n",
+			format_count(a, s->late_ticks),
+			format_count(b, s->samples + s->late_ticks));
 }
 
 static void summary_put_saved(FILE *f, const struct summary *s)
@@ -335,7 +336,7 @@ static void summary_put_foot(FILE *f, const struct summary *s, const struct summ
 		summary_put_completeness(f, s);
 		fputc('\n', f);
 	}
-	summary_put_skipped(f, s);
+	summary_put_missing(f, s);
 	if (s->is_attached && !s->by_cgroup && !v->is_of_job)
 		fputs("  note        descendants whose parent had ended before are not found\n", f);
 	if (summary_is_from_collector(s))

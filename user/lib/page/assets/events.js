@@ -43,7 +43,12 @@ function eventDetail(e) {
 
 function events() {
 	const list = [...timedEvents()];
-	if (data.missing) list.push({ at: data.missing.from[0], event: "missing samples", text: data.missing.text });
+	if (data.missing)
+		list.push({
+			at: data.missing.from[0],
+			event: "missing samples",
+			text: `${data.missing.text}: bpfmon did not get a CPU in time`,
+		});
 	const table = new SortedTable(
 		byId("events-table"),
 		[
