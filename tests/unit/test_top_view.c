@@ -8,6 +8,7 @@
 
 #include "golden.h"
 
+#include "top/saved.h"
 #include "top/view.h"
 
 #define RECORDED "tests/data/top/run.jsonl"
@@ -37,7 +38,7 @@ static int shown_make(void **state)
 
 	setenv("TZ", "UTC", 1);
 	model_init(&s->model);
-	view_init(&s->view, &s->model);
+	view_init(&s->view, &s->model, NULL);
 	s->screen.is_utf8 = true;
 	assert_non_null(text);
 	lines_take(&s->model, text, SIZE_MAX);
@@ -237,11 +238,148 @@ static void run_without_its_end_is_one_that_goes_on(void **state)
 
 	view_done(&s->view);
 	model_done(&s->model);
-	view_init(&s->view, &s->model);
+	view_init(&s->view, &s->model, NULL);
 	lines_take(&s->model, text, 20);
 	free(text);
 	assert_shows(s, "running, ");
 	assert_shows(s, "live");
+}
+
+static void mouse_click(struct shown *s, int x, int y)
+{
+	s->view.mouse_x = x;
+	s->view.mouse_y = y;
+	assert_int_equal(view_key(&s->view, KEY_OF_CLICK), VIEW_GOES_ON);
+}
+
+/* The head has five rows, then the titles: PID in columns 0 to 6, CPU% after it. */
+static void click_selects_a_row_and_opens_it_and_sorts_by_a_title(void **state)
+{
+	struct shown *s = *state;
+	struct row_key selected;
+
+	view_go_to_start(s);
+	free(screen_draw(s, 120, 40));
+	mouse_click(s, 40, 8);
+	assert_int_equal(s->view.at, 2);
+	assert_int_equal(s->view.mode, VIEW_TABLE);
+	selected = s->view.selected;
+	mouse_click(s, 40, 8);
+	assert_int_equal(s->view.mode, VIEW_TASK);
+	view_key(&s->view, KEY_OF_ESCAPE);
+	mouse_click(s, 3, 5);
+	assert_int_equal(s->view.choice.sort, COLUMN_PID);
+	assert_false(s->view.choice.is_reversed);
+	mouse_click(s, 3, 5);
+	assert_true(s->view.choice.is_reversed);
+	mouse_click(s, 10, 5);
+	assert_int_equal(s->view.choice.sort, COLUMN_CPU);
+	assert_false(s->view.choice.is_reversed);
+	/* outside of the table nothing changes */
+	mouse_click(s, 3, 0);
+	mouse_click(s, 3, 39);
+	assert_int_equal(s->view.choice.sort, COLUMN_CPU);
+	assert_true(row_key_is(&s->view.selected, &selected));
+}
+
+static void wheel_moves_by_rows_and_scrolls_pages(void **state)
+{
+	struct shown *s = *state;
+
+	view_go_to_start(s);
+	free(screen_draw(s, 120, 40));
+	view_key(&s->view, KEY_OF_WHEEL_DOWN);
+	assert_int_equal(s->view.at, WHEEL_ROWS);
+	view_key(&s->view, KEY_OF_WHEEL_UP);
+	assert_int_equal(s->view.at, 0);
+	keys_press(s, "?");
+	view_key(&s->view, KEY_OF_WHEEL_DOWN);
+	assert_int_equal(s->view.scroll, WHEEL_ROWS);
+}
+
+static void long_arguments_are_moved_up_to_their_end(void **state)
+{
+	struct shown *s = *state;
+	char *before, *text;
+
+	view_go_to_start(s);
+	before = screen_draw(s, 80, 24);
+	assert_null(strstr(before, "do :; done"));
+	view_key(&s->view, KEY_OF_SHIFT_RIGHT);
+	text = screen_draw(s, 80, 24);
+	assert_non_null(strstr(text, "\u2514\u2500"));
+	assert_string_not_equal(before, text);
+	free(text);
+	for (int i = 0; i < 100; i++) {
+		view_key(&s->view, KEY_OF_SHIFT_RIGHT);
+		free(screen_draw(s, 80, 24));
+	}
+	assert_in_range(s->view.shift, 1, 200);
+	for (int i = 0; i < 100; i++)
+		keys_press(s, "H");
+	text = screen_draw(s, 80, 24);
+	assert_string_equal(before, text);
+	free(text);
+	free(before);
+}
+
+static void stall_is_shown_with_the_holder_first(void **state)
+{
+	struct shown *s = *state;
+	struct line line = { 0 };
+	char text[512], *screen;
+
+	view_done(&s->view);
+	model_done(&s->model);
+	view_init(&s->view, &s->model, NULL);
+	screen = file_read(RECORDED);
+	lines_take(&s->model, screen, 20);
+	free(screen);
+	snprintf(text, sizeof(text),
+		 "{\"kind\":\"event\",\"time\":1795395575.4,\"event\":\"stalled\","
+		 "\"since_time\":1795395575.2,\"reason\":\"2147 flock waits for a lock (flock) "
+		 "on /tmp/a folder with a long name/lock, held by 2148 sleep\"}");
+	assert_int_equal(line_read_quick(&line, text, strlen(text)), 0);
+	assert_int_equal(model_take(&s->model, &line), 0);
+	line_done(&line);
+	s->model.stall_at_ns = 0;
+	assert_golden_screen(s, "top_stalled.txt", 80, 24);
+	assert_shows(s, "s: held by 2148 sleep\n");
+}
+
+static void choice_of_columns_is_saved_and_read_again(void **state)
+{
+	char text[] = "# a comment\ncolumns = PID,+RSS,nonsense,COMMAND\nsort = RSS\n"
+		      "reverse = yes\nflat = no\nrubbish\nsort = WAITS FOR\n";
+	struct shown *s = *state;
+	struct saved saved, again;
+
+	saved_init(&saved);
+	assert_false(saved.columns[0] >> COLUMN_USER & 1);
+	assert_true(saved.columns[1] >> COLUMN_USER & saved.columns[1] >> COLUMN_JOB & 1);
+	saved_parse(&saved, text);
+	assert_int_equal(saved.columns[0],
+			 1U << COLUMN_PID | 1U << COLUMN_SUM_RSS | 1U << COLUMN_COMMAND);
+	assert_int_equal(saved.sort, COLUMN_RSS);
+	assert_true(saved.is_reversed);
+	view_done(&s->view);
+	view_init(&s->view, &s->model, &saved);
+	assert_shows(s, "    PID   +RSS COMMAND");
+	view_save(&s->view, &again);
+	assert_true(saved_is(&saved, &again));
+	keys_press(s, "t");
+	view_save(&s->view, &again);
+	assert_false(saved_is(&saved, &again));
+}
+
+static void load_has_a_colour(void **state)
+{
+	(void)state;
+	assert_int_equal(load_style(0), STYLE_DIM);
+	assert_int_equal(load_style(0.01), STYLE_PLAIN);
+	assert_int_equal(load_style(0.3), STYLE_CPU);
+	assert_int_equal(load_style(0.7), STYLE_WARN);
+	assert_int_equal(load_style(1), STYLE_HOT);
 }
 
 static void steering_bytes_and_wide_characters_are_measured_and_harmless(void **state)
@@ -281,6 +419,12 @@ int main(void)
 		TEST(arrows_go_through_time_and_back_to_the_end),
 		TEST(flat_list_has_no_branches),
 		TEST(run_without_its_end_is_one_that_goes_on),
+		TEST(click_selects_a_row_and_opens_it_and_sorts_by_a_title),
+		TEST(wheel_moves_by_rows_and_scrolls_pages),
+		TEST(long_arguments_are_moved_up_to_their_end),
+		TEST(stall_is_shown_with_the_holder_first),
+		TEST(choice_of_columns_is_saved_and_read_again),
+		TEST(load_has_a_colour),
 		TEST(steering_bytes_and_wide_characters_are_measured_and_harmless),
 	};
 

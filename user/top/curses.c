@@ -17,11 +17,16 @@
 
 #define ESCAPE_MS 25
 #define ESCAPE 27
+/* a press and its release that arrive together are a click */
+#define CLICKS (BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON1_TRIPLE_CLICKED)
 
 static SCREEN *terminal;
 static FILE *keys;
 static attr_t looks[NR_STYLES]; /* attributes, without the colour pair */
 static short pairs[NR_STYLES];
+static struct {
+	int x, y;
+} mouse;
 static struct screen shown; /* last state of the terminal */
 
 /* Colours that are readable on light and dark backgrounds; -1 is the default of the terminal. */
@@ -40,6 +45,7 @@ static const struct {
 	[STYLE_WARN] = { A_BOLD, 0, COLOR_YELLOW, -1, 172, -1 },
 	[STYLE_ALARM] = { A_BOLD, A_BOLD, COLOR_RED, -1, 160, -1 },
 	[STYLE_CPU] = { 0, 0, COLOR_GREEN, -1, 71, -1 },
+	[STYLE_HOT] = { A_BOLD, 0, COLOR_RED, -1, 167, -1 },
 	[STYLE_MEMORY] = { 0, 0, COLOR_CYAN, -1, 68, -1 },
 	[STYLE_IO] = { 0, 0, COLOR_MAGENTA, -1, 173, -1 },
 	[STYLE_SPAN] = { A_BOLD, 0, COLOR_MAGENTA, -1, 133, -1 },
@@ -102,6 +108,9 @@ int curses_open(int keys_fd, char *why, size_t size)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	curs_set(0);
+	/* all of them, because getch() would wait for a key after an event that is masked out */
+	mousemask(ALL_MOUSE_EVENTS, NULL);
+	mouseinterval(0); /* a click is a press: nothing waits for a second one */
 	curses_choose_colours();
 	return 0;
 }
@@ -123,19 +132,48 @@ void curses_size(int *width, int *height)
 	getmaxyx(stdscr, *height, *width);
 }
 
+static int curses_key_of_mouse(void)
+{
+	MEVENT event;
+
+	if (getmouse(&event) != OK)
+		return KEY_OF_NONE;
+	mouse.x = event.x;
+	mouse.y = event.y;
+	return event.bstate & CLICKS            ? KEY_OF_CLICK
+	       : event.bstate & BUTTON4_PRESSED ? KEY_OF_WHEEL_UP
+	       : event.bstate & BUTTON5_PRESSED ? KEY_OF_WHEEL_DOWN
+						: KEY_OF_NONE;
+}
+
+void curses_mouse(int *x, int *y)
+{
+	*x = mouse.x;
+	*y = mouse.y;
+}
+
 static int curses_key_translate(wint_t c)
 {
 	static const struct {
 		int of_curses, key;
 	} keys_of[] = {
-		{ KEY_UP, KEY_OF_UP },         { KEY_DOWN, KEY_OF_DOWN },
-		{ KEY_LEFT, KEY_OF_LEFT },     { KEY_RIGHT, KEY_OF_RIGHT },
-		{ KEY_PPAGE, KEY_OF_PAGE_UP }, { KEY_NPAGE, KEY_OF_PAGE_DOWN },
-		{ KEY_HOME, KEY_OF_HOME },     { KEY_END, KEY_OF_END },
-		{ KEY_ENTER, KEY_OF_ENTER },   { KEY_BACKSPACE, KEY_OF_BACKSPACE },
+		{ KEY_UP, KEY_OF_UP },
+		{ KEY_DOWN, KEY_OF_DOWN },
+		{ KEY_LEFT, KEY_OF_LEFT },
+		{ KEY_RIGHT, KEY_OF_RIGHT },
+		{ KEY_PPAGE, KEY_OF_PAGE_UP },
+		{ KEY_NPAGE, KEY_OF_PAGE_DOWN },
+		{ KEY_HOME, KEY_OF_HOME },
+		{ KEY_END, KEY_OF_END },
+		{ KEY_ENTER, KEY_OF_ENTER },
+		{ KEY_BACKSPACE, KEY_OF_BACKSPACE },
 		{ KEY_RESIZE, KEY_OF_RESIZE },
+		{ KEY_SLEFT, KEY_OF_SHIFT_LEFT },
+		{ KEY_SRIGHT, KEY_OF_SHIFT_RIGHT },
 	};
 
+	if (c == KEY_MOUSE)
+		return curses_key_of_mouse();
 	for (size_t i = 0; i < sizeof(keys_of) / sizeof(*keys_of); i++)
 		if ((wint_t)keys_of[i].of_curses == c)
 			return keys_of[i].key;

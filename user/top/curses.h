@@ -18,6 +18,8 @@ void curses_close(void);
 void curses_size(int *width, int *height);
 /* Returns the next key, of enum view_key or a character, or 0 if none is waiting. */
 int curses_key(void);
+/* Stores the cell of the last key of the mouse. */
+void curses_mouse(int *x, int *y);
 /* Shows the cells that changed since the last call, or @all. */
 void curses_show(const struct screen *s, bool all);
 

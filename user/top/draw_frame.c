@@ -15,21 +15,20 @@
 #define VALUE_COLUMNS 34
 #define RECENT_NOTE_NS 60000000000LL
 
-void draw_curve(struct screen *s, int x, int y, int columns_, const double *values, int nr,
-		double most, int cursor, enum style style)
+void draw_curve(struct screen *s, int x, int y, int columns_, const struct curve *c)
 {
-	int first = x + (columns_ > nr ? columns_ - nr : 0);
+	int first = x + (columns_ > c->nr ? columns_ - c->nr : 0);
 
-	for (int i = 0; i < nr && i < columns_; i++) {
-		double part = most > 0 ? values[i] / most * 8 : 0;
+	for (int i = 0; i < c->nr && i < columns_; i++) {
+		double part = c->most > 0 ? c->values[i] / c->most * 8 : 0;
+		enum style style = c->full > 0 ? load_style(c->values[i] / c->full) : c->style;
 		int eighths = part > 8 ? 8 : (int)part;
 
 		/* keep any value above 0 visible */
-		if (!eighths && values[i] > 0)
+		if (!eighths && c->values[i] > 0)
 			eighths = 1;
-		screen_bar(s, first + i, y, eighths, style);
-		if (i == cursor)
-			screen_paint(s, first + i, y, 1, STYLE_SELECTED);
+		screen_bar(s, first + i, y, eighths,
+			   style == STYLE_WARN || style == STYLE_HOT ? style : c->style);
 	}
 }
 
@@ -53,50 +52,66 @@ static double moment_value(const struct model *m, size_t i, enum head_curve curv
 	return bytes > 0 && seconds > 0 ? bytes / seconds : 0;
 }
 
+/* While a run is followed, a wide terminal shows at least so many moments, in wider bars. */
+#define LEAST_MOMENTS 60
+
 /*
  * Stores the range of moments behind column @i of a curve, and the number *@nr of columns. While a
- * run is followed these are the latest moments, otherwise all of them.
+ * run is followed these are the latest moments, otherwise all of them, in all columns.
  */
 static void curve_part(const struct view *v, int columns_, int i, size_t *from, size_t *to, int *nr)
 {
-	size_t all = v->model->nr_moments, first = 0;
+	size_t all = v->model->nr_moments, each = (size_t)columns_ / LEAST_MOMENTS, shown;
 
-	*nr = all < (size_t)columns_ ? (int)all : columns_;
+	*nr = all ? columns_ : 0;
 	if (v->is_following && !v->model->has_summary) {
-		first = all - (size_t)*nr;
-		*from = first + (size_t)i;
+		each = each ? each : 1;
+		shown = all < (size_t)columns_ / each ? all : (size_t)columns_ / each;
+		*nr = (int)(shown * each);
+		*from = all - shown + (size_t)i / each;
 		*to = *from + 1;
 		return;
 	}
 	*from = *nr ? (size_t)i * all / (size_t)*nr : 0;
 	*to = *nr ? ((size_t)i + 1) * all / (size_t)*nr : 0;
+	if (*to == *from)
+		++*to;
 }
 
-static void head_curve_draw(const struct view *v, struct screen *s, int x, int y, int columns_,
-			    enum head_curve curve, double least, enum style style)
+static double moments_most(const struct model *m, size_t from, size_t to, enum head_curve curve)
 {
-	double values[MOST_CURVE], most = least;
-	size_t moment = model_moment_at(v->model, v->at_ns), from, to;
-	int nr = 0, cursor = -1;
+	double most = 0;
 
-	if (columns_ > MOST_CURVE)
-		columns_ = MOST_CURVE;
-	curve_part(v, columns_, 0, &from, &to, &nr);
-	for (int i = 0; i < nr; i++) {
-		curve_part(v, columns_, i, &from, &to, &nr);
-		values[i] = 0;
-		for (size_t at = from; at < to; at++) {
-			double value = moment_value(v->model, at, curve);
+	for (size_t at = from; at < to; at++) {
+		double value = moment_value(m, at, curve);
 
-			if (value > values[i])
-				values[i] = value;
-		}
-		if (!v->is_following && moment >= from && moment < to)
-			cursor = i;
-		if (values[i] > most)
-			most = values[i];
+		most = value > most ? value : most;
 	}
-	draw_curve(s, x, y, columns_, values, nr, most, cursor, style);
+	return most;
+}
+
+static void head_curve_draw(const struct view *v, struct screen *s, int y, int x,
+			    enum head_curve curve, double full, enum style style)
+{
+	size_t moment = model_moment_at(v->model, v->at_ns), from, to;
+	double values[MOST_CURVE];
+	struct curve c = { .values = values, .most = 1, .full = full, .style = style };
+	int columns_ = s->width - x < MOST_CURVE ? s->width - x : MOST_CURVE;
+
+	if (columns_ < 1)
+		return;
+	curve_part(v, columns_, 0, &from, &to, &c.nr);
+	for (int i = 0; i < c.nr; i++) {
+		curve_part(v, columns_, i, &from, &to, &c.nr);
+		values[i] = moments_most(v->model, from, to, curve);
+		c.most = values[i] > c.most ? values[i] : c.most;
+	}
+	draw_curve(s, x, y, columns_, &c);
+	for (int i = 0; !v->is_following && i < c.nr; i++) {
+		curve_part(v, columns_, i, &from, &to, &c.nr);
+		if (moment >= from && moment < to)
+			screen_paint(s, x + columns_ - c.nr + i, y, 1, STYLE_SELECTED);
+	}
 }
 
 static double cores_limit(const struct model *m)
@@ -128,14 +143,18 @@ static void head_cores(const struct view *v, struct screen *s, int y, int values
 	double now = at == SIZE_MAX ? 0 : moment_value(v->model, at, HEAD_CORES);
 	double limit = cores_limit(v->model);
 	char time[FORMAT_BYTES], of[40] = "";
-	int x = LABEL_COLUMNS + values + 1;
+	int x = LABEL_COLUMNS + values + 1, used;
+	enum style style;
 
 	if (limit > 0)
 		snprintf(of, sizeof(of), " of %.4g", limit);
 	duration_short(time, sizeof(time), v->scene.run.value[MEASURE_CPU]);
+	style = limit > 0 ? load_style(now / limit) : STYLE_CPU;
 	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_CPU, "cores");
-	screen_printf(s, LABEL_COLUMNS, y, values, STYLE_PLAIN, "%.2f%s   %s CPU", now, of, time);
-	head_curve_draw(v, s, x, y, s->width - x, HEAD_CORES, 1, STYLE_CPU);
+	used = screen_printf(s, LABEL_COLUMNS, y, values, style, "%.2f", now);
+	screen_printf(s, LABEL_COLUMNS + used, y, values - used, STYLE_PLAIN, "%s   %s CPU", of,
+		      time);
+	head_curve_draw(v, s, y, x, HEAD_CORES, limit, STYLE_CPU);
 }
 
 static void head_memory(const struct view *v, struct screen *s, int y, int values)
@@ -148,7 +167,7 @@ static void head_memory(const struct view *v, struct screen *s, int y, int value
 		snprintf(of, sizeof(of), " of %s", format_bytes(limit, memory_limit(v->model)));
 	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_MEMORY, "memory");
 	screen_printf(s, LABEL_COLUMNS, y, values, STYLE_PLAIN, "%s%s", now, of);
-	head_curve_draw(v, s, x, y, s->width - x, HEAD_MEMORY, 1, STYLE_MEMORY);
+	head_curve_draw(v, s, y, x, HEAD_MEMORY, 0, STYLE_MEMORY);
 }
 
 static void head_io(const struct view *v, struct screen *s, int y, int values)
@@ -161,7 +180,7 @@ static void head_io(const struct view *v, struct screen *s, int y, int values)
 	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_IO, "storage");
 	screen_printf(s, LABEL_COLUMNS, y, values, STYLE_PLAIN, "%s/s read, %s/s written", read,
 		      write);
-	head_curve_draw(v, s, x, y, s->width - x, HEAD_IO, 1, STYLE_IO);
+	head_curve_draw(v, s, y, x, HEAD_IO, 0, STYLE_IO);
 }
 
 /* Formats the state of the run, or the moment that is shown. */
@@ -244,9 +263,82 @@ static int head_note(const struct view *v, struct screen *s, int y)
 	return y + 1;
 }
 
+#define MOST_WAITING 64 /* processes among which the cause is looked for */
+
+/* Writes what the live processes wait for, read with the rights of the user. */
+static void stall_reason_find(struct view *v, char *out, size_t size)
+{
+	int32_t pids[MOST_WAITING];
+	size_t nr = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < v->scene.nr_actors && nr < MOST_WAITING; i++)
+		pids[nr++] = v->model->tasks[v->scene.actors[i].task].pid;
+	if (v->is_here && v->is_following)
+		waiting_reason(&v->waiting, pids, nr, out, size);
+}
+
+/* Returns the present stall of the run, or of the agent's job; NULL if it is not stalled. */
+static const struct stall_state *stall_now(const struct view *v)
+{
+	const struct model *m = v->model;
+
+	if (m->stall.is_stalled)
+		return v->at_ns >= m->stall_at_ns && !m->has_summary ? &m->stall : NULL;
+	for (size_t i = 0; v->jobs && v->is_following && i < v->jobs->nr; i++)
+		if (v->jobs->all[i].stall.is_stalled && !strcmp(v->jobs->all[i].run, m->uuid))
+			return &v->jobs->all[i].stall;
+	return NULL;
+}
+
+/*
+ * Splits a reason into what blocks, which is returned, and *@rest, who waits for it. The former
+ * comes first on the screen, because the end of a long line is cut.
+ */
+static const char *stall_split(char *reason, const char **rest)
+{
+	static const char idle[] = "idle: ";
+	const char *holder = waits_split(reason);
+	char *next = strstr(reason, "; ");
+
+	*rest = reason;
+	if (*holder)
+		return holder;
+	*rest = next ? next + 2 : "";
+	if (next)
+		*next = '\0';
+	return strncmp(reason, idle, strlen(idle)) ? reason : reason + strlen(idle);
+}
+
+/* Draws since when nothing is done, and why: two lines, if the reason has two parts. */
+static int head_stall(struct view *v, struct screen *s, int y)
+{
+	const struct stall_state *stall = stall_now(v);
+	char reason[sizeof(stall->reason)], since[24];
+	uint64_t now_ns = v->model->start_epoch_ns + (uint64_t)(v->at_ns > 0 ? v->at_ns : 0);
+	const char *first, *rest;
+	int x;
+
+	if (!stall)
+		return y;
+	memcpy(reason, stall->reason, sizeof(reason));
+	if (!reason[0])
+		stall_reason_find(v, reason, sizeof(reason));
+	duration_short(since, sizeof(since),
+		       now_ns > stall->since_epoch_ns ? now_ns - stall->since_epoch_ns : 0);
+	first = stall_split(reason, &rest);
+	x = screen_printf(s, 0, y, s->width, STYLE_ALARM, "stalled for %s%s", since,
+			  *first ? ": " : "");
+	screen_text(s, x, y, s->width - x, STYLE_ALARM, first);
+	if (!*rest)
+		return y + 1;
+	screen_text(s, LABEL_COLUMNS, y + 1, s->width - LABEL_COLUMNS, STYLE_ALARM, rest);
+	return y + 2;
+}
+
 int draw_head(struct view *v, struct screen *s)
 {
-	int values = s->width < 60 ? s->width - LABEL_COLUMNS - 8 : VALUE_COLUMNS;
+	int values = s->width < 60 ? s->width - LABEL_COLUMNS - 8 : VALUE_COLUMNS, y;
 
 	head_first(v, s);
 	if (s->height < 8)
@@ -256,7 +348,10 @@ int draw_head(struct view *v, struct screen *s)
 	if (s->height < 12)
 		return 3;
 	head_io(v, s, 3, values);
-	return s->height < 16 ? 4 : head_note(v, s, 4) + 1;
+	y = head_stall(v, s, 4);
+	if (s->height < 16)
+		return y;
+	return (y > 4 ? y : head_note(v, s, y)) + 1;
 }
 
 static int foot_key(struct screen *s, int x, const char *key, const char *what)
@@ -317,9 +412,11 @@ static const struct {
 	{ "c, s", "choose columns, and the one to sort by" },
 	{ "t", "tree, or a flat list" },
 	{ "e", "hide or show ended processes" },
+	{ "H L", "move arguments to the right or left; also Shift with left, right" },
 	{ "left right", "previous or next sample" },
 	{ "[ ]", "back or forward by a tenth of the samples" },
 	{ "p", "pause; p again continues with the latest sample" },
+	{ "mouse", "click a row: select, again: open; a title: sort; the wheel scrolls" },
 	{ "Esc", "back" },
 	{ "?, h", "this help" },
 	{ "q", "quit" },
@@ -343,15 +440,21 @@ void draw_help(struct view *v, struct screen *s, int y, int height)
 	}
 }
 
+size_t draw_columns_first(const struct view *v, int height)
+{
+	return v->cursor >= (size_t)height ? v->cursor - (size_t)height + 1 : 0;
+}
+
 void draw_columns(struct view *v, struct screen *s, int y, int height)
 {
-	size_t first = v->cursor >= (size_t)height ? v->cursor - (size_t)height + 1 : 0;
+	size_t first = draw_columns_first(v, height);
 
 	for (size_t i = first; i < NR_COLUMNS && i - first < (size_t)height; i++) {
 		int at = y + (int)(i - first);
 		bool is_sorted = i == v->choice.sort;
 
-		screen_text(s, 0, at, 4, STYLE_KEY, v->chosen >> i & 1 ? "[x]" : "[ ]");
+		screen_text(s, 0, at, 4, STYLE_KEY,
+			    v->chosen[v->is_of_node] >> i & 1 ? "[x]" : "[ ]");
 		screen_text(s, 4, at, 10, is_sorted ? STYLE_SORTED : STYLE_BOLD, columns[i].title);
 		screen_text(s, 14, at, s->width - 14, STYLE_PLAIN, columns[i].help);
 		if (i == v->cursor)

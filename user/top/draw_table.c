@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Draws the table of processes, and the page of one process. */
+#include "run/job_id.h"
+#include "store/job_match.h"
 #include "text/format.h"
 #include "top/view.h"
 
@@ -11,7 +13,7 @@
 
 #define COMMAND_COLUMNS 16 /* minimum width of the command */
 #define CACHED_USERS 64
-#define ARGS_BYTES 512 /* more than any screen shows */
+#define ARGS_BYTES 4096
 
 /* Returns the name of a user from a cache, or the number of a user without a name. */
 static const char *uid_name(uint32_t uid)
@@ -57,6 +59,20 @@ static void titles_draw(const struct view *v, struct screen *s, int y)
 	}
 }
 
+int draw_title_at(const struct view *v, int x)
+{
+	int end = 0;
+
+	for (int i = 0; i < COLUMN_COMMAND; i++) {
+		if (!(v->shown >> i & 1))
+			continue;
+		end += columns[i].width + 1;
+		if (x < end)
+			return i;
+	}
+	return COLUMN_COMMAND;
+}
+
 static int tree_draw(const struct view *v, struct screen *s, int x, int y,
 		     const struct table_row *row)
 {
@@ -83,9 +99,18 @@ static const char *name_of_path(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
+/* Draws arguments without the columns by which they are moved. Returns the columns used. */
+static int arguments_draw(struct view *v, struct screen *s, int x, int y, const char *text)
+{
+	int columns_ = screen_measure(s, text);
+
+	v->longest = columns_ > v->longest ? columns_ : v->longest;
+	return screen_text(s, x, y, s->width - x, STYLE_PLAIN, screen_skip(s, text, v->shift));
+}
+
 /* Draws the arguments from the record or, for a live process without one, from /proc. */
-static void task_name_draw(const struct view *v, struct screen *s, int x, int y,
-			   const struct actor *a, const struct table_row *row, bool is_alive)
+static void task_name_draw(struct view *v, struct screen *s, int x, int y, const struct actor *a,
+			   const struct table_row *row, bool is_alive)
 {
 	const struct task *t = &v->model->tasks[a->task];
 	const char *program = v->model->programs[t->program].name;
@@ -93,9 +118,9 @@ static void task_name_draw(const struct view *v, struct screen *s, int x, int y,
 	char args[ARGS_BYTES];
 
 	if (t->args) {
-		x += screen_text(s, x, y, s->width - x, STYLE_PLAIN, t->args);
+		x += arguments_draw(v, s, x, y, t->args);
 	} else if (is_alive && proc_arguments(t->pid, args, sizeof(args))) {
-		x += screen_text(s, x, y, s->width - x, STYLE_PLAIN, args);
+		x += arguments_draw(v, s, x, y, args);
 	} else {
 		x += screen_text(s, x, y, s->width - x, STYLE_PLAIN,
 				 t->comm[0] ? t->comm : name_of_path(program));
@@ -110,7 +135,7 @@ static void task_name_draw(const struct view *v, struct screen *s, int x, int y,
 			      a->nr_below);
 }
 
-static void row_name_draw(const struct view *v, struct screen *s, int x, int y,
+static void row_name_draw(struct view *v, struct screen *s, int x, int y,
 			  const struct table_row *row, bool is_alive)
 {
 	const struct model *m = v->model;
@@ -151,18 +176,42 @@ static void row_name_draw(const struct view *v, struct screen *s, int x, int y,
 	}
 }
 
-/* Removes the words that the column title already has. */
-static const char *waits_without_prefix(const char *waits)
+/*
+ * Removes the words that the column title already has, and puts the holder first, because the end
+ * of a long text is cut: "17 cp, for a lock (flock) on /x".
+ */
+static void waits_shorten(char waits[WAITING_BYTES])
 {
-	static const char begin[] = "waits for ";
+	static const char begin[] = "waits for ", held[] = "held by ";
+	char text[WAITING_BYTES];
+	const char *holder, *what = text;
 
-	return strncmp(waits, begin, strlen(begin)) ? waits : waits + strlen(begin);
+	memcpy(text, waits, WAITING_BYTES);
+	holder = waits_split(text);
+	if (!strncmp(text, begin, strlen(begin)))
+		what += strlen(begin);
+	if (!strncmp(holder, held, strlen(held)))
+		snprintf(waits, WAITING_BYTES, "%s, for %s", holder + strlen(held), what);
+	else
+		memmove(waits, waits + (what - text), strlen(waits + (what - text)) + 1);
+}
+
+/* Writes the job of a process, or "". */
+static void job_of_process(const struct view *v, int32_t pid, char *out, size_t size)
+{
+	const struct node_job_row *job = NULL;
+
+	out[0] = '\0';
+	if (v->jobs && v->shown >> COLUMN_JOB & 1)
+		job_match_process(v->jobs, pid, &job);
+	if (job)
+		job_id_format(out, size, job->id);
 }
 
 /* Reads waits only for rows on the screen. */
 static void row_draw(struct view *v, struct screen *s, int y, const struct table_row *row)
 {
-	char waits[WAITING_BYTES], text[WAITING_BYTES];
+	char waits[WAITING_BYTES], text[WAITING_BYTES], job[JOB_ID_BYTES];
 	struct row_values values;
 	enum style style;
 	int x = 0;
@@ -170,10 +219,16 @@ static void row_draw(struct view *v, struct screen *s, int y, const struct table
 	row_values(&v->rows, v->model, &v->scene, row, &values);
 	if (values.task && values.task->has_uid)
 		values.user = uid_name(values.task->uid);
+	if (values.task && v->is_here && v->is_following) {
+		job_of_process(v, values.task->pid, job, sizeof(job));
+		values.job = job;
+	}
 	if (values.task && v->is_here && v->is_following &&
 	    waiting_text(&v->waiting, values.task->pid, values.task->start_epoch_ns, &values.state,
-			 waits, sizeof(waits)))
-		values.waits = waits_without_prefix(waits);
+			 waits, sizeof(waits))) {
+		waits_shorten(waits);
+		values.waits = waits;
+	}
 	for (int i = 0; i < COLUMN_COMMAND; i++) {
 		const struct column *c = &columns[i];
 
@@ -206,11 +261,13 @@ static void rows_add_waiting(struct view *v, size_t page)
 
 void draw_table(struct view *v, struct screen *s, int y, int height)
 {
-	uint32_t chosen = v->chosen;
+	uint32_t chosen = v->chosen[v->is_of_node];
 	size_t page = height > 1 ? (size_t)height - 1 : 1;
 
 	if (!v->is_here) /* unknown for other hosts */
-		chosen &= ~(1U << COLUMN_STATE | 1U << COLUMN_WAITS);
+		chosen &= ~(1U << COLUMN_STATE | 1U << COLUMN_WAITS | 1U << COLUMN_JOB);
+	if (!v->jobs)
+		chosen &= ~(1U << COLUMN_JOB);
 	v->shown = columns_limit_width(chosen, s->width, COMMAND_COLUMNS) | 1U << COLUMN_COMMAND;
 	if (v->at < v->top)
 		v->top = v->at;
@@ -219,6 +276,7 @@ void draw_table(struct view *v, struct screen *s, int y, int height)
 	if (v->top + page > v->rows.nr)
 		v->top = v->rows.nr > page ? v->rows.nr - page : 0;
 	titles_draw(v, s, y);
+	v->longest = 0;
 	rows_add_waiting(v, page);
 	for (size_t i = 0; i < page && v->top + i < v->rows.nr; i++) {
 		row_draw(v, s, y + 1 + (int)i, &v->rows.list[v->top + i]);
@@ -232,7 +290,6 @@ void draw_table(struct view *v, struct screen *s, int y, int height)
 
 #define LABEL 15
 #define VALUE 13
-#define MOST_CURVE 500
 
 /* Scrollable lines: only those from @scroll on are drawn. */
 struct page_lines {
@@ -251,14 +308,20 @@ static int page_next(struct page_lines *p)
 	return p->y + (int)(line - p->scroll);
 }
 
+/* Draws a field, in as many lines as its text needs. */
 static void page_field(struct page_lines *p, const char *label, const char *text)
 {
-	int y = page_next(p);
+	int columns_ = p->s->width > LABEL ? p->s->width - LABEL : 1, y;
 
-	if (y < 0)
-		return;
-	screen_text(p->s, 0, y, LABEL, STYLE_DIM, label);
-	screen_text(p->s, LABEL, y, p->s->width - LABEL, STYLE_PLAIN, text);
+	do {
+		y = page_next(p);
+		if (y >= 0) {
+			screen_text(p->s, 0, y, LABEL, STYLE_DIM, label);
+			screen_text(p->s, LABEL, y, columns_, STYLE_PLAIN, text);
+		}
+		text = screen_skip(p->s, text, columns_);
+		label = "";
+	} while (*text);
 }
 
 static void page_title(struct page_lines *p, const char *text)
@@ -345,28 +408,29 @@ static double point_value(const struct task *t, uint32_t i, enum measure m)
 static void page_curve(struct page_lines *p, const struct task *t, uint32_t until, enum measure m,
 		       const char *name, double least, enum style style)
 {
-	double values[MOST_CURVE], most = least;
-	int room = p->s->width - LABEL - 10, nr = 0, y = page_next(p);
-	uint32_t first;
+	double values[MAX_SCREEN_WIDTH];
+	struct curve c = { .values = values, .most = least, .style = style };
+	int room = p->s->width - LABEL - 10, y = page_next(p);
+	uint32_t points;
 	char text[16];
 
-	if (room > MOST_CURVE)
-		room = MOST_CURVE;
 	if (y < 0 || room < 1)
 		return;
-	first = until > (uint32_t)room ? until - (uint32_t)room : 0;
-	for (uint32_t i = first; i < until; i++) {
-		values[nr] = point_value(t, i, m);
-		most = values[nr] > most ? values[nr] : most;
-		nr++;
+	points = until < (uint32_t)room ? until : (uint32_t)room;
+	for (c.nr = 0; c.nr < room; c.nr++) {
+		values[c.nr] = point_value(
+			t, until - points + (uint32_t)c.nr * points / (uint32_t)room, m);
+		c.most = values[c.nr] > c.most ? values[c.nr] : c.most;
 	}
-	if (m == MEASURE_CPU)
-		snprintf(text, sizeof(text), "%.2f", most / 1e9);
-	else
-		bytes_short(text, sizeof(text), most);
+	if (m == MEASURE_CPU) {
+		c.full = 1e9;
+		snprintf(text, sizeof(text), "%.2f", c.most / 1e9);
+	} else {
+		bytes_short(text, sizeof(text), c.most);
+	}
 	screen_text(p->s, 0, y, LABEL, style, name);
-	draw_curve(p->s, LABEL, y, nr, values, nr, most, -1, style);
-	screen_printf(p->s, LABEL + nr + 1, y, 10, STYLE_DIM, "%s %s",
+	draw_curve(p->s, LABEL, y, room, &c);
+	screen_printf(p->s, LABEL + room + 1, y, 10, STYLE_DIM, "%s %s",
 		      p->s->is_utf8 ? "\u2264" : "<=", text);
 }
 
@@ -400,7 +464,7 @@ static void page_state(struct page_lines *p, struct view *v, const struct task *
 static void page_facts(struct page_lines *p, struct view *v, const struct task *t)
 {
 	const struct task *parent = t->parent ? &v->model->tasks[t->parent - 1] : NULL;
-	char text[MODEL_TEXT_BYTES], moment[MOMENT_BYTES];
+	char text[MODEL_TEXT_BYTES], moment[MOMENT_BYTES], args[ARGS_BYTES];
 	int64_t idle = task_idle_since(t, v->at_ns);
 
 	snprintf(text, sizeof(text), "%d  %s", t->pid, t->comm);
@@ -408,6 +472,8 @@ static void page_facts(struct page_lines *p, struct view *v, const struct task *
 	page_field(p, "program", v->model->programs[t->program].name);
 	if (t->args)
 		page_field(p, "arguments", t->args);
+	else if (v->is_here && proc_arguments(t->pid, args, sizeof(args)))
+		page_field(p, "arguments", args);
 	if (t->has_uid)
 		page_field(p, "user", uid_name(t->uid));
 	snprintf(text, sizeof(text), "%d  %s", t->ppid, parent ? parent->comm : "");

@@ -158,6 +158,8 @@ static void model_take_event(struct model *m, const json_t *event)
 	*n = (struct note){ .at_ns = m->now_ns };
 	if (time > 0 && time < 4e9)
 		n->at_ns = model_elapsed(m, (uint64_t)(time * 1e6) * 1000);
+	if (stall_state_update(&m->stall, event))
+		m->stall_at_ns = n->at_ns;
 	if (note_write_limit(n, name, event))
 		return;
 	for (size_t i = 0; !text && i < sizeof(more) / sizeof(*more); i++)

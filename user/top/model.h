@@ -9,6 +9,7 @@
 
 #include "run/metric.h"
 #include "run/reader.h"
+#include "run/stall_state.h"
 
 #include <jansson.h>
 #include <sys/types.h>
@@ -134,10 +135,12 @@ struct model {
 	struct model_span *spans;
 	size_t nr_spans, room_spans;
 	struct note notes[MAX_NOTES];
-	size_t nr_notes;     /* events so far, including overwritten ones */
-	struct usage folded; /* of dropped processes without a parent in @tasks */
-	int64_t from_ns;     /* before this time some processes that lived then are missing */
-	int64_t now_ns;      /* time of the latest line */
+	size_t nr_notes;          /* events so far, including overwritten ones */
+	struct stall_state stall; /* by the last event about it */
+	int64_t stall_at_ns;      /* time of that event */
+	struct usage folded;      /* of dropped processes without a parent in @tasks */
+	int64_t from_ns;          /* before this time some processes that lived then are missing */
+	int64_t now_ns;           /* time of the latest line */
 	int exit_code, signal;
 	bool has_status, is_complete;
 	char ended_by[LIMIT_TEXT]; /* limit for which the run was ended, or "" */

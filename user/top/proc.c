@@ -230,6 +230,49 @@ bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char 
 	return *state;
 }
 
+#define REASON_NS (2 * NSEC_PER_SEC)
+
+static void waiting_find_reason(struct waiting *w, const int32_t *pids, size_t nr)
+{
+	struct waits *all = waits_new();
+	struct wait_reason reason;
+
+	w->reason[0] = '\0';
+	for (size_t i = 0; all && i < nr; i++)
+		waits_add(all, pids[i], 0);
+	if (all && nr && !waits_read(all, true)) {
+		waits_reason(all, &reason);
+		if (reason.is_found && waits_get(all, reason.cause)->kind > WAIT_IDLE)
+			waits_reason_text(all, &reason, w->reason, sizeof(w->reason));
+	}
+	waits_free(all);
+}
+
+void waiting_reason(struct waiting *w, const int32_t *pids, size_t nr, char *out, size_t size)
+{
+	if (!w->is_deferred && clock_ns(CLOCK_MONOTONIC) - w->reason_ns >= REASON_NS) {
+		waiting_find_reason(w, pids, nr);
+		w->reason_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	snprintf(out, size, "%s", w->reason);
+}
+
+const char *waits_split(char *text)
+{
+	static const char *const before[] = { ", held by ", ", served by " };
+	const char *next = strstr(text, "; "); /* what follows is about another process */
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
+		char *at = strstr(text, before[i]);
+
+		if (!at || (next && at > next))
+			continue;
+		*at = '\0';
+		return at + 2;
+	}
+	return "";
+}
+
 void waiting_done(struct waiting *w)
 {
 	waits_free(w->set);

@@ -39,6 +39,8 @@ struct waiting {
 	bool is_deferred;  /* set by the caller: use only what was read already, because a key waits
 			     for the screen */
 	bool is_incomplete; /* something was then not read yet */
+	uint64_t reason_ns; /* CLOCK_MONOTONIC, of @reason */
+	char reason[WAITING_BYTES];
 };
 
 /* Begins a new screen. Earlier results are valid for a second. */
@@ -52,6 +54,17 @@ void waiting_add(struct waiting *w, int32_t pid, uint64_t start_epoch_ns);
  */
 bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char *state, char *out,
 		  size_t size);
+/*
+ * Writes why none of the processes @pids proceeds, or "". Reads them and what they wait for about
+ * every two seconds.
+ */
+void waiting_reason(struct waiting *w, const int32_t *pids, size_t nr, char *out, size_t size);
 void waiting_done(struct waiting *w);
+
+/*
+ * Cuts the part about the holder off a text about a wait, and returns it: "held by 17 cp". Returns
+ * "" if there is none.
+ */
+const char *waits_split(char *text);
 
 #endif

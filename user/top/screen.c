@@ -122,6 +122,17 @@ int screen_measure(const struct screen *s, const char *text)
 	return used;
 }
 
+const char *screen_skip(const struct screen *s, const char *text, int columns)
+{
+	size_t n;
+
+	while (*text && columns > 0) {
+		columns -= (int)character_width(screen_take_character(s, text, &n));
+		text += n;
+	}
+	return text;
+}
+
 void screen_text_right(struct screen *s, int x, int y, int columns, enum style style,
 		       const char *text)
 {

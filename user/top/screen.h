@@ -22,6 +22,7 @@ enum style {
 	STYLE_WARN,
 	STYLE_ALARM,
 	STYLE_CPU,
+	STYLE_HOT, /* a high load, which is no failure */
 	STYLE_MEMORY,
 	STYLE_IO,
 	STYLE_SPAN,
@@ -63,6 +64,8 @@ void screen_paint(struct screen *s, int x, int y, int columns, enum style style)
 void screen_bar(struct screen *s, int x, int y, int eighths, enum style style);
 /* Returns the columns that @text would use. */
 int screen_measure(const struct screen *s, const char *text);
+/* Returns the part of @text after its first @columns columns. */
+const char *screen_skip(const struct screen *s, const char *text, int columns);
 /* Returns the row as UTF-8 without trailing blanks. The caller frees it. NULL without memory. */
 char *screen_row_text(const struct screen *s, int y);
 

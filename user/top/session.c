@@ -7,6 +7,7 @@
 #include "base/loop.h"
 #include "base/memory.h"
 #include "top/curses.h"
+#include "top/saved.h"
 #include "text/terminal.h"
 #include "top/top_list.h"
 #include "top/top_stream.h"
@@ -29,7 +30,9 @@ struct session {
 	struct view view;
 	struct stream stream;
 	struct screen screen;
-	const char *store; /* of the run that is shown */
+	struct saved saved;      /* what the user chose in this or an earlier session */
+	struct node_watch watch; /* the jobs of the agent, while one of them is shown */
+	const char *store;       /* of the run that is shown */
 	int64_t run;
 	char job[512];         /* job of the agent that is shown, or "" */
 	char live_socket[128]; /* of a run that is shown but in no store, or "" */
@@ -103,6 +106,19 @@ static bool list_open(struct session *s, const struct list_item *item)
 	return false;
 }
 
+/* A click on an item selects it, another one opens it. */
+static bool list_click(struct session *s, struct list *l)
+{
+	int x, y;
+	size_t at, before = l->at;
+
+	curses_mouse(&x, &y);
+	if (!list_item_at(l, y, &at))
+		return false;
+	list_select(l, at);
+	return at == before && list_open(s, list_selected(l));
+}
+
 /* Returns true if an item is chosen. */
 static bool list_key(struct session *s, struct list *l, int key)
 {
@@ -127,6 +143,12 @@ static bool list_key(struct session *s, struct list *l, int key)
 		list_select(l, 0);
 	else if (key == KEY_OF_END || key == 'G')
 		list_select(l, SIZE_MAX);
+	else if (key == KEY_OF_WHEEL_UP)
+		list_select(l, l->at > WHEEL_ROWS ? l->at - WHEEL_ROWS : 0);
+	else if (key == KEY_OF_WHEEL_DOWN)
+		list_select(l, l->at + WHEEL_ROWS);
+	else if (key == KEY_OF_CLICK)
+		return list_click(s, l);
 	else if (key == KEY_OF_ENTER)
 		return list_open(s, list_selected(l));
 	return false;
@@ -279,6 +301,7 @@ static void session_read_keys(struct session *s)
 			s->has_resized = true;
 			continue;
 		}
+		curses_mouse(&s->view.mouse_x, &s->view.mouse_y);
 		result = view_key(&s->view, key);
 		s->is_over = result == VIEW_QUITS;
 		if (result == VIEW_GOES_BACK)
@@ -339,6 +362,7 @@ static int session_step(struct session *s)
 	struct pollfd fds[] = {
 		{ .fd = s->keys_fd, .events = POLLIN },
 		{ .fd = s->signals_fd, .events = POLLIN },
+		{ .fd = node_watch_fd(&s->watch), .events = POLLIN },
 		{ .fd = waits_for_stream ? stream_fd(&s->stream) : -1, .events = POLLIN },
 	};
 	int more = session_read_stream(s), n;
@@ -351,7 +375,9 @@ static int session_step(struct session *s)
 		if (err)
 			return err;
 	}
-	n = poll(fds, 3, session_timeout_ms(s, more));
+	n = poll(fds, 4, session_timeout_ms(s, more));
+	if (node_watch_step(&s->watch))
+		return -ENOMEM;
 	if (n < 0 && errno != EINTR)
 		return -errno;
 	if (!n && !more && !s->dirty_since_ns)
@@ -379,12 +405,15 @@ static int session_open_source(struct session *s, const struct top_options *o)
 	int err;
 
 	model_init(&s->model);
-	view_init(&s->view, &s->model);
+	view_init(&s->view, &s->model, &s->saved);
 	s->was_read = s->goes_back = false;
 	s->why[0] = '\0';
 	snprintf(s->view.source, sizeof(s->view.source), "%s", label);
 	s->view.can_go_back = s->is_of_list;
 	s->view.pid_to_select = o->pid;
+	s->view.is_of_node = !strcmp(s->job, "node") || !strcmp(s->job, "other");
+	s->view.jobs = s->job[0] ? &s->watch.rows : NULL;
+	node_watch_begin(&s->watch, s->job[0] ? o->agent : NULL);
 	if (o->file)
 		return stream_open_file(&s->stream, &s->model, o->file);
 	if (s->job[0])
@@ -399,6 +428,8 @@ static int session_open_source(struct session *s, const struct top_options *o)
 
 static void session_close_source(struct session *s)
 {
+	view_save(&s->view, &s->saved);
+	node_watch_done(&s->watch);
 	view_done(&s->view);
 	stream_done(&s->stream);
 	model_done(&s->model);
@@ -438,20 +469,31 @@ static int session_show_list(struct session *s, const struct top_options *o)
 	return err;
 }
 
-/* Keys come from stdin, unless it is no terminal or lines are read from it. */
+/*
+ * Keys come from stdin, unless it is no terminal or lines are read from it. Opened again, the
+ * terminal can be non-blocking here alone: ncurses reads on after an event of the mouse that it
+ * does not know.
+ */
 static int session_open_keys(const struct top_options *o)
 {
+	const int how = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	bool is_taken = o->file && !strcmp(o->file, "-");
-	int fd = !is_taken && isatty(STDIN_FILENO) ? dup(STDIN_FILENO)
-						   : open("/dev/tty", O_RDWR | O_CLOEXEC);
+	const char *name = is_taken ? NULL : ttyname(STDIN_FILENO);
+	int fd = open(name ? name : "/dev/tty", how);
 
+	if (fd < 0 && name) /* the terminal may be another user's */
+		fd = dup(STDIN_FILENO);
 	return fd < 0 ? -errno : fd;
 }
 
 static int session_show(struct session *s, const struct top_options *o)
 {
 	int err = curses_open(s->keys_fd, s->why, sizeof(s->why));
+	struct saved before;
 
+	saved_init(&s->saved);
+	saved_read(&s->saved);
+	before = s->saved;
 	s->screen.is_utf8 = terminal_is_utf8();
 	s->store = o->stores[0];
 	s->run = o->run;
@@ -461,6 +503,8 @@ static int session_show(struct session *s, const struct top_options *o)
 		err = o->file || o->run || o->job ? session_show_source(s, o)
 						  : session_show_list(s, o);
 	curses_close();
+	if (!saved_is(&s->saved, &before))
+		saved_write(&s->saved);
 	if (err)
 		log_error("%s%s%s", s->name, s->name[0] ? ": " : "",
 			  s->why[0] ? s->why : strerror(-err));

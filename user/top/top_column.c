@@ -4,32 +4,52 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define MUCH_CPU 50.0 /* percent of a core */
+/* From which load on a value has which style. */
+static const struct {
+	double load;
+	enum style style;
+} loads[] = {
+	{ 0.9, STYLE_HOT }, { 0.6, STYLE_WARN }, { 0.2, STYLE_CPU }, { 0.0005, STYLE_PLAIN }
+};
+
+enum style load_style(double load)
+{
+	for (size_t i = 0; i < sizeof(loads) / sizeof(*loads); i++)
+		if (load >= loads[i].load)
+			return loads[i].style;
+	return STYLE_DIM;
+}
 
 /* clang-format off */
 const struct column columns[NR_COLUMNS] = {
-	[COLUMN_PID] = { "PID", "Process", 7, true, false, true, 4 },
-	[COLUMN_USER] = { "USER", "Its user", 9, false, true, true, 12 },
-	[COLUMN_STATE] = { "S", "State: R runs, S sleeps, D waits for a device, T stopped, Z ended", 1, true, true, true, 7 },
-	[COLUMN_CPU] = { "CPU%", "CPU use since the previous sample; 100: one core", 6, true, false, false, 2 },
-	[COLUMN_SUM_CPU] = { "+CPU%", "The same, including all processes that it started", 6, true, false, false, 0 },
-	[COLUMN_TIME] = { "TIME", "CPU time", 7, false, false, false, 9 },
-	[COLUMN_SUM_TIME] = { "+TIME", "CPU time, including all processes that it started", 7, true, false, false, 3 },
-	[COLUMN_RSS] = { "RSS", "Resident memory", 6, true, false, false, 5 },
-	[COLUMN_SUM_RSS] = { "+RSS", "Resident memory, including its descendants", 6, true, false, false, 1 },
-	[COLUMN_SWAP] = { "SWAP", "Swapped-out memory", 6, false, false, false, 14 },
-	[COLUMN_THREADS] = { "THR", "Threads", 4, false, false, false, 13 },
-	[COLUMN_READ] = { "+READ/s", "Read from storage per second, including what it started", 7, true, false, false, 6 },
-	[COLUMN_WRITE] = { "+WRITE/s", "Written to storage per second, including what it started", 8, true, false, false, 6 },
-	[COLUMN_SUM_READ] = { "+READ", "Read from storage, including what it started", 6, false, false, false, 10 },
-	[COLUMN_SUM_WRITE] = { "+WRITE", "Written to storage, including what it started", 6, false, false, false, 10 },
-	[COLUMN_MAJFLT] = { "+MAJFLT", "Major page faults, including what it started", 7, false, false, false, 15 },
-	[COLUMN_QUEUE] = { "QUEUE%", "Time waiting for a CPU since the previous sample", 6, false, false, false, 11 },
-	[COLUMN_IDLE] = { "IDLE", "Time since it last ran", 6, false, false, false, 11 },
-	[COLUMN_WAITS] = { "WAITS FOR", "What it waits for, if it is alive on this machine", 32, true, true, true, 8 },
-	[COLUMN_COMMAND] = { "COMMAND", "Program and arguments", 12, true, true, true, 0 },
+	[COLUMN_PID] = { "PID", "Process", 7, true, false, false, true, 4 },
+	[COLUMN_USER] = { "USER", "Its user", 9, false, true, true, true, 5 },
+	[COLUMN_JOB] = { "JOB", "Its job, with an agent, if it is alive on this machine", 16, false, true, true, true, 4 },
+	[COLUMN_STATE] = { "S", "State: R runs, S sleeps, D waits for a device, T stopped, Z ended", 1, true, false, true, true, 7 },
+	[COLUMN_CPU] = { "CPU%", "CPU use since the previous sample; 100: one core", 6, true, false, false, false, 2 },
+	[COLUMN_SUM_CPU] = { "+CPU%", "The same, including all processes that it started", 6, true, false, false, false, 0 },
+	[COLUMN_TIME] = { "TIME", "CPU time", 7, false, false, false, false, 9 },
+	[COLUMN_SUM_TIME] = { "+TIME", "CPU time, including all processes that it started", 7, true, false, false, false, 3 },
+	[COLUMN_RSS] = { "RSS", "Resident memory", 6, true, false, false, false, 5 },
+	[COLUMN_SUM_RSS] = { "+RSS", "Resident memory, including its descendants", 6, true, false, false, false, 1 },
+	[COLUMN_SWAP] = { "SWAP", "Swapped-out memory", 6, false, false, false, false, 14 },
+	[COLUMN_THREADS] = { "THR", "Threads", 4, false, false, false, false, 13 },
+	[COLUMN_READ] = { "+READ/s", "Read from storage per second, including what it started", 7, true, false, false, false, 6 },
+	[COLUMN_WRITE] = { "+WRITE/s", "Written to storage per second, including what it started", 8, true, false, false, false, 6 },
+	[COLUMN_SUM_READ] = { "+READ", "Read from storage, including what it started", 6, false, false, false, false, 10 },
+	[COLUMN_SUM_WRITE] = { "+WRITE", "Written to storage, including what it started", 6, false, false, false, false, 10 },
+	[COLUMN_MAJFLT] = { "+MAJFLT", "Major page faults, including what it started", 7, false, false, false, false, 15 },
+	[COLUMN_QUEUE] = { "QUEUE%", "Time waiting for a CPU since the previous sample", 6, false, false, false, false, 11 },
+	[COLUMN_IDLE] = { "IDLE", "Time since it last ran", 6, false, false, false, false, 11 },
+	[COLUMN_WAITS] = { "WAITS FOR", "What it waits for, if it is alive on this machine", 32, true, false, true, true, 8 },
+	[COLUMN_COMMAND] = { "COMMAND", "Program and arguments", 12, true, false, true, true, 0 },
 };
 /* clang-format on */
+
+bool column_has_order(enum column_id id)
+{
+	return id != COLUMN_WAITS && id != COLUMN_STATE && id != COLUMN_JOB;
+}
 
 void bytes_short(char *out, size_t size, double bytes)
 {
@@ -86,7 +106,7 @@ static const struct {
 
 static bool column_is_measured(enum column_id id)
 {
-	return id != COLUMN_PID && id != COLUMN_USER && id != COLUMN_STATE && id < COLUMN_IDLE;
+	return id > COLUMN_STATE && id < COLUMN_IDLE;
 }
 
 /* Returns false if the value is unknown. */
@@ -107,7 +127,7 @@ static bool column_measure(enum column_id id, const struct row_values *v, double
 static enum style column_style(enum column_id id, double value)
 {
 	if (id == COLUMN_CPU || id == COLUMN_SUM_CPU)
-		return value >= MUCH_CPU ? STYLE_CPU : value < 0.05 ? STYLE_DIM : STYLE_PLAIN;
+		return load_style(value / 100);
 	return value <= 0 ? STYLE_DIM : STYLE_PLAIN;
 }
 
@@ -155,6 +175,8 @@ void column_text(enum column_id id, const struct row_values *v, char *out, size_
 		snprintf(out, size, "%d", v->task->pid);
 	else if (id == COLUMN_USER && v->user)
 		snprintf(out, size, "%s", v->user);
+	else if (id == COLUMN_JOB && v->job)
+		snprintf(out, size, "%s", v->job);
 	else if (id == COLUMN_STATE && v->state)
 		snprintf(out, size, "%c", v->state);
 	else if (id == COLUMN_IDLE)

@@ -9,6 +9,7 @@
 enum column_id {
 	COLUMN_PID,
 	COLUMN_USER,
+	COLUMN_JOB,
 	COLUMN_STATE,
 	COLUMN_CPU,
 	COLUMN_SUM_CPU,
@@ -34,9 +35,10 @@ struct column {
 	const char *title, *help;
 	int width;
 	bool is_default;
-	bool is_left;      /* text */
-	bool is_ascending; /* initial sort direction */
-	uint8_t rank;      /* columns of the highest rank are left out first on a narrow terminal */
+	bool is_default_of_node; /* for the processes of a whole node */
+	bool is_left;            /* text */
+	bool is_ascending;       /* initial sort direction */
+	uint8_t rank; /* columns of the highest rank are left out first on a narrow terminal */
 };
 
 /* The values of a row of any kind. */
@@ -46,10 +48,15 @@ struct row_values {
 	int64_t at_ns, span_ns; /* the moment; the time in which @grown grew */
 	char state;             /* as in /proc; 0 if unknown */
 	const char *waits;
-	const char *user;
+	const char *user, *job; /* may be NULL */
 };
 
 extern const struct column columns[NR_COLUMNS];
+
+/* Returns true if rows can be sorted by the column. */
+bool column_has_order(enum column_id id);
+/* Returns the style of a load: 1 is a core, or all of them, without a pause. */
+enum style load_style(double load);
 
 /* Writes the value of a column, and stores its style in *@style. */
 void column_text(enum column_id id, const struct row_values *v, char *out, size_t size,

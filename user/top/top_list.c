@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "run/job_id.h"
 #include "store/node_jobs.h"
 #include "text/jobs_text.h"
 #include "top/top_column.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_BYTES (16 << 20)
 #define AGAIN_NS (2 * NSEC_PER_SEC)  /* interval of attempts to connect */
@@ -105,7 +107,7 @@ int node_watch_step(struct node_watch *w)
 	return w->err;
 }
 
-static void node_watch_done(struct node_watch *w)
+void node_watch_done(struct node_watch *w)
 {
 	node_watch_disconnect(w);
 	line_stream_done(&w->lines);
@@ -193,7 +195,7 @@ void list_item_label(const struct list_item *item, char *out, size_t size)
 	if (!job)
 		snprintf(out, size, "%s", item->run->name ? item->run->name : "");
 	else if (strcmp(job->id, "run") != 0)
-		snprintf(out, size, "%s", job->id);
+		job_id_format(out, size, job->id);
 	else
 		snprintf(out, size, "run%s%s", *job->name ? " " : "", job->name);
 }
@@ -211,10 +213,12 @@ void list_done(struct list *l)
 #define NUMBER_COLUMNS 8
 #define TIME_COLUMNS 9
 #define NAME_COLUMNS 20
-#define BYTES_COLUMNS 8
-#define COUNT_COLUMNS 7
-#define USER_COLUMNS 10
-#define WIDE 76 /* minimum width for all columns of jobs */
+#define CORES_COLUMNS 6
+#define BYTES_COLUMNS 7
+#define COUNT_COLUMNS 6
+#define USER_COLUMNS 9
+#define STALL_COLUMNS 14 /* "stalled 12m34s" */
+#define WIDE 76          /* minimum width for all columns of jobs */
 
 /* Draws a right-aligned cell. Returns the column after it. */
 static int cell_draw(struct screen *s, int x, int y, int columns_, enum style style,
@@ -260,7 +264,7 @@ static void runs_title_draw(struct screen *s, int y)
 
 static void jobs_title_draw(struct screen *s, int y)
 {
-	int x = cell_draw(s, 0, y, NUMBER_COLUMNS, STYLE_TITLE, "CORES");
+	int x = cell_draw(s, 0, y, CORES_COLUMNS, STYLE_TITLE, "CORES");
 
 	x = cell_draw(s, x, y, TIME_COLUMNS, STYLE_TITLE, "SINCE");
 	x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_TITLE, "MEMORY") + 1;
@@ -293,11 +297,14 @@ static void job_cell(const struct node_job_row *j, enum metric_id id, char *out,
 static void job_draw(struct screen *s, int y, const struct list_item *item, uint64_t now_epoch_ns)
 {
 	const struct node_job_row *j = item->job;
-	char text[256];
+	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	char text[256], since[16];
 	int x;
 
 	job_cell(j, M_cores, text, sizeof(text));
-	x = cell_draw(s, 0, y, NUMBER_COLUMNS, STYLE_PLAIN, text);
+	x = cell_draw(s, 0, y, CORES_COLUMNS,
+		      load_style((double)j->value[M_cores] / 1000 / (double)(cpus > 0 ? cpus : 1)),
+		      text);
 	x = since_draw(s, x, y, j->start_epoch_ns, now_epoch_ns) - 1;
 	job_cell(j, M_rss, text, sizeof(text));
 	x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_PLAIN, text) + 1;
@@ -310,7 +317,16 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 		x += USER_COLUMNS + 1;
 	}
 	list_item_label(item, text, sizeof(text));
-	screen_text(s, x, y, s->width - x, STYLE_BOLD, text);
+	screen_text(s, x, y, s->width - x - (j->stall.is_stalled ? STALL_COLUMNS + 1 : 0),
+		    STYLE_BOLD, text);
+	if (!j->stall.is_stalled)
+		return;
+	duration_short(since, sizeof(since),
+		       now_epoch_ns > j->stall.since_epoch_ns
+			       ? now_epoch_ns - j->stall.since_epoch_ns
+			       : 0);
+	snprintf(text, sizeof(text), "stalled %s", since);
+	screen_text_right(s, s->width - STALL_COLUMNS, y, STALL_COLUMNS, STYLE_ALARM, text);
 }
 
 /* The lines of the list: title and runs, title and jobs. */
@@ -350,6 +366,14 @@ static void list_line_draw(const struct list *l, struct screen *s, int y, size_t
 		if (at == l->at)
 			screen_paint(s, 0, y, s->width, STYLE_SELECTED);
 	}
+}
+
+bool list_item_at(const struct list *l, int y, size_t *at)
+{
+	for (*at = 0; *at < l->nr; ++*at)
+		if (y > 0 && list_line_of(l, *at) == l->top + (size_t)y - 1)
+			return true;
+	return false;
 }
 
 /* Scrolls so that the selected item is visible, and the title above the first item. */

@@ -39,6 +39,7 @@ int node_watch_fd(const struct node_watch *w);
  * -ENOMEM.
  */
 int node_watch_step(struct node_watch *w);
+void node_watch_done(struct node_watch *w);
 
 #define LIST_KEY_BYTES 80
 
@@ -60,6 +61,8 @@ struct list {
 /* Returns the selected item, or NULL. */
 const struct list_item *list_selected(const struct list *l);
 void list_select(struct list *l, size_t at);
+/* Stores the item that is drawn in row @y of the screen. Returns false if there is none. */
+bool list_item_at(const struct list *l, int y, size_t *at);
 /* Makes the items from the runs and jobs, after either has changed. Returns 0 or -ENOMEM. */
 int list_arrange(struct list *l);
 void list_item_label(const struct list_item *item, char *out, size_t size);

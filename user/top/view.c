@@ -5,12 +5,28 @@
 #include <errno.h>
 #include <string.h>
 
-void view_init(struct view *v, struct model *m)
+#define SHIFT_COLUMNS 16
+
+void view_init(struct view *v, struct model *m, const struct saved *saved)
 {
+	struct saved initial;
+
+	saved_init(&initial);
+	if (!saved)
+		saved = &initial;
 	*v = (struct view){ .model = m, .is_following = true };
-	v->choice.sort = COLUMN_SUM_CPU;
-	for (int i = 0; i < NR_COLUMNS; i++)
-		v->chosen |= (uint32_t)columns[i].is_default << i;
+	memcpy(v->chosen, saved->columns, sizeof(v->chosen));
+	v->choice.sort = saved->sort;
+	v->choice.is_reversed = saved->is_reversed;
+	v->choice.is_flat = saved->is_flat;
+}
+
+void view_save(const struct view *v, struct saved *saved)
+{
+	memcpy(saved->columns, v->chosen, sizeof(v->chosen));
+	saved->sort = v->choice.sort;
+	saved->is_reversed = v->choice.is_reversed;
+	saved->is_flat = v->choice.is_flat;
 }
 
 void view_done(struct view *v)
@@ -126,6 +142,16 @@ static void view_pause(struct view *v)
 		v->is_built = false;
 }
 
+/* Sorts by the column or, if that is so already, the other way round. */
+static void view_sort(struct view *v, int id)
+{
+	if (id >= NR_COLUMNS || !column_has_order((enum column_id)id))
+		return;
+	v->choice.is_reversed = (int)v->choice.sort == id && !v->choice.is_reversed;
+	v->choice.sort = (enum column_id)id;
+	v->is_built = false;
+}
+
 /* Sorts by the next visible column that can be sorted by. */
 static void view_sort_beside(struct view *v, int step)
 {
@@ -134,7 +160,7 @@ static void view_sort_beside(struct view *v, int step)
 	do {
 		id = (id + step + NR_COLUMNS) % NR_COLUMNS;
 	} while (id != (int)v->choice.sort &&
-		 (!(v->shown >> id & 1) || id == COLUMN_WAITS || id == COLUMN_STATE));
+		 (!(v->shown >> id & 1) || !column_has_order((enum column_id)id)));
 	v->choice.sort = (enum column_id)id;
 	v->choice.is_reversed = false;
 	v->is_built = false;
@@ -207,6 +233,61 @@ static void view_open(struct view *v)
 	}
 }
 
+/* Arguments move by a few words; the last ones stay on the screen. */
+static void view_shift_arguments(struct view *v, int by)
+{
+	if (by > 0 && v->shift + by >= v->longest)
+		return;
+	v->shift = v->shift + by > 0 ? v->shift + by : 0;
+}
+
+static void view_click_row(struct view *v, size_t at)
+{
+	bool is_selected = at == v->at;
+
+	if (at >= v->rows.nr)
+		return;
+	v->pid_to_select = 0;
+	view_select(v, at);
+	if (is_selected)
+		view_open(v);
+}
+
+/* A click on a row selects it, another one opens it; a click on a title sorts. */
+static void view_click(struct view *v)
+{
+	int row = v->mouse_y - v->body_y;
+	size_t at;
+
+	if (row < 0 || (size_t)row > v->page)
+		return;
+	if (v->mode == VIEW_TABLE && !row) {
+		view_sort(v, draw_title_at(v, v->mouse_x));
+	} else if (v->mode == VIEW_TABLE) {
+		view_click_row(v, v->top + (size_t)row - 1);
+	} else if (v->mode == VIEW_COLUMNS) {
+		at = draw_columns_first(v, (int)v->page + 1) + (size_t)row;
+		if (at < NR_COLUMNS)
+			v->cursor = at;
+		if (at < COLUMN_COMMAND && v->mouse_x < 4)
+			v->chosen[v->is_of_node] ^= 1U << at;
+	}
+}
+
+static void view_key_of_mouse(struct view *v, int key)
+{
+	const int arrow = key == KEY_OF_WHEEL_UP ? KEY_OF_UP : KEY_OF_DOWN;
+
+	if (!v->is_built)
+		view_build(v);
+	if (key == KEY_OF_CLICK) {
+		view_click(v);
+		return;
+	}
+	for (int i = 0; i < WHEEL_ROWS; i++)
+		view_key(v, arrow);
+}
+
 static void view_key_of_time(struct view *v, int key)
 {
 	long tenth = (long)v->model->nr_moments / 10;
@@ -235,6 +316,10 @@ static void view_key_of_rows(struct view *v, int key)
 		v->choice.is_flat = !v->choice.is_flat;
 	else if (key == 'e')
 		v->choice.hides_ended = !v->choice.hides_ended;
+	else if (key == KEY_OF_SHIFT_LEFT || key == 'H')
+		view_shift_arguments(v, -SHIFT_COLUMNS);
+	else if (key == KEY_OF_SHIFT_RIGHT || key == 'L')
+		view_shift_arguments(v, SHIFT_COLUMNS);
 	else
 		return;
 	v->is_built = false;
@@ -271,9 +356,8 @@ static void view_key_of_columns(struct view *v, int key)
 	else if ((key == KEY_OF_DOWN || key == 'j') && v->cursor + 1 < NR_COLUMNS)
 		v->cursor++;
 	else if (key == ' ' && v->cursor != COLUMN_COMMAND)
-		v->chosen ^= 1U << v->cursor;
-	else if ((key == 's' || key == KEY_OF_ENTER) && v->cursor != COLUMN_WAITS &&
-		 v->cursor != COLUMN_STATE)
+		v->chosen[v->is_of_node] ^= 1U << v->cursor;
+	else if ((key == 's' || key == KEY_OF_ENTER) && column_has_order(v->cursor))
 		v->choice.sort = (enum column_id)v->cursor;
 	if (key == 'c' || key == 's' || key == KEY_OF_ENTER || key == KEY_OF_ESCAPE)
 		v->mode = VIEW_TABLE;
@@ -306,6 +390,10 @@ enum view_result view_key(struct view *v, int key)
 	}
 	if (key == 'q')
 		return VIEW_QUITS;
+	if (key == KEY_OF_CLICK || key == KEY_OF_WHEEL_UP || key == KEY_OF_WHEEL_DOWN) {
+		view_key_of_mouse(v, key);
+		return VIEW_GOES_ON;
+	}
 	view_key_of_time(v, key);
 	if (v->mode != VIEW_HELP && (key == '?' || key == 'h')) {
 		v->mode = VIEW_HELP;
@@ -328,6 +416,7 @@ int view_draw(struct view *v, struct screen *s)
 		return err;
 	screen_clear(s);
 	y = draw_head(v, s);
+	v->body_y = y;
 	height = s->height - y - 1;
 	if (height < 1)
 		height = 1;

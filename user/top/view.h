@@ -3,7 +3,9 @@
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H
 
+#include "store/node_jobs.h"
 #include "top/proc.h"
+#include "top/saved.h"
 #include "top/top_table.h"
 #include "top/screen.h"
 
@@ -23,17 +25,26 @@ enum view_key {
 	KEY_OF_ENTER,
 	KEY_OF_ESCAPE,
 	KEY_OF_BACKSPACE,
-	KEY_OF_RESIZE
+	KEY_OF_RESIZE,
+	KEY_OF_SHIFT_LEFT,
+	KEY_OF_SHIFT_RIGHT,
+	KEY_OF_CLICK, /* at @mouse_x, @mouse_y of the view */
+	KEY_OF_WHEEL_UP,
+	KEY_OF_WHEEL_DOWN
 };
+
+#define WHEEL_ROWS 3 /* rows of a step of the wheel */
 
 enum view_result { VIEW_GOES_ON, VIEW_QUITS, VIEW_GOES_BACK };
 
 struct view {
-	struct model *model; /* not owned */
+	struct model *model;              /* not owned */
+	const struct node_job_rows *jobs; /* of the agent, not owned; NULL if unknown */
 	struct scene scene;
 	struct table rows;
 	struct row_choice choice;
-	uint32_t chosen, shown; /* bits of columns; those that fit */
+	uint32_t chosen[2]; /* bits of columns, as in struct saved */
+	uint32_t shown;     /* those of them that fit */
 	enum view_mode mode;
 	bool is_following; /* shows the latest moment, otherwise that of @at_ns */
 	int64_t at_ns;
@@ -44,9 +55,14 @@ struct view {
 	size_t at, top;        /* selected row, and first row on the screen */
 	size_t page;           /* rows on the screen */
 	size_t cursor, scroll; /* in other modes */
+	int shift;             /* columns by which arguments are moved to the left */
+	int longest;           /* columns of the longest arguments on the screen */
+	int mouse_x, mouse_y;  /* cell of a click */
+	int body_y;            /* row below the head */
 	bool is_typing;        /* a filter is being typed */
 	bool is_here;          /* the processes are alive on this machine */
 	bool can_go_back;      /* to the list of runs */
+	bool is_of_node;       /* the job is the whole node, or what is in no job of it */
 	char source[256];      /* title of a run without a name */
 	char state[128];       /* of the source; may be empty */
 	bool is_alarm;         /* @state is a failure */
@@ -56,7 +72,10 @@ struct view {
 	uint64_t task_version;
 };
 
-void view_init(struct view *v, struct model *m);
+/* @saved may be NULL. */
+void view_init(struct view *v, struct model *m, const struct saved *saved);
+/* Copies what the user chose. */
+void view_save(const struct view *v, struct saved *saved);
 void view_done(struct view *v);
 /* Goes to the last moment with a live process, for a run that has ended. */
 void view_show_last_live(struct view *v);
@@ -71,11 +90,20 @@ void draw_foot(struct view *v, struct screen *s);
 void draw_task(struct view *v, struct screen *s, int y, int height);
 void draw_help(struct view *v, struct screen *s, int y, int height);
 void draw_columns(struct view *v, struct screen *s, int y, int height);
-/*
- * Draws a curve of @nr values up to @most, right-aligned. @cursor is the index of a highlighted
- * value, or -1.
- */
-void draw_curve(struct screen *s, int x, int y, int columns, const double *values, int nr,
-		double most, int cursor, enum style style);
+/* Returns the first of the columns shown in the mode VIEW_COLUMNS with that many rows. */
+size_t draw_columns_first(const struct view *v, int height);
+/* Returns the column whose title is at @x, or NR_COLUMNS. */
+int draw_title_at(const struct view *v, int x);
+
+struct curve {
+	const double *values;
+	int nr;
+	double most; /* the value of a full bar */
+	double full; /* the value of full load, by which bars get their colour; 0: all alike */
+	enum style style;
+};
+
+/* Draws a curve, a cell for each value, aligned to the right. */
+void draw_curve(struct screen *s, int x, int y, int columns, const struct curve *c);
 
 #endif
