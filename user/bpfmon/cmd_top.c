@@ -8,13 +8,13 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "options/common_options.h"
 #include "bpfmon/named_feed.h"
 #include "bpfmon/subcommands.h"
 #include "options/common_options.h"
 #include "options/completion.h"
 #include "options/option_values.h"
 #include "run/agent_call.h"
+#include "store/job_match.h"
 #include "store/live_source.h"
 #include "store/named_run.h"
 #include "store/node_jobs.h"
@@ -168,46 +168,6 @@ static int top_target_find_run(const struct top_target *f, const struct stores *
 	return -ENOENT;
 }
 
-/* Replaces *@best by the innermost job that contains the cgroup @path. */
-static void jobs_match(const struct node_job_rows *jobs, const char *path,
-		       const struct node_job_row **best)
-{
-	for (size_t i = 0; i < jobs->nr; i++) {
-		const struct node_job_row *job = &jobs->all[i];
-
-		if (job->cgroup && cgroup_path_below(path, job->cgroup) &&
-		    (!*best || strlen(job->cgroup) > strlen((*best)->cgroup)))
-			*best = job;
-	}
-}
-
-/* Matches the cgroups of the process, one per hierarchy. */
-static int jobs_match_process(const struct node_job_rows *jobs, pid_t pid,
-			      const struct node_job_row **best)
-{
-	char path[64], *line = NULL;
-	size_t room = 0;
-	ssize_t n;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	f = memory_fopen(path, "re");
-	if (!f)
-		return -errno;
-	while ((n = memory_getline(&line, &room, f)) > 0) {
-		char *cgroup = strchr(line, ':');
-
-		if (line[n - 1] == '\n')
-			line[n - 1] = '\0';
-		cgroup = cgroup ? strchr(cgroup + 1, ':') : NULL;
-		if (cgroup)
-			jobs_match(jobs, cgroup + 1, best);
-	}
-	free(line);
-	fclose(f);
-	return 0;
-}
-
 static int jobs_read_now(struct agent_call *call, struct node_job_rows *jobs)
 {
 	FILE *f = memory_fdopen(call->stream_fd, "r");
@@ -242,10 +202,10 @@ static int top_target_find_job(const struct top_target *f, const char *agent, ch
 	if (err)
 		snprintf(why, size, "the list from the agent is incomplete: %s", strerror(-err));
 	if (!err && f->pid) {
-		jobs_match_process(&jobs, f->pid, &best);
+		job_match_process(&jobs, f->pid, &best);
 	} else if (!err) {
 		cgroup_path_read(f->cgroup, path);
-		jobs_match(&jobs, path, &best);
+		job_match_cgroup(&jobs, path, &best);
 	}
 	if (best) {
 		*id = memory_strdup(best->id);
@@ -431,8 +391,38 @@ static bool top_has_agent(const struct top_options *o)
 
 static void top_add_agent(struct top_command *c, const struct top_options *o)
 {
+	int fd = agent_socket_of_root();
+	char number[16];
+
 	top_command_add(c, "--agent");
 	top_command_add(c, o->agent ? o->agent : AGENT_SOCKET);
+	if (fd < 0)
+		return;
+	snprintf(number, sizeof(number), "%d", fd);
+	top_command_add(c, "--agent-fd");
+	top_command_add(c, number);
+}
+
+/*
+ * Under sudo the jobs are those of root, as in `bpfmon jobs`: a child connects to the agent as
+ * root. This process, and bpfmon-top, have the rights of the caller.
+ */
+static int top_leave_root(const struct top_options *o)
+{
+	struct user caller;
+	bool was_sudo;
+	int err = 0;
+
+	user_find_caller(&caller, &was_sudo);
+	if (!was_sudo)
+		return 0;
+	if (top_has_agent(o))
+		err = agent_socket_stay_root(o->agent ? o->agent : AGENT_SOCKET);
+	if (!err)
+		err = user_set_environment(&caller);
+	if (err)
+		log_error("cannot prepare to become user %s: %s", caller.name, strerror(-err));
+	return err;
 }
 
 static int top_show_list(struct top_command *c, const struct top_options *o)
@@ -561,6 +551,8 @@ static int cmd_top(int argc, char **argv)
 			  "'bpfmon jobs'");
 		return EXIT_USAGE;
 	}
+	if (top_leave_root(&o))
+		return EXIT_USAGE;
 	top_begin(&c, &o);
 	if (o.job || o.target.pid || o.target.cgroup)
 		status = top_show_running(&c, &o);

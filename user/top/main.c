@@ -3,6 +3,7 @@
  * bpfmon-top shows a live or recorded run. It is a program of its own, so that bpfmon does not load
  * ncurses. `bpfmon top` executes it with the rights of the user. It tracks and signals nothing.
  */
+#include "base/agent_socket.h"
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -33,6 +34,8 @@ static int top_option_take(struct top_options *o, int key, const char *text)
 		o->label = text;
 	else if (key == 'a')
 		o->agent = text;
+	else if (key == 'f')
+		agent_socket_use_root((int)strtol(text, NULL, 10));
 	else if (key == 'j')
 		o->job = text;
 	else if (key == 'p')
@@ -65,6 +68,7 @@ static int top_options_read(struct top_options *o, int argc, char **argv)
 		{ "running", no_argument, NULL, 'g' },
 		{ "label", required_argument, NULL, 'l' },
 		{ "agent", required_argument, NULL, 'a' },
+		{ "agent-fd", required_argument, NULL, 'f' },
 		{ "job", required_argument, NULL, 'j' },
 		{ "select", required_argument, NULL, 'p' },
 		{ "color", required_argument, NULL, 'c' },
@@ -97,6 +101,7 @@ static void top_options_help(void)
 	     "      --run ID       Show the run with this number in the store\n"
 	     "      --running      Follow the run, which is still going on\n"
 	     "      --agent SOCKET Include the jobs of this agent in the list\n"
+	     "      --agent-fd N   Let the process at this descriptor connect to the agent\n"
 	     "      --job ID       Show this job of the agent\n"
 	     "      --select PID   Select this process\n"
 	     "      --label TEXT   Title of the run or job\n"

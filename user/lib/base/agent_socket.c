@@ -6,6 +6,7 @@
 #include "base/user.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -114,6 +115,20 @@ int agent_socket_stay_root(const char *path)
 	}
 	of_root = ends[0];
 	return 0;
+}
+
+int agent_socket_of_root(void)
+{
+	if (of_root >= 0)
+		fcntl(of_root, F_SETFD, 0);
+	return of_root;
+}
+
+void agent_socket_use_root(int fd)
+{
+	privilege_protect();
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	of_root = fd;
 }
 
 static int root_connect(char *why, size_t size)

@@ -28,6 +28,13 @@ int agent_socket_connect(const char *path, char *why, size_t size);
  */
 int agent_socket_stay_root(const char *path);
 /*
+ * Returns the descriptor of that child, open across an exec, for agent_socket_use_root() of the
+ * executed program; -1 if there is no child.
+ */
+int agent_socket_of_root(void);
+/* Makes agent_socket_connect() use the child. No other process of the user may take it over. */
+void agent_socket_use_root(int fd);
+/*
  * Connects and waits until the agent has answered a ping. Returns -ETIMEDOUT if it hangs or takes
  * no connection.
  */
