@@ -2,6 +2,7 @@
 """bpfmon serve: what it shows of a store, as a run goes on, and to whom."""
 
 import contextlib
+import gzip
 import http.client
 import json
 import os
@@ -100,6 +101,37 @@ class Pages(WebCase):
             self.assertIn(f"run-1{part or '.' + name}", said.headers["Content-Disposition"])
         self.assertEqual(self.web.request("/runs/1/export?format=nothing").status, 400)
         self.assertEqual(self.web.request("/runs/9/export?format=csv").status, 404)
+
+    def test_answers_are_compressed_for_those_who_accept_it(self):
+        pages = ["/runs.json", "/formats.json", "/runs/1/export?format=csv", "/compare?run=1&run=2", "/sparks.json?run=1"]
+        for path in pages:
+            plain, packed = self.web.request(path), self.web.request(path, Accept_Encoding="deflate, gzip;q=0.5, br")
+            self.assertIsNone(packed.headers["Content-Encoding"], path)
+            packed = self.web.request(path, Accept_Encoding="deflate, gzip")
+            if len(plain.text) < 512:  # not worth it
+                self.assertEqual((packed.headers["Content-Encoding"], packed.text), (None, plain.text), path)
+                continue
+            self.assertEqual(packed.headers["Content-Encoding"], "gzip", path)
+            text = gzip.decompress(packed.text)
+            if path.startswith("/compare"):  # each has its own nonce
+                self.assertEqual(text[:60], plain.text[:60])
+            else:
+                self.assertEqual(text, plain.text, path)
+            self.assertLess(len(packed.text), len(plain.text))
+        page, packed = self.web.request("/runs/1"), self.web.request("/runs/1", Accept_Encoding="gzip")
+        self.assertLess(2 * len(packed.text), len(page.text))
+        self.assertIn(b"</html>", gzip.decompress(packed.text))
+
+    def test_curves_of_the_list_are_of_the_runs_that_were_asked_for(self):
+        curves = self.json("/sparks.json?run=1&run=9&run=..%2F1&run=--html")
+        self.assertEqual(list(curves), ["1"])
+        self.assertEqual(len(curves["1"]), 40)
+        wall, cpu = self.ask("SELECT wall_ns, cpu_ns FROM run WHERE id = 1")[0]
+        self.assertAlmostEqual(sum(curves["1"]) / 40, cpu / wall, delta=0.02 + 0.2 * cpu / wall)
+        icon = self.web.request("/favicon.svg")
+        self.assertEqual((icon.status, icon.headers["Content-Type"]), (200, "image/svg+xml"))
+        self.assertIn(b'<link rel="icon" href="/favicon.svg">', self.web.request("/").text)
+        self.assertNotIn(b'rel="icon"', self.bpfmon("report", "1", "-o", "-", text=None, errors=None).stdout)
 
     def test_a_comparison_is_the_page_of_compare(self):
         said = self.web.request("/compare?run=1&run=2")

@@ -75,6 +75,45 @@ class Served(ServedCase):
         self.assertEqual(seen.requests.count(f"http://{self.web.host}/runs/1"), 1)
 
 
+class ServedList(ServedCase):
+    def record(self, name, *command):
+        environment = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"} | {"BPFMON_STORE": str(self.store)}
+        subprocess.run([BPFMON, "-q", "-i", "0.05", "--name", name, "--", *command], env=environment, check=True)
+
+    def test_list_is_sorted_by_a_click_on_a_title_and_has_curves_and_ages(self):
+        self.store = self.dir / "store.sqlite"
+        self.record("zebra", "sh", "-c", "sleep 0.3; timeout 0.5 sh -c 'while :; do :; done'; sleep 0.3")
+        self.record("ant", "sleep", "0.2")
+        self.web = Web(self.store)
+        self.addCleanup(self.web.close)
+        names, order = ("texts", {"of": "#runs .what a"}), {"of": "#runs th[aria-sort]"}
+        seen = self.look(
+            self.web.url,
+            ("until", {"of": "#runs .trend", "like": ""}),
+            ("until", {"of": "#runs .started", "like": "now"}),
+            names,
+            ("attribute", {"of": "#runs tbody tr:last-child .trend svg", "name": "aria-label"}),
+            ("screenshot", {"path": str(PICTURES / "served-sorted.png")}),
+            ("click", {"of": "#runs th button >> text=Wall time"}),
+            ("until", {**order, "like": "Wall time"}),
+            ("until", {"of": "#runs tbody tr:first-child", "like": "zebra"}),
+            names,
+            ("click", {"of": "#runs th button >> text=Run"}),
+            ("until", {"of": "#runs tbody tr:first-child", "like": "ant"}),
+            names,
+            ("attribute", {**order, "name": "aria-sort"}),
+            ("viewport", {"width": 390, "height": 844}),
+            ("scheme", {"value": "dark"}),
+            ("screenshot", {"path": str(PICTURES / "served-sorted-phone.png")}),
+            ("width", {}),
+        )
+        self.assertEqual(seen.problems, [])
+        self.assertEqual([seen.results[i] for i in (2, 8, 11)], [["ant", "zebra"], ["zebra", "ant"], ["ant", "zebra"]])
+        self.assertRegex(seen.results[3], r"^up to (0\.[1-9]\d*|1\.\d*) cores$")
+        self.assertEqual(seen.results[12], "ascending")
+        self.assertLessEqual(seen.results[-1], 390)
+
+
 class ServedJobs(ReportCase, AgentCase):
     """The jobs of a node with an agent."""
 

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "export/export.h"
 #include "store/node_jobs.h"
+#include "web/pack.h"
 #include "web/web.h"
 #include "web/web_node.h"
 
@@ -139,24 +140,33 @@ int child_end(struct child *c)
 /* A child whose output is being sent. */
 struct flow {
 	struct child child;
+	struct packer *packer; /* owned; NULL if the output is sent as it is */
 	struct web *web;
 	size_t used, at; /* of @piece, which was read to see whether there is any output */
 	char piece[PIECE_BYTES];
 };
 
-static ssize_t flow_read(void *context, uint64_t at, char *out, size_t most)
+/* Reads what is left of the piece, then the child. */
+static ssize_t flow_read_plain(void *context, void *out, size_t most)
 {
 	struct flow *f = context;
 	ssize_t n;
 
-	(void)at;
 	if (f->at < f->used) {
 		n = f->used - f->at < most ? (ssize_t)(f->used - f->at) : (ssize_t)most;
 		memcpy(out, f->piece + f->at, (size_t)n);
 		f->at += (size_t)n;
 		return n;
 	}
-	n = child_read(&f->child, out, most);
+	return child_read(&f->child, out, most);
+}
+
+static ssize_t flow_read(void *context, uint64_t at, char *out, size_t most)
+{
+	struct flow *f = context;
+	ssize_t n = f->packer ? packer_read(f->packer, out, most) : flow_read_plain(f, out, most);
+
+	(void)at;
 	return n > 0 ? n : n ? MHD_CONTENT_READER_END_WITH_ERROR : MHD_CONTENT_READER_END_OF_STREAM;
 }
 
@@ -165,13 +175,14 @@ static void flow_free(void *context)
 	struct flow *f = context;
 
 	child_end(&f->child);
+	packer_free(f->packer);
 	f->web->flows--;
 	free(f);
 }
 
 /* Returns NULL if the child could not start. Without output, the reply says so. */
-static struct MHD_Response *flow_open(struct web *w, char *const *words, bool as_file,
-				      unsigned *status)
+static struct MHD_Response *flow_open(struct web *w, struct MHD_Connection *c, char *const *words,
+				      bool as_file, unsigned *status)
 {
 	struct flow *f = w->flows < FLOWS ? memory_calloc(1, sizeof(*f)) : NULL;
 	struct MHD_Response *r;
@@ -185,12 +196,15 @@ static struct MHD_Response *flow_open(struct web *w, char *const *words, bool as
 	w->flows++;
 	n = child_read(&f->child, f->piece, sizeof(f->piece));
 	f->used = n > 0 ? (size_t)n : 0;
+	f->packer = request_accepts_gzip(c) ? packer_new(flow_read_plain, f) : NULL;
 	*status = MHD_HTTP_OK;
 	r = n > 0 ? MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, PIECE_BYTES, flow_read, f,
 						      flow_free)
 		  : reply_text("The file or page could not be made; see the messages of bpfmon "
 			       "serve.\n",
 			       MHD_HTTP_NOT_FOUND, status);
+	if (r && n > 0 && f->packer)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
 	if (!r || n <= 0)
 		flow_free(f);
 	return r;
@@ -280,7 +294,7 @@ struct MHD_Response *reply_export(struct web *w, const struct run_ref *ref,
 	nr += web_put_store(w, ref->of_node, words + nr);
 	r = f->documents[1].write
 		    ? export_send_file(export_make_file(w, words, nr, suffix, f), status)
-		    : flow_open(w, words, false, status);
+		    : flow_open(w, c, words, false, status);
 	if (r && *status == MHD_HTTP_OK)
 		export_name(r, ref->text, f->name, suffix);
 	return r;
@@ -324,7 +338,7 @@ struct MHD_Response *reply_comparison(struct web *w, struct MHD_Connection *c, u
 	words.list[words.nr++] = (char *)CHILD_OUTPUT;
 	words.list[words.nr++] = (char *)"--force";
 	words.nr += web_put_store(w, words.of_node, words.list + words.nr);
-	r = flow_open(w, words.list, true, status);
+	r = flow_open(w, c, words.list, true, status);
 	if (r && *status == MHD_HTTP_OK) {
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
 					"text/html; charset=utf-8");
@@ -336,7 +350,7 @@ struct MHD_Response *reply_comparison(struct web *w, struct MHD_Connection *c, u
 	return r;
 }
 
-struct MHD_Response *reply_formats(unsigned *status)
+struct MHD_Response *reply_formats(struct MHD_Connection *c, unsigned *status)
 {
 	const struct export_format *f;
 	struct MHD_Response *r = NULL;
@@ -353,9 +367,7 @@ struct MHD_Response *reply_formats(unsigned *status)
 		}
 	jsonw_array_end(&j);
 	if (!j.failed)
-		r = MHD_create_response_from_buffer(j.used, j.text, MHD_RESPMEM_MUST_COPY);
-	if (r)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+		r = reply_json(c, &j);
 	jsonw_done(&j);
 	*status = MHD_HTTP_OK;
 	return r;
@@ -555,9 +567,7 @@ struct MHD_Response *reply_list(struct web *w, struct MHD_Connection *c, unsigne
 		err = window_read(&window, w->program, &words);
 	window_write(&window, !err, &j);
 	if (!words.failed && err >= 0 && !j.failed && !window.runs.failed && !window.line.failed)
-		r = MHD_create_response_from_buffer(j.used, j.text, MHD_RESPMEM_MUST_COPY);
-	if (r)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+		r = reply_json(c, &j);
 	*status = err ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_OK;
 	jsonw_done(&j);
 	window_done(&window);

@@ -12,6 +12,7 @@
 #include "page/page_run.h"
 #include "page/page_window.h"
 #include "store/node_jobs.h"
+#include "web/pack.h"
 #include "web/web.h"
 #include "web/web_assets.h"
 #include "web/web_node.h"
@@ -34,20 +35,36 @@ struct MHD_Response *reply_text(const char *text, unsigned status, unsigned *res
 	return r;
 }
 
-/* Takes ownership of @text. */
-static struct MHD_Response *page_answer(char *text, size_t length, const char *nonce)
+/* Three bars on a dark square, which are seen on light and dark tabs. */
+struct MHD_Response *reply_icon(unsigned *status)
 {
-	struct MHD_Response *r =
-		MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
+	static const char icon[] =
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\">"
+		"<rect width=\"16\" height=\"16\" rx=\"3\" fill=\"#1d3557\"/>"
+		"<path d=\"M3 13V9h2.6v4zM6.7 13V3h2.6v10zM10.4 13V6H13v7z\" fill=\"#8ecae6\"/>"
+		"</svg>\n";
+	struct MHD_Response *r = reply_text(icon, MHD_HTTP_OK, status);
+
+	if (!r)
+		return NULL;
+	MHD_del_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; charset=utf-8");
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "image/svg+xml");
+	return r;
+}
+
+/* Takes ownership of @text. */
+static struct MHD_Response *page_answer(struct MHD_Connection *c, char *text, size_t length,
+					const char *nonce)
+{
+	struct MHD_Response *r = reply_packed(c, text, length);
 	char policy[400];
 
-	if (!r) {
-		free(text);
+	if (!r)
 		return NULL;
-	}
 	snprintf(policy, sizeof(policy),
-		 "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src "
-		 "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		 "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; img-src "
+		 "'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors "
+		 "'none'",
 		 nonce, nonce);
 	MHD_add_response_header(r, "Content-Security-Policy", policy);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/html; charset=utf-8");
@@ -75,7 +92,7 @@ static void list_data_write(struct jsonw *j)
 	jsonw_object_end(j);
 }
 
-struct MHD_Response *reply_list_page(struct web *w, unsigned *status)
+struct MHD_Response *reply_list_page(struct web *w, struct MHD_Connection *c, unsigned *status)
 {
 	char nonce[PAGE_NONCE_BYTES], *text = NULL;
 	const struct page_served served = { nonce, ASSET_TEXT(list_css), ASSET_TEXT(list_js) };
@@ -95,7 +112,7 @@ struct MHD_Response *reply_list_page(struct web *w, unsigned *status)
 					&j, &served);
 	jsonw_done(&j);
 	if (!fclose(f) && !err)
-		return page_answer(text, length, nonce);
+		return page_answer(c, text, length, nonce);
 	free(text);
 	return NULL;
 }
@@ -173,7 +190,8 @@ static struct MHD_Response *run_page_refuse(int err, unsigned *status)
 			  MHD_HTTP_INTERNAL_SERVER_ERROR, status);
 }
 
-struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref, unsigned *status)
+struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref,
+				    struct MHD_Connection *c, unsigned *status)
 {
 	char nonce[PAGE_NONCE_BYTES], *text = NULL;
 	size_t length = 0;
@@ -183,7 +201,7 @@ struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref, un
 	if (!err)
 		err = run_page_make(w, ref, nonce, &text, &length);
 	if (!err)
-		return page_answer(text, length, nonce);
+		return page_answer(c, text, length, nonce);
 	free(text);
 	return run_page_refuse(err, status);
 }
@@ -219,9 +237,7 @@ struct MHD_Response *reply_window(struct web *w, const struct run_ref *ref,
 		err = page_window_write(&source, from_ns, to_ns, &j);
 	source_close(&source);
 	if (!err)
-		r = MHD_create_response_from_buffer(j.used, j.text, MHD_RESPMEM_MUST_COPY);
-	if (r)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "application/json");
+		r = reply_json(c, &j);
 	*status = MHD_HTTP_OK;
 	jsonw_done(&j);
 	return err ? run_page_refuse(err, status) : r;

@@ -43,12 +43,16 @@ bool request_is_of_node(struct MHD_Connection *c);
  * many replies are being made.
  */
 struct MHD_Response *reply_text(const char *text, unsigned status, unsigned *result);
-struct MHD_Response *reply_list_page(struct web *w, unsigned *status);
-struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref, unsigned *status);
+struct MHD_Response *reply_list_page(struct web *w, struct MHD_Connection *c, unsigned *status);
+struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref,
+				    struct MHD_Connection *c, unsigned *status);
 /* Replies with the charts of the run from ?from= to ?to=, in seconds since its start. */
 struct MHD_Response *reply_window(struct web *w, const struct run_ref *ref,
 				  struct MHD_Connection *c, unsigned *status);
-struct MHD_Response *reply_formats(unsigned *status);
+struct MHD_Response *reply_formats(struct MHD_Connection *c, unsigned *status);
+struct MHD_Response *reply_icon(unsigned *status);
+/* The small curves of the list, for the runs of the request. */
+struct MHD_Response *reply_sparks(struct web *w, struct MHD_Connection *c, unsigned *status);
 struct MHD_Response *reply_list(struct web *w, struct MHD_Connection *c, unsigned *status);
 struct MHD_Response *reply_comparison(struct web *w, struct MHD_Connection *c, unsigned *status);
 struct MHD_Response *reply_export(struct web *w, const struct run_ref *ref,

@@ -148,7 +148,7 @@ static struct MHD_Response *reply_run(struct web *w, struct MHD_Connection *c, b
 	if (!(of_node ? job_ref_is_valid : run_ref_is_valid)(run.text))
 		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);
 	if (!*what)
-		return reply_run_page(w, &run, status);
+		return reply_run_page(w, &run, c, status);
 	if (!strcmp(what, "/live"))
 		return reply_live(w, &run, c, status);
 	if (!strcmp(what, "/window"))
@@ -177,11 +177,15 @@ static enum MHD_Result reply_get(struct web *w, struct MHD_Connection *c, const 
 	if (!turn_take(w))
 		return reply_queue(c, 0, NULL);
 	if (!strcmp(url, "/"))
-		r = reply_list_page(w, &status);
+		r = reply_list_page(w, c, &status);
 	else if (!strcmp(url, "/runs.json"))
 		r = reply_list(w, c, &status);
 	else if (!strcmp(url, "/formats.json"))
-		r = reply_formats(&status);
+		r = reply_formats(c, &status);
+	else if (!strcmp(url, "/sparks.json"))
+		r = reply_sparks(w, c, &status);
+	else if (!strcmp(url, "/favicon.svg") || !strcmp(url, "/favicon.ico"))
+		r = reply_icon(&status);
 	else if (!strcmp(url, "/compare"))
 		r = reply_comparison(w, c, &status);
 	else if (!strncmp(url, runs, sizeof(runs) - 1))

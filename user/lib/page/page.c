@@ -156,7 +156,9 @@ static void page_put_head(FILE *f, const char *nonce, const struct page *p)
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"script-src 'nonce-%s'; style-src 'nonce-%s'; base-uri 'none'; form-action "
 		"'none'%s\">\n",
-		nonce, nonce, p->by ? "; connect-src 'self'" : "");
+		nonce, nonce, p->by ? "; connect-src 'self'; img-src 'self'" : "");
+	if (p->by)
+		fputs("<link rel=\"icon\" href=\"/favicon.svg\">\n", f);
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n",
 	      f);

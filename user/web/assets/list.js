@@ -8,7 +8,7 @@ const AGAIN = 2000; // ms between updates while a listed run is running
 // Runs of the user, or jobs of the node. Jobs are identified by the run UUID, which the agent and its history share.
 const ofNode = new URLSearchParams(location.search).get("of") === "node";
 const refOf = (run) => (ofNode ? run.run : run.ref);
-const list = { offset: 0, chosen: new Set(), runs: [], timer: 0, asked: 0 };
+const list = { offset: 0, chosen: new Set(), runs: [], timer: 0, asked: 0, sparks: new Map() };
 
 function listQuery() {
 	const query = new URLSearchParams(ofNode ? { of: "node" } : {});
@@ -67,8 +67,8 @@ function whatOf(run) {
 	return el("td", "what", head, note, run.command ? el("div", "command", visible(run.command).slice(0, 400)) : null);
 }
 
-function labelled(label, className, text) {
-	const cell = el("td", className, text);
+function labelled(label, className, ...texts) {
+	const cell = el("td", className, ...texts);
 	cell.dataset.label = label;
 	return cell;
 }
@@ -82,7 +82,84 @@ function memoryText(run) {
 	return has(resident) ? `RSS ${bytes(resident)}` : missing;
 }
 
-const startedText = (at) => new Date(at * 1000).toISOString().replace("T", " ").slice(0, 16);
+const startedText = (at) => `${new Date(at * 1000).toISOString().replace("T", " ").slice(0, 16)} UTC`;
+
+function ageText(at) {
+	const age = Math.max(0, Date.now() / 1000 - at);
+	if (age < 60) return "now";
+	if (age < 5400) return `${Math.round(age / 60)} min ago`;
+	return age < 129600 ? `${Math.round(age / 3600)} h ago` : `${count(Math.round(age / 86400))} days ago`;
+}
+
+const SPARK = { width: 96, height: 22 };
+
+// Cores in use over the time of the run, from 0 to one core or the most in use: what rests is flat.
+function spark(values) {
+	const most = Math.max(...values);
+	const full = Math.max(1, most);
+	const at = (v, i) =>
+		`${((i * SPARK.width) / values.length).toFixed(1)} ${(SPARK.height * (1 - v / full)).toFixed(1)}`;
+	const line = values.map((v, i) => `${at(v, i)}L${at(v, i + 1)}`).join("L");
+	const [drawing, path] = ["svg", "path"].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name));
+	drawing.setAttribute("viewBox", `0 0 ${SPARK.width} ${SPARK.height}`);
+	drawing.setAttribute("role", "img");
+	drawing.setAttribute("aria-label", `up to ${cores(most)} cores`);
+	path.setAttribute("d", `M0 ${SPARK.height}L${line}L${SPARK.width} ${SPARK.height}Z`);
+	drawing.append(path);
+	return drawing;
+}
+
+function showSparks() {
+	for (const row of byId("runs").tBodies[0].rows) {
+		const values = list.sparks.get(row.dataset.run);
+		if (values) row.querySelector(".trend").replaceChildren(spark(values));
+	}
+}
+
+// Fetches the curves of the runs listed that are not known yet, or still grow.
+async function fetchSparks() {
+	const wanted = ofNode ? [] : list.runs.filter((run) => run.state === "running" || !list.sparks.has(refOf(run)));
+	const query = new URLSearchParams(wanted.map((run) => ["run", refOf(run)]));
+	if (wanted.length) {
+		const answer = await fetch(`/sparks.json?${query}`);
+		if (answer.ok) for (const [ref, values] of Object.entries(await answer.json())) list.sparks.set(ref, values);
+	}
+	showSparks();
+}
+
+// The jobs of now come in one piece, which is sorted here.
+const sortValues = {
+	name: (a, b) => String(a.name).localeCompare(String(b.name)),
+	cpu: (a, b) => (b.cpu_seconds ?? -1) - (a.cpu_seconds ?? -1),
+	memory: (a, b) => (b.rss_bytes ?? -1) - (a.rss_bytes ?? -1),
+	wall: (a, b) => a.start_time - b.start_time,
+	"": (a, b) => b.start_time - a.start_time,
+};
+
+const sortField = () => byId("filters").elements.namedItem("sort");
+
+function showOrder() {
+	for (const head of byId("runs").tHead.rows[0].cells)
+		if (has(head.dataset.sort)) {
+			if (head.dataset.sort === sortField().value)
+				head.setAttribute("aria-sort", head.dataset.sort === "name" ? "ascending" : "descending");
+			else head.removeAttribute("aria-sort");
+		}
+}
+
+// Makes the titles of columns that lists can be sorted by buttons.
+function heads() {
+	for (const head of byId("runs").tHead.rows[0].cells) {
+		if (!has(head.dataset.sort)) continue;
+		const button = el("button", "", head.textContent);
+		button.type = "button";
+		button.addEventListener("click", () => {
+			sortField().value = head.dataset.sort;
+			onFilter();
+		});
+		head.replaceChildren(button);
+	}
+}
 
 function rowOf(run) {
 	const [text, kind] = stateOf(run);
@@ -92,11 +169,12 @@ function rowOf(run) {
 		el("td", "", chooser(run)),
 		whatOf(run),
 		el("td", "state", el("span", `end ${kind}`, text), run.stalled ? el("div", "stalled", stalledOf(run)) : null),
+		labelled("cores", "trend"),
 		labelled("wall", "number left", has(run.wall_seconds) ? seconds(run.wall_seconds) : missing),
 		labelled("CPU", "number", seconds(run.cpu_seconds)),
 		labelled("memory", "number left", memoryText(run)),
 		labelled("processes", "number", count(run.processes_total)),
-		labelled("started", "started", startedText(run.start_time)),
+		labelled("age", "started", ageText(run.start_time), el("div", "quiet", startedText(run.start_time))),
 	);
 	row.dataset.run = refOf(run);
 	return row;
@@ -121,7 +199,9 @@ function showRuns(said) {
 	list.runs = said.runs;
 	list.isNow = !!said.now;
 	for (const run of list.runs) if (said.stalls?.[run.run]) run.stalled = said.stalls[run.run].stalled;
-	byId("memory").textContent = list.isNow ? "Memory" : "Memory needed";
+	byId("memory").firstChild.textContent = list.isNow ? "Memory" : "Memory needed";
+	if (list.isNow) said.runs.sort(sortValues[sortField().value] ?? sortValues[""]);
+	showOrder();
 	byId("places").hidden = !said.has_agent && !ofNode;
 	byId("filters").hidden = byId("pages").hidden = list.isNow;
 	byId("runs").tBodies[0].replaceChildren(...said.runs.map(rowOf));
@@ -129,6 +209,7 @@ function showRuns(said) {
 	byId("count").textContent = countText(said, last);
 	byId("before").disabled = !list.offset;
 	byId("after").disabled = last >= said.total;
+	showSparks();
 }
 
 // Repeats after a time proportional to the duration of the request, as long lists are expensive.
@@ -139,8 +220,10 @@ async function fetchRuns() {
 	try {
 		const answer = await fetch(listRequest());
 		if (asked !== list.asked) return;
-		if (answer.headers.get("Content-Type")?.includes("json")) showRuns(await answer.json());
-		else byId("notices").replaceChildren(el("p", "notice bad", visible(await answer.text())));
+		if (answer.headers.get("Content-Type")?.includes("json")) {
+			showRuns(await answer.json());
+			await fetchSparks();
+		} else byId("notices").replaceChildren(el("p", "notice bad", visible(await answer.text())));
 	} catch {
 		byId("notices").replaceChildren(el("p", "notice bad", "bpfmon serve does not answer; is it running?"));
 	}
@@ -184,6 +267,7 @@ function theme() {
 addEventListener("DOMContentLoaded", () => {
 	let calm = 0;
 	theme();
+	heads();
 	filtersOfAddress();
 	byId("filters").addEventListener("submit", (event) => event.preventDefault());
 	byId("filters").addEventListener("input", () => {
