@@ -68,13 +68,13 @@ class NotebookCase(StoreCase):
         return done.stdout
 
     def execute(self, ask=None, parameters="", env=None):
-        """Executed with a folder for its figures, which stays."""
+        """Executed for runs of all names, with a folder for its figures, which stays."""
         folder = BUILD / "notebook" / self.id()
         folder.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ, "BPFMON_STORE": str(self.store), **(env or {})}
         if not Executor.running:
             Executor.running = Executor()
-        return Result(Executor.running.ask({"ask": ask or {}, "parameters": parameters, "folder": str(folder), "environment": environment}))
+        return Result(Executor.running.ask({"ask": ask or {}, "parameters": f"NAME = '*'\n{parameters}", "folder": str(folder), "environment": environment}))
 
     def succeed(self, *args, **kwargs):
         """Executes it completely, without a warning and with all figures."""

@@ -107,6 +107,15 @@ class Little(NotebookCase):
         path = str(self.dir / "made.jsonl")
         self.succeed(parameters=f"RUN = {path!r}")
 
+    def test_it_begins_with_the_runs_of_the_name_of_the_newest(self):
+        rng = random.Random(2)
+        made = [manyruns.run(rng, i) for i in range(1, 4)]
+        for run, name in zip(made, ("other", "a*b", "a*b")):
+            run.meta["name"] = name
+        self.merge(made)
+        result = self.succeed({"names": "ended.name.tolist()"}, "NAME = None")
+        self.assertEqual(result.answers["names"], ["a*b", "a*b"])
+
     def test_runs_that_all_failed(self):
         rng = random.Random(3)
         self.merge([manyruns.run(rng, i, has_failed=True) for i in range(5)])
