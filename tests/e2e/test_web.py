@@ -13,6 +13,7 @@ import subprocess
 import time
 
 from lib.bpfmon import BPFMON
+from lib.fakeagent import FakeAgent, Job
 from lib.hoarder import hoard
 from lib.live import wait_for
 from lib.permitted import ROOT, needs
@@ -161,6 +162,16 @@ class Pages(WebCase):
         ):
             self.assertEqual(refused.status, status, refused.text)
         self.assertEqual(self.list(), before)
+
+
+class Agents(WebCase):
+    def test_the_agent_of_the_variable_is_asked_for_jobs(self):
+        agent = FakeAgent(self, Job(1, "slurm/78"), Job(2, "slurm/79"))
+        for env, jobs in (({"BPFMON_AGENT": str(agent.path)}, ["slurm/78", "slurm/79"]), ({"BPFMON_AGENT": str(self.dir / "none")}, [])):
+            web = Web(self.store, env={**os.environ, **env})
+            self.addCleanup(web.close)
+            self.assertEqual(json.loads(web.request("/runs.json").text)["has_agent"], bool(jobs))
+            self.assertEqual(sorted(run["job"] for run in json.loads(web.request("/runs.json?of=node").text)["runs"]), jobs)
 
 
 class Live(WebCase):
