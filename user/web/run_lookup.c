@@ -21,26 +21,6 @@ bool request_is_of_node(struct MHD_Connection *c)
 
 static pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER; /* stores_find() is not thread-safe */
 
-static int run_read(const char *path, int64_t id, struct stored_run *r)
-{
-	const struct run_filter only = { .id = id };
-	struct stored_runs found = { 0 };
-	struct database d;
-	int err = database_open(&d, path, DATABASE_READ);
-
-	if (!err)
-		err = query_runs(&d, 0, &only, &found);
-	database_close(&d);
-	if (!err && !found.nr)
-		err = -ENOENT;
-	if (!err) {
-		*r = found.runs[0];
-		found.runs[0] = (struct stored_run){ 0 };
-	}
-	stored_runs_done(&found);
-	return err;
-}
-
 bool web_has_agent(const struct web *w)
 {
 	return !access(w->agent, F_OK);
@@ -59,30 +39,84 @@ size_t web_put_store(const struct web *w, bool of_node, char **words)
 	return nr;
 }
 
-int run_find(const struct store_options *store, const char *ref, struct stored_run *r, char **path)
+int run_finder_begin(struct run_finder *f, const struct store_options *store)
+{
+	int err;
+
+	*f = (struct run_finder){ .open = SIZE_MAX };
+	pthread_mutex_lock(&finding);
+	err = stores_find(&f->stores, store);
+	pthread_mutex_unlock(&finding);
+	return err;
+}
+
+void run_finder_done(struct run_finder *f)
+{
+	if (f->open != SIZE_MAX)
+		database_close(&f->database);
+	stores_done(&f->stores);
+}
+
+/* Keeps the store open for the next run in it. */
+static int run_finder_open(struct run_finder *f, size_t at)
+{
+	int err;
+
+	if (f->open == at)
+		return 0;
+	if (f->open != SIZE_MAX)
+		database_close(&f->database);
+	f->open = SIZE_MAX;
+	err = database_open(&f->database, f->stores.path[at], DATABASE_READ);
+	if (err)
+		database_close(&f->database);
+	else
+		f->open = at;
+	return err;
+}
+
+int run_finder_find(struct run_finder *f, const char *ref, struct stored_run *r, const char **path)
 {
 	const char *colon = strrchr(ref, ':');
-	size_t length = colon ? (size_t)(colon + 1 - ref) : 0;
-	struct stores s;
+	size_t length = colon ? (size_t)(colon + 1 - ref) : 0, at = 0;
+	const struct run_filter only = { .id = strtoll(ref + length, NULL, 10) };
+	struct stored_runs found = { 0 };
 	int err;
+
+	*r = (struct stored_run){ 0 };
+	while (at < f->stores.nr && !text_is(ref, length, f->stores.prefix[at]))
+		at++;
+	if (at == f->stores.nr)
+		return -ENOENT;
+	err = run_finder_open(f, at);
+	if (!err)
+		err = query_runs(&f->database, 0, &only, &found);
+	if (!err && !found.nr)
+		err = -ENOENT;
+	if (!err) {
+		*r = found.runs[0];
+		found.runs[0] = (struct stored_run){ 0 };
+		*path = f->stores.path[at];
+	}
+	stored_runs_done(&found);
+	return err;
+}
+
+int run_find(const struct store_options *store, const char *ref, struct stored_run *r, char **path)
+{
+	const char *found = NULL;
+	struct run_finder f;
+	int err = run_finder_begin(&f, store);
 
 	*path = NULL;
 	*r = (struct stored_run){ 0 };
-	pthread_mutex_lock(&finding);
-	err = stores_find(&s, store);
-	for (size_t i = 0; !err && !*path && i < s.nr; i++)
-		if (text_is(ref, length, s.prefix[i])) {
-			*path = memory_strdup(s.path[i]);
-			err = *path ? 0 : -ENOMEM;
-		}
-	if (!err)
-		stores_done(&s);
-	pthread_mutex_unlock(&finding);
-	if (!err)
-		err = *path ? run_read(*path, strtoll(ref + length, NULL, 10), r) : -ENOENT;
-	if (err) {
-		free(*path);
-		*path = NULL;
+	if (err)
+		return err;
+	err = run_finder_find(&f, ref, r, &found);
+	if (!err) {
+		*path = memory_strdup(found);
+		err = *path ? 0 : -ENOMEM;
 	}
+	run_finder_done(&f);
 	return err;
 }

@@ -44,10 +44,32 @@ static int spark_take(void *context, struct line *l)
 	return 0;
 }
 
-static int spark_read(struct spark *s, const char *path, const struct stored_run *run)
+struct sparks {
+	struct run_finder finder;
+	struct source source; /* stays open while runs are in the same store */
+	struct jsonw json;
+	uint64_t begun_ns;
+	size_t nr;
+};
+
+static int sparks_open(struct source *s, const char *path, const struct stored_run *run)
+{
+	int err;
+
+	if (s->ops && source_switch_stored(s, path, run->id, run->state))
+		return 0;
+	if (s->ops)
+		source_close(s);
+	*s = (struct source){ 0 };
+	err = source_open_stored(s, path, run->id, run->state);
+	s->is_coarse = true;
+	return err;
+}
+
+static int spark_read(struct sparks *all, struct spark *s, const char *path,
+		      const struct stored_run *run)
 {
 	struct metric_set only = { 0 };
-	struct source source = { 0 };
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	int err;
 
@@ -57,23 +79,13 @@ static int spark_read(struct spark *s, const char *path, const struct stored_run
 	if (!s->wall_ns)
 		return -ENODATA;
 	metric_put(&only, M_cpu);
-	err = source_open_stored(&source, path, run->id, run->state);
-	if (!err) {
-		source.is_coarse = true;
-		source.only = &only;
-		err = source_each(&source, PART(LINE_SAMPLE), spark_take, s);
-	}
-	if (source.ops)
-		source_close(&source);
+	err = sparks_open(&all->source, path, run);
+	all->source.only = &only;
+	if (!err)
+		err = source_each(&all->source, PART(LINE_SAMPLE), spark_take, s);
+	all->source.only = NULL;
 	return err || !s->at_ns ? -ENODATA : 0;
 }
-
-struct sparks {
-	struct web *web;
-	struct jsonw json;
-	uint64_t begun_ns;
-	size_t nr;
-};
 
 static void spark_write(const struct spark *s, const char *ref, struct jsonw *j)
 {
@@ -89,27 +101,32 @@ static enum MHD_Result sparks_add(void *context, enum MHD_ValueKind kind, const 
 	struct sparks *all = context;
 	struct stored_run run = { 0 };
 	struct spark spark;
-	char *path = NULL;
+	const char *path;
 
 	(void)kind;
 	if (strcmp(key, "run") != 0 || !ref || !run_ref_is_valid(ref) || all->nr++ >= MOST_SPARKS ||
 	    clock_ns(CLOCK_MONOTONIC) - all->begun_ns > SPARKS_NS)
 		return MHD_YES;
-	if (!run_find(&all->web->store, ref, &run, &path) && !spark_read(&spark, path, &run))
+	if (!run_finder_find(&all->finder, ref, &run, &path) &&
+	    !spark_read(all, &spark, path, &run))
 		spark_write(&spark, ref, &all->json);
 	stored_run_done(&run);
-	free(path);
 	return MHD_YES;
 }
 
 struct MHD_Response *reply_sparks(struct web *w, struct MHD_Connection *c, unsigned *status)
 {
-	struct sparks all = { .web = w, .begun_ns = clock_ns(CLOCK_MONOTONIC) };
+	struct sparks all = { .begun_ns = clock_ns(CLOCK_MONOTONIC) };
 	struct MHD_Response *r;
 
+	if (run_finder_begin(&all.finder, &w->store))
+		return NULL;
 	jsonw_object(&all.json, NULL);
 	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, sparks_add, &all);
 	jsonw_object_end(&all.json);
+	if (all.source.ops)
+		source_close(&all.source);
+	run_finder_done(&all.finder);
 	r = reply_json(c, &all.json);
 	jsonw_done(&all.json);
 	*status = MHD_HTTP_OK;

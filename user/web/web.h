@@ -3,6 +3,7 @@
 #ifndef WEB_WEB_H
 #define WEB_WEB_H
 
+#include "store/database.h"
 #include "store/stores.h"
 #include "http/http_door.h"
 #include "web/guard.h"
@@ -66,6 +67,18 @@ struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *wor
 /* Stores the options that select the store for a child in @words. Returns their number. */
 size_t web_put_store(const struct web *w, bool of_node, char **words);
 bool web_has_agent(const struct web *w);
+/* Finds several runs, one after the other. */
+struct run_finder {
+	struct stores stores;
+	struct database database; /* of the store @open; SIZE_MAX: none */
+	size_t open;
+};
+
+/* Returns 0, or a negative errno after which nothing is to be freed. */
+int run_finder_begin(struct run_finder *f, const struct store_options *store);
+/* Like run_find(), but @path is valid until run_finder_done(). */
+int run_finder_find(struct run_finder *f, const char *ref, struct stored_run *r, const char **path);
+void run_finder_done(struct run_finder *f);
 /*
  * Finds the run @ref and the path of its store. The caller frees @path and calls
  * stored_run_done(@r). Returns 0, -ENOENT if there is no such run, or another negative errno.
