@@ -48,7 +48,7 @@ class Answers(CommandCase):
         run = self.phases("a")
         text = self.said("show", run)
         answer = "  request     9 MiB (peak up to 8.0 MiB + 10 %); used 0.30 of 2 cores; 60 % of the time in phase train (x 2)\n"
-        self.assertIn("ended with 0 after 20.000 s\n" + answer + "  CPU", text)
+        self.assertIn("ended with 0 after 20.0 s\n" + answer + "  CPU", text)
         said = json.loads(self.said("show", "--json", run))["answer"]
         self.assertEqual(said["longest_phase"], {"text": "train", "count": 2, "seconds": 12})
         self.assertEqual((said["request_bytes"], said["request_is_least"]), (9 * MIB, False))
@@ -58,9 +58,9 @@ class Answers(CommandCase):
         used = {"lifetime_seconds": 40, "user_seconds": 8, "system_seconds": 2, "runqueue_wait_seconds": 4}
         bar = [
             "  time        uuuuuuuuuusssqqqqq................................",
-            "              u user 8.000 s (20 %), s system 2.000 s (5 %),",
-            "              q run queue 4.000 s (10 %), . not running 26.000 s (65 %),",
-            "              all threads 40.000 s",
+            "              u user 8.00 s (20 %), s system 2.00 s (5 %),",
+            "              q run queue 4.00 s (10 %), . not running 26.0 s (65 %),",
+            "              all threads 40.0 s",
         ]
         text = self.said("show", self.write("off", **used), width="80")
         self.assertIn("\n".join(bar) + "\n", text)
@@ -94,7 +94,7 @@ class Answers(CommandCase):
     def test_compare_says_what_changed_and_hides_the_rest(self):
         a, b = self.phases("a"), self.phases("b", 1.5)
         text = self.said("compare", a, b)
-        self.assertIn("  b.jsonl used 41 % more CPU time than a.jsonl (8.600 s against 6.100 s); 1 other value changed. With one run each", text)
+        self.assertIn("  b.jsonl used 41 % more CPU time than a.jsonl (8.60 s against 6.10 s); 1 other value changed. With one run each", text)
         table = text.split("\n\n")[2]
         self.assertEqual([line.split()[0] for line in table.splitlines()[1:5]], ["wall_seconds", "cpu_seconds", "rss_peak_upper_bytes", "cores_mean"])
         self.assertIn("--all shows them", table)
@@ -118,9 +118,9 @@ class Answers(CommandCase):
         })  # fmt: skip
         self.assertEqual(self.steps("phase", a, b, key="wall_seconds")["train"][1], [12, 12])
         self.assertEqual(self.steps("program", a, b), {"/bin/py": ([[1], [1]], [4, 6]), "/bin/sh": ([[3], [3]], [1, 1])})
-        self.assertRegex(self.said("compare", "--by", "program", a, b), r"cpu_seconds  *a.jsonl procs  *b.jsonl procs .*\n  /bin/py +1 +1 +4.000 s +6.000 s")
+        self.assertRegex(self.said("compare", "--by", "program", a, b), r"cpu_seconds  *a.jsonl procs  *b.jsonl procs .*\n  /bin/py +1 +1 +4.00 s +6.00 s")
         failed = self.bpfmon("compare", "--by", "phase", a, b, "--fail-if", "cpu_seconds > +20%")
-        self.assertEqual((failed.returncode, failed.stderr), (1, "bpfmon: failed: train: cpu_seconds: 7.500 s against 5.000 s, +50.0 % > +20% (too few runs to tell; 4 runs of each side are needed)\n"))
+        self.assertEqual((failed.returncode, failed.stderr), (1, "bpfmon: failed: train: cpu_seconds: 7.50 s against 5.00 s, +50.0 % > +20% (too few runs to tell; 4 runs of each side are needed)\n"))
         self.assertIn("the runs have no phases", self.said("compare", "--by", "phase", *(self.write(name) for name in "cd")))
 
     def test_phases_that_no_sample_tells_apart_have_only_their_time(self):

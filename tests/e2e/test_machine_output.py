@@ -135,8 +135,8 @@ class ForPeople(RunsCase):
         facts, _, programs = self.tables(text)[:3]
         self.assertTrue(text.startswith("### `pipe|line`\n"))
         self.assertIn(["command", "`make`"], facts)
-        self.assertIn("**the command ended with 0 after 20.300 s**", text)
-        self.assertEqual(programs[1][:3], ["`` /bin/`cc` ``", "1", "0.250 s"])
+        self.assertIn("**the command ended with 0 after 20.3 s**", text)
+        self.assertEqual(programs[1][:3], ["`` /bin/`cc` ``", "1", "250 ms"])
         for by, last in (("span", "= the run"), ("phase", "`(start)`")):
             with self.subTest(by):
                 text = self.printed("show", "1", "--format", "markdown", "--by", by)
@@ -153,7 +153,7 @@ class ForPeople(RunsCase):
         text = self.printed("compare", "a.jsonl", "b.jsonl", "--format", "markdown")
         differ, rest = self.tables(text)[1:3]
         self.assertEqual([row[0] for row in differ][:3], ["value", "`wall_seconds`", "`cpu_seconds`"])
-        self.assertEqual(differ[2][1:], ["0.100 s", "0.300 s", "+0.200 s", "+200.0 %"])
+        self.assertEqual(differ[2][1:], ["100 ms", "300 ms", "+200 ms", "+200.0 %"])
         self.assertFalse({row[0] for row in differ[1:]} & {row[0] for row in rest[1:]})
         self.assertIn("`read_bytes`", [row[0] for row in rest])
         self.assertIn(f"<summary>{len(rest) - 1} more values</summary>", text)
@@ -167,7 +167,7 @@ class ForPeople(RunsCase):
         self.assertEqual(done.returncode, 1)
         table = self.tables(done.stdout)[0]
         self.assertEqual([row[:2] for row in table], [["gate", "result"], ["`cpu_seconds > +10%`", "**fail**"], ["`wall_seconds > 1h`", "pass"]])
-        self.assertTrue(table[1][2].startswith("0.300 s against 0.100 s, +200.0 % "), table)
+        self.assertTrue(table[1][2].startswith("300 ms against 100 ms, +200.0 % "), table)
         self.assertIn("4 runs of each side are needed", table[1][2])
         self.assertIn("bpfmon: failed: cpu_seconds", done.stderr)
         self.assertNotIn("| gate |", self.printed("compare", "a.jsonl", "b.jsonl", "-f", "markdown"))

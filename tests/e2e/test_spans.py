@@ -186,9 +186,9 @@ class Shown(CommandCase):
         self.assertEqual(rest[4:], ["5.500", "s", "5", "0", "B", "8.0", "KiB"])
 
     def test_the_summary_names_the_longest(self):
-        self.assertIn(f"\n  spans       3, the longest build of 4.000 s: bpfmon show {self.run_file} --by span\n", self.bpfmon("show", self.run_file).stdout)
+        self.assertIn(f"\n  spans       3, the longest build of 4.00 s: bpfmon show {self.run_file} --by span\n", self.bpfmon("show", self.run_file).stdout)
         alone = write_run_with_spans(self.dir / "alone.jsonl", span(1, "build"))
-        self.assertIn("\n  spans       1, build of 1.000 s: ", self.bpfmon("show", alone).stdout)
+        self.assertIn("\n  spans       1, build of 1.00 s: ", self.bpfmon("show", alone).stdout)
         self.assertNotIn("  spans ", self.bpfmon("show", write_run_with_spans(self.dir / "none.jsonl")).stdout)
 
 
@@ -255,7 +255,7 @@ class Compared(CommandCase):
 
     def test_an_expression_holds_for_a_step_and_names_it(self):
         pair = self.pair()
-        failed = "bpfmon: failed: build/link: cpu_seconds: 3.000 s against 2.000 s, +50.0 % > +40% (too few runs to tell; 4 runs of each side are needed)\n"
+        failed = "bpfmon: failed: build/link: cpu_seconds: 3.00 s against 2.00 s, +50.0 % > +40% (too few runs to tell; 4 runs of each side are needed)\n"
         self.compare(*pair, "--fail-if", "cpu_seconds > +40%", code=1, stderr=failed)
         self.compare(*pair, "--fail-if", "cpu_seconds > +60%")
         held = json.loads(self.bpfmon("compare", "--by", "span", "--json", *pair, "--fail-if", "cpu_seconds > +40%").stdout)["fail_if"]

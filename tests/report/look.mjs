@@ -50,6 +50,7 @@ const actions = {
 			.innerText(),
 	title: () => page.title(),
 	legend: (s) => legend(s.chart),
+	durations: (s) => page.evaluate((all) => all.map((ns) => bpfmon.seconds(ns / 1e9)), s.ns),
 	global: (s) => page.evaluate((name) => String(window[name]), s.name),
 	click: (s) => page.locator(s.of).first().click(),
 	select: (s) => page.locator(s.of).selectOption(s.value),

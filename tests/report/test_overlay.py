@@ -56,7 +56,7 @@ class Overlay(OverlayCase):
     def test_peaks_are_the_largest(self):
         page = self.overlay(run(10, 100), run(30, 99))
         (legend,) = self.look_quietly(page, ("legend", {"chart": "rss_bytes"}))
-        self.assertEqual(legend, {"when": "largest", "A": "1000 MiB", "B": "2.90 GiB"})
+        self.assertEqual(legend, {"when": "largest", "A": "1.0 GiB", "B": "2.9 GiB"})
         self.look_quietly(page, ("screenshot", {"path": str(PICTURES / "overlay.png")}))
 
     def test_what_changed_is_a_table_and_what_did_not_is_folded(self):
@@ -183,7 +183,7 @@ class Bands(OverlayCase):
 
     def test_the_chance_is_in_the_table_and_a_side_has_its_number_of_runs(self):
         rows, sides = self.look_quietly(self.page, ("texts", {"of": "#changed tbody tr"}), ("texts", {"of": "#sides li"}))
-        self.assertRegex(rows[0], "^Peak memory\t2.93 GiB\t11.7 GiB\t.8.79 GiB\t.300.0 %\tmore than noise .p 0.0")
+        self.assertRegex(rows[0], "^Peak memory\t2.9 GiB\t11.7 GiB\t.8.8 GiB\t.300.0 %\tmore than noise .p 0.0")
         self.assertTrue(sides[0].startswith("old 5 runs · synthetic · "), sides)
 
 

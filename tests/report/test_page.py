@@ -51,14 +51,14 @@ class Charts(Page):
         self.assertEqual((cpu["user_seconds"], cpu["system_seconds"], cpu["cores"]), ("1.25", "0.25", "1.50"))
         self.assertEqual(memory["rss_anon_bytes"], f"{sample['rss_anon_bytes'] / synthetic.MIB:.0f} MiB")
         self.assertEqual(memory["rss_file_bytes"], "100 MiB")
-        self.assertEqual(io["write_bytes"], "1.00 MiB/s")
+        self.assertEqual(io["write_bytes"], "1.0 MiB/s")
         self.assertEqual((alive["processes"], alive["threads"]), ("4", "17"))
         self.assertEqual(faults["minflt"], f"{sample['minflt'] - before['minflt']:,}/s")
 
     def test_without_a_cursor_the_legend_has_the_largest_values(self):
         (memory,) = self.look_at(legend("memory"))
         self.assertEqual(memory["when"], "largest")
-        self.assertEqual(memory["rss_anon_bytes"], "9.00 GiB")
+        self.assertEqual(memory["rss_anon_bytes"], "9.0 GiB")
 
     def test_zoom_is_that_of_all_charts_and_of_the_timeline_and_escape_ends_it(self):
         whole, axis, _, zoomed, ticks, _, again = self.look_at(
@@ -112,7 +112,7 @@ class Processes(Page):
             text("#tl-count"),
         )
         self.assertEqual(names[1], "align 1000")
-        self.assertEqual(values, ["100 s", "70.0 s", "5.00 MiB"])
+        self.assertEqual(values, ["100 s", "70.0 s", "5.0 MiB"])
         self.assertEqual(count, "25 of 30 processes")
         self.assertEqual(len(names), 26)  # and the head
 
@@ -181,7 +181,7 @@ class Tables(Page):
         )
         self.assertEqual(rows, ["tail\t7\t768 MiB\t75.0 %", "sh\t8\t128 MiB\t12.5 %"])
         self.assertEqual(others, "3 more processes held 128 MiB in all.")
-        self.assertIn("exact peak, resident at 2.000 s", figures)
+        self.assertIn("exact peak, resident at 2.00 s", figures)
 
     def test_what_devices_did_is_listed_by_device(self):
         lines = list(synthetic.lines(5, 1))
@@ -191,7 +191,7 @@ class Tables(Page):
         }
         heads, rows = self.look_quietly(self.report(lines), texts("#instances thead tr"), texts("#instances tbody tr"))
         self.assertEqual(heads, ["Device\tRead\tReads\tTime of reads", "<b>\tCPU time"])
-        self.assertEqual(rows, ["vda\t3.00 MiB\t1,200\t2.50 s", "sda\t1.00 MiB\t–\t–", "x\t1.00 s"])
+        self.assertEqual(rows, ["vda\t3.0 MiB\t1,200\t2.50 s", "sda\t1.0 MiB\t–\t–", "x\t1.00 s"])
 
     def test_peers_and_states_of_sockets_have_titles_in_words(self):
         lines = list(synthetic.lines(5, 1))
@@ -221,7 +221,7 @@ class Tables(Page):
         (rows,) = self.look_at(texts("#events-table tbody tr"))
         self.assertEqual([row.split("\t")[:2] for row in rows], [["0:20.000", "mark"], ["1:00.000", "mark"], ["1:30.000", "oom kill"]])
         self.assertEqual(rows[0].split("\t")[2], "epoch 1")
-        self.assertIn("The kernel killed ld (1005) holding 1.00 GiB", rows[2])
+        self.assertIn("The kernel killed ld (1005) holding 1.0 GiB", rows[2])
 
 
 class Facts(Page):
@@ -238,7 +238,7 @@ class Facts(Page):
         )
         said = [fact.split("\n") for fact in facts]
         for fact in (
-            ["Tags", "sample=A7, threads=8"], ["SLURM_JOB_ID", "4711"], ["Processor", "EPYC 9654"], ["Swap", "1.00 GiB"],
+            ["Tags", "sample=A7, threads=8"], ["SLURM_JOB_ID", "4711"], ["Processor", "EPYC 9654"], ["Swap", "1.0 GiB"],
             ["Host", "node7"], ["swap_bytes", "this kernel has no swap"],
         ):
             self.assertIn(fact, said)
@@ -258,8 +258,8 @@ class Facts(Page):
         self.assertEqual(closed, "")
         self.assertIn("Machine node7 · 4 CPUs · 64 GiB · Linux 6.12.0 x86_64", summaries)
         said = dict(fact.split("\n") for fact in facts if fact)
-        self.assertEqual(said["Booted"], "2025-11-19 22:06:40 UTC, 1 d 3 h before the run")
-        self.assertEqual((said["Memory, at most"], said["CPU time"], said["Open files"]), ("3.00 GiB", "2 h", "20,000"))
+        self.assertEqual(said["Booted"], "2025-11-19 22:06:40 UTC, 27 h 47 min before the run")
+        self.assertEqual((said["Memory, at most"], said["CPU time"], said["Open files"]), ("3.0 GiB", "2 h", "20,000"))
 
 
 class Looks(Page):

@@ -93,7 +93,7 @@ class Phases(Page):
         self.assertEqual([row[1] for row in cells], ["0:20.00", "1:00.00", "0:00.00"])
         for row, wall, system in zip(cells, (40, 40, 20), ("10.0 s", "10.0 s", "5.00 s")):
             self.assertEqual(row[2:7], [f"{wall:.1f} s", f"{1.5 * wall:.1f} s", "1.50", f"{1.25 * wall:.1f} s", system])
-        self.assertEqual(cells[0][7:10], ["9.10 GiB", "80.0 MiB", "40.0 MiB"])
+        self.assertEqual(cells[0][7:10], ["9.1 GiB", "80.0 MiB", "40.0 MiB"])
 
     def test_a_row_zooms_the_charts_and_so_does_enter(self):
         _, clicked, _, _, entered = self.look_quietly(

@@ -73,7 +73,7 @@ class Few(ReportCase):
             texts("#span-names tbody tr"), text("#spans-count"), ("click", {"of": "#span-names tbody tr:has-text('index')"}), ("range", {})
         )
         cells = {row.split("\t")[0]: row.split("\t")[1:] for row in rows}
-        self.assertEqual(cells["align"], ["2", "0:02.00", "103 s", "65.0 s", "51.5 s", "104 – 124 MiB", "6.00 MiB", "8.00 KiB", "6", "all succeeded"])
+        self.assertEqual(cells["align"], ["2", "0:02.00", "103 s", "65.0 s", "51.5 s", "104 – 124 MiB", "6.0 MiB", "8.0 KiB", "6", "all succeeded"])
         self.assertEqual([cells[name][-1] for name in ("sort", "call")], ["exit 3", "killed by SIGKILL"])
         self.assertEqual(cells["daemon"][-1], "open at the end, incomplete")
         self.assertEqual((rows[0].split("\t")[0], count), ("align", "6 of 6"))
@@ -87,7 +87,7 @@ class Few(ReportCase):
         )
         self.assertEqual(len(rows), 7)
         self.assertEqual(hidden, "")
-        self.assertIn("align\tsample=A8\t0:05.00\t65.0 s\t32.5 s\t104 – 124 MiB\t4.00 MiB\t4.00 KiB\t3\texit 0", rows)
+        self.assertIn("align\tsample=A8\t0:05.00\t65.0 s\t32.5 s\t104 – 124 MiB\t4.0 MiB\t4.0 KiB\t3\texit 0", rows)
 
     def test_keys_go_from_span_to_span_and_enter_zooms(self):
         lanes = "#span-lanes"

@@ -8,6 +8,7 @@
 #include "text/format.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void assert_shown(const char *text, size_t width, const char *expected)
 {
@@ -42,23 +43,32 @@ static void largest_number_of_bytes_fits(void **state)
 	assert_string_equal(format_bytes(out, UINT64_MAX), "16.0 EiB");
 }
 
-static void short_times_are_milliseconds(void **state)
+/* The page has the same notation, which test_page.py reads from the same file. */
+static void durations_have_one_notation(void **state)
 {
-	char out[FORMAT_BYTES];
+	FILE *f = fopen("tests/data/durations", "r");
+	char text[FORMAT_BYTES], out[FORMAT_BYTES];
+	unsigned long long ns;
 
 	(void)state;
-	assert_string_equal(format_seconds(out, 0), "0.00 ms");
-	assert_string_equal(format_seconds(out, 1234567), "1.23 ms");
+	assert_non_null(f);
+	while (fscanf(f, "%llu\t%31[^\n]", &ns, text) == 2)
+		assert_string_equal(format_seconds(out, ns), text);
+	assert_true(feof(f));
+	fclose(f);
+	assert_true(strlen(format_seconds(out, UINT64_MAX)) < sizeof(out));
 }
 
-static void longer_times_are_seconds(void **state)
+static void part_and_whole_share_a_unit(void **state)
 {
-	char out[FORMAT_BYTES];
+	char out[2 * FORMAT_BYTES];
 
 	(void)state;
-	assert_string_equal(format_seconds(out, 100000000), "0.100 s");
-	assert_string_equal(format_seconds(out, 12345000000), "12.345 s");
-	assert_string_equal(format_seconds(out, 123450000000), "123.5 s");
+	assert_string_equal(format_seconds_of(out, 39500000000, 41912000000), "39.5 of 41.9 s");
+	assert_string_equal(format_seconds_of(out, 500000000, 1500000000), "500 ms of 1.50 s");
+	assert_string_equal(format_seconds_of(out, 62000000000, 2024000000000),
+			    "62.0 s of 33 min 44 s");
+	assert_string_equal(format_seconds_of(out, 0, 1500000000), "0 s of 1.50 s");
 }
 
 static void counts_are_grouped_by_thousands(void **state)
@@ -164,8 +174,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_shown_with_three_digits_or_so),
 		cmocka_unit_test(largest_number_of_bytes_fits),
-		cmocka_unit_test(short_times_are_milliseconds),
-		cmocka_unit_test(longer_times_are_seconds),
+		cmocka_unit_test(durations_have_one_notation),
+		cmocka_unit_test(part_and_whole_share_a_unit),
 		cmocka_unit_test(counts_are_grouped_by_thousands),
 		cmocka_unit_test(name_that_fits_is_shown_whole),
 		cmocka_unit_test(name_that_is_too_long_keeps_its_end),

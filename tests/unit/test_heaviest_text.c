@@ -46,8 +46,8 @@ static void rows_have_the_known_values(void **state)
 	assert_string_equal(
 		text,
 		"\n"
-		"  at the peak (2.500 s)          pid   resident  anonymous   swapped        CPU\n"
-		"  cc1plus                       4242    3.0 MiB    2.0 MiB       0 B    1.500 s\n"
+		"  at the peak (2.50 s)           pid   resident  anonymous   swapped        CPU\n"
+		"  cc1plus                       4242    3.0 MiB    2.0 MiB       0 B     1.50 s\n"
 		"  (unknown)                        7    1.0 MiB          -         -          "
 		"-\n");
 	free(text);

@@ -44,8 +44,8 @@ static void a_row_has_the_figures_of_its_phase(void **state)
 
 	(void)state;
 	assert_string_equal(text, "  phase          wall         CPU  cores   peak RSS   started\n"
-				  "  (start)     2.000 s     1.000 s   0.50    3.0 MiB         1\n"
-				  "  train       3.000 s     3.000 s   1.00    3.0 MiB         3\n"
+				  "  (start)      2.00 s      1.00 s   0.50    3.0 MiB         1\n"
+				  "  train        3.00 s      3.00 s   1.00    3.0 MiB         3\n"
 				  "  started: the number of processes that began in the phase\n");
 	free(text);
 }
@@ -75,11 +75,11 @@ static void phases_that_share_have_one_row_of_values_below_them(void **state)
 	(void)state;
 	assert_string_equal(text,
 			    "  phase            wall         CPU  cores   peak RSS   started\n"
-			    "  (start)       2.000 s     1.000 s   0.50    1.0 MiB         1\n"
-			    "  a             1.000 s           |      |          |         |\n"
-			    "  b             1.000 s           |      |          |         |\n"
-			    "  = these 2     2.000 s     2.000 s   1.00    2.0 MiB         2\n"
-			    "  c             2.000 s     1.000 s   0.50    4.0 MiB         1\n"
+			    "  (start)        2.00 s      1.00 s   0.50    1.0 MiB         1\n"
+			    "  a              1.00 s           |      |          |         |\n"
+			    "  b              1.00 s           |      |          |         |\n"
+			    "  = these 2      2.00 s      2.00 s   1.00    2.0 MiB         2\n"
+			    "  c              2.00 s      1.00 s   0.50    4.0 MiB         1\n"
 			    "  started: the number of processes that began in the phase\n"
 			    "  | no sample tells these apart: what they used together is below\n");
 	free(text);
@@ -145,7 +145,7 @@ static void what_is_not_known_of_a_phase_is_no_zero(void **state)
 	phases_finish(&p, 9 * SECOND);
 	text = phases_text(&p, false, 80);
 	assert_non_null(
-		strstr(text, "end         0.00 ms           -      -          -         -\n"));
+		strstr(text, "end             0 s           -      -          -         -\n"));
 	free(text);
 	phases_done(&p);
 }
@@ -180,9 +180,9 @@ static void phases_of_one_name_are_one_row_with_their_number(void **state)
 	(void)state;
 	assert_text(text_of_names("ltlt", "01234", false),
 		    "  phase    count        wall         CPU  cores   peak RSS\n"
-		    "  (start)      1     0.00 ms     0.00 ms      -    1.0 MiB\n"
-		    "  l            2     2.000 s     1.000 s   0.50    4.0 MiB\n"
-		    "  t            2     2.000 s     1.000 s   0.50    5.0 MiB\n");
+		    "  (start)      1         0 s         0 s      -    1.0 MiB\n"
+		    "  l            2      2.00 s      1.00 s   0.50    4.0 MiB\n"
+		    "  t            2      2.00 s      1.00 s   0.50    5.0 MiB\n");
 }
 
 static void each_of_them_can_be_shown(void **state)
@@ -190,10 +190,10 @@ static void each_of_them_can_be_shown(void **state)
 	(void)state;
 	assert_text(text_of_names("ltl", "0123", true),
 		    "  phase          wall         CPU  cores   peak RSS\n"
-		    "  (start)     0.00 ms     0.00 ms      -    1.0 MiB\n"
-		    "  l           1.000 s     0.500 s   0.50    2.0 MiB\n"
-		    "  t           1.000 s     0.500 s   0.50    3.0 MiB\n"
-		    "  l           1.000 s     0.500 s   0.50    4.0 MiB\n");
+		    "  (start)         0 s         0 s      -    1.0 MiB\n"
+		    "  l            1.00 s      500 ms   0.50    2.0 MiB\n"
+		    "  t            1.00 s      500 ms   0.50    3.0 MiB\n"
+		    "  l            1.00 s      500 ms   0.50    4.0 MiB\n");
 }
 
 static void markdown_has_the_same_rows_with_inert_names(void **state)
@@ -202,8 +202,8 @@ static void markdown_has_the_same_rows_with_inert_names(void **state)
 	assert_text(text_of("a|b", 0),
 		    "\n| phase | wall | CPU | cores | peak RSS | started |\n"
 		    "|:---|---:|---:|---:|---:|---:|\n"
-		    "| `(start)` | 2.000 s | 1.000 s | 0.50 | 3.0 MiB | 1 |\n"
-		    "| `a\\|b` | 3.000 s | 3.000 s | 1.00 | 3.0 MiB | 3 |\n"
+		    "| `(start)` | 2.00 s | 1.00 s | 0.50 | 3.0 MiB | 1 |\n"
+		    "| `a\\|b` | 3.00 s | 3.00 s | 1.00 | 3.0 MiB | 3 |\n"
 		    "\nstarted: the number of processes that began in the phase\n");
 }
 
@@ -212,8 +212,8 @@ static void equal_phases_that_share_are_one_row_all_the_same(void **state)
 	(void)state;
 	assert_text(text_of_names("lll", "03", false),
 		    "  phase    count        wall         CPU  cores   peak RSS\n"
-		    "  (start)      1     0.00 ms     0.00 ms      -    1.0 MiB\n"
-		    "  l            3     3.000 s     1.500 s   0.50    4.0 MiB\n");
+		    "  (start)      1         0 s         0 s      -    1.0 MiB\n"
+		    "  l            3      3.00 s      1.50 s   0.50    4.0 MiB\n");
 }
 
 static void what_different_phases_share_is_a_row_below(void **state)
@@ -221,11 +221,11 @@ static void what_different_phases_share_is_a_row_below(void **state)
 	(void)state;
 	assert_text(text_of_names("lltu", "0124", false),
 		    "  phase           count        wall         CPU  cores   peak RSS\n"
-		    "  (start)             1     0.00 ms     0.00 ms      -    1.0 MiB\n"
-		    "  l                   2     2.000 s     1.000 s   0.50    3.0 MiB\n"
-		    "  t                   1     1.000 s           |      |          |\n"
-		    "  u                   1     1.000 s           |      |          |\n"
-		    "  | together (2)            2.000 s     1.000 s   0.50    5.0 MiB\n"
+		    "  (start)             1         0 s         0 s      -    1.0 MiB\n"
+		    "  l                   2      2.00 s      1.00 s   0.50    3.0 MiB\n"
+		    "  t                   1      1.00 s           |      |          |\n"
+		    "  u                   1      1.00 s           |      |          |\n"
+		    "  | together (2)             2.00 s      1.00 s   0.50    5.0 MiB\n"
 		    "  | no sample tells these apart: what they used together is "
 		    "below\n");
 }
@@ -235,11 +235,11 @@ static void what_is_in_part_below_is_marked(void **state)
 	(void)state;
 	assert_text(text_of_names("ltlu", "0124", false),
 		    "  phase           count        wall         CPU  cores   peak RSS\n"
-		    "  (start)             1     0.00 ms     0.00 ms      -    1.0 MiB\n"
-		    "  l                   2     2.000 s    0.500 s+      |   2.0 MiB+\n"
-		    "  t                   1     1.000 s     0.500 s   0.50    3.0 MiB\n"
-		    "  u                   1     1.000 s           |      |          |\n"
-		    "  | together (2)            2.000 s     1.000 s   0.50    5.0 MiB\n"
+		    "  (start)             1         0 s         0 s      -    1.0 MiB\n"
+		    "  l                   2      2.00 s     500 ms+      |   2.0 MiB+\n"
+		    "  t                   1      1.00 s      500 ms   0.50    3.0 MiB\n"
+		    "  u                   1      1.00 s           |      |          |\n"
+		    "  | together (2)             2.00 s      1.00 s   0.50    5.0 MiB\n"
 		    "  | no sample tells these apart: what they used together is "
 		    "below\n"
 		    "  + and a part of what is below\n");

@@ -138,9 +138,9 @@ static void chosen_columns_are_shown_in_their_order(void **state)
 {
 	(void)state;
 	assert_table("tags,id,wall", 80,
-		     "tags          id     wall\n"
-		     "k=v x=y       12  1.500 s\n"
-		     "-        node2:7        -\n");
+		     "tags          id    wall\n"
+		     "k=v x=y       12  1.50 s\n"
+		     "-        node2:7       -\n");
 	assert_table("id,note", 80,
 		     "     id  note\n"
 		     "     12  two?lines\n"

@@ -77,12 +77,12 @@ static void rows_have_sums_spread_rest_and_run(void **state)
 	assert_string_equal(
 		text,
 		"  span               count        CPU       wall   peak RSS      up to failed\n"
-		"  build                  2    5.000 s    4.000 s    3.0 MiB    6.0 MiB      1\n"
-		"      (least)                 2.000 s    2.000 s    1.0 MiB    2.0 MiB\n"
-		"      (most)                  3.000 s    2.000 s    3.0 MiB    6.0 MiB\n"
-		"    cc                   1    1.000 s    2.000 s    2.0 MiB    4.0 MiB      0\n"
-		"  (rest of the run)           3.000 s\n"
-		"  = the run                   8.000 s    9.000 s          -          -\n");
+		"  build                  2     5.00 s     4.00 s    3.0 MiB    6.0 MiB      1\n"
+		"      (least)                  2.00 s     2.00 s    1.0 MiB    2.0 MiB\n"
+		"      (most)                   3.00 s     2.00 s    3.0 MiB    6.0 MiB\n"
+		"    cc                   1     1.00 s     2.00 s    2.0 MiB    4.0 MiB      0\n"
+		"  (rest of the run)            3.00 s\n"
+		"  = the run                    8.00 s     9.00 s          -          -\n");
 	free(text);
 }
 
@@ -98,11 +98,11 @@ static void markdown_has_the_same_rows_and_notes(void **state)
 		text,
 		"\n| span | count | CPU | wall | peak RSS | up to | failed | processes | read |\n"
 		"|:---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
-		"| `build` | 1 | 3.000 s | 2.000 s | 1.0 MiB | 2.0 MiB | 0 | 1 | 1.0 MiB |\n"
-		"| &emsp;`c\\|c` | 1 | 1.000 s | 2.000 s | 2.0 MiB | 4.0 MiB | 0 | 1 | 1.0 MiB |\n"
+		"| `build` | 1 | 3.00 s | 2.00 s | 1.0 MiB | 2.0 MiB | 0 | 1 | 1.0 MiB |\n"
+		"| &emsp;`c\\|c` | 1 | 1.00 s | 2.00 s | 2.0 MiB | 4.0 MiB | 0 | 1 | 1.0 MiB |\n"
 		"| &emsp;&emsp;(INCOMPLETE) |  |  |  |  |  |  |  |  |\n"
-		"| (rest of the run) |  | 5.000 s |  |  |  |  | 5 | 8.0 MiB |\n"
-		"| = the run |  | 8.000 s | 9.000 s | - | - |  | 6 | 9.0 MiB |\n");
+		"| (rest of the run) |  | 5.00 s |  |  |  |  | 5 | 8.0 MiB |\n"
+		"| = the run |  | 8.00 s | 9.00 s | - | - |  | 6 | 9.0 MiB |\n");
 	free(text);
 }
 
@@ -160,11 +160,11 @@ static void the_heaviest_come_first_and_the_others_are_counted(void **state)
 	assert_string_equal(
 		text,
 		"  span               count        CPU       wall   peak RSS      up to failed\n"
-		"  heavy                  1    2.000 s    2.000 s    2.0 MiB    4.0 MiB      0\n"
-		"  light                  2    1.500 s    4.000 s    4.0 MiB    8.0 MiB      0\n"
+		"  heavy                  1     2.00 s     2.00 s    2.0 MiB    4.0 MiB      0\n"
+		"  light                  2     1.50 s     4.00 s    4.0 MiB    8.0 MiB      0\n"
 		"  (1 name more: --all)\n"
-		"  (rest of the run)           4.500 s\n"
-		"  = the run                   8.000 s    9.000 s          -          -\n");
+		"  (rest of the run)            4.50 s\n"
+		"  = the run                    8.00 s     9.00 s          -          -\n");
 	free(text);
 }
 
@@ -222,7 +222,7 @@ static void a_run_without_spans_is_all_rest(void **state)
 	char *text = text_of(NULL, 0, false, 60);
 
 	(void)state;
-	assert_non_null(strstr(text, "(rest of the run)           8.000 s"));
+	assert_non_null(strstr(text, "(rest of the run)            8.00 s"));
 	assert_non_null(strstr(text, "\n  the run has no spans\n"));
 	free(text);
 }

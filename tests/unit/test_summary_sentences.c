@@ -16,7 +16,7 @@ static void a_run_that_goes_on_is_neither_ended_nor_incomplete(void **state)
 
 	(void)state;
 	assert_non_null(text);
-	assert_memory_equal(text, "bpfmon: running, 3.400 s so far: make\n", 38);
+	assert_memory_equal(text, "bpfmon: running, 3.40 s so far: make\n", 38);
 	assert_null(strstr(text, "INCOMPLETE"));
 	free(text);
 }
@@ -42,18 +42,18 @@ static void the_first_line_has_the_end_and_then_what_was_run(void **state)
 
 	(void)state;
 	assert_head(ended, "make -j8", 0,
-		    "bpfmon: the command ended with 3 after 1.500 s: make -j8");
-	assert_head(ended, NULL, 0, "bpfmon: the command ended with 3 after 1.500 s");
-	assert_head(ended, "", 0, "bpfmon: the command ended with 3 after 1.500 s");
+		    "bpfmon: the command ended with 3 after 1.50 s: make -j8");
+	assert_head(ended, NULL, 0, "bpfmon: the command ended with 3 after 1.50 s");
+	assert_head(ended, "", 0, "bpfmon: the command ended with 3 after 1.50 s");
 	assert_head(ended, "make -j8 and all that is behind it", 66,
-		    "bpfmon: the command ended with 3 after 1.500 s: make -j8 and al...");
+		    "bpfmon: the command ended with 3 after 1.50 s: make -j8 and all...");
 	assert_head(ended, "a\nb\033[2J", 80,
-		    "bpfmon: the command ended with 3 after 1.500 s: a?b?[2J");
+		    "bpfmon: the command ended with 3 after 1.50 s: a?b?[2J");
 	assert_head(killed, "make", 0,
-		    "bpfmon: the command was killed by signal 9 (Killed) after 1.500 s: make");
+		    "bpfmon: the command was killed by signal 9 (Killed) after 1.50 s: make");
 	assert_head(lacked, "make", 0,
 		    "bpfmon: the command was killed by the kernel: out of memory: make");
-	assert_head(is_attached, "pids 1 2", 0, "bpfmon: attached for 60.000 s: pids 1 2");
+	assert_head(is_attached, "pids 1 2", 0, "bpfmon: attached for 60.0 s: pids 1 2");
 }
 
 static void what_is_wrong_with_a_run_comes_before_its_figures(void **state)
@@ -83,13 +83,13 @@ static const struct {
 	{ 150, 157, 0, false, "  memory      peak at most 157 MiB resident\n" },
 	{ 152, 157, 152, true, "  memory      peak between 152 MiB (one process alone) and 157 MiB resident\n"
 			       "              largest process 152 MiB\n" },
-	{ 150, 157, 120, true, "  memory      peak between 150 MiB (a sample, at 2.000 s) and 157 MiB resident\n"
+	{ 150, 157, 120, true, "  memory      peak between 150 MiB (a sample, at 2.00 s) and 157 MiB resident\n"
 			       "              largest process 120 MiB\n" },
-	{ 156, 157, 120, false, "  memory      peak 157 MiB resident, at 2.000 s\n"
+	{ 156, 157, 120, false, "  memory      peak 157 MiB resident, at 2.00 s\n"
 				"              largest process 120 MiB\n" },
 	{ 157, 157, 157, false, "  memory      peak 157 MiB resident\n"
 				"              largest process 157 MiB\n" },
-	{ 157, 0, 120, false, "  memory      peak at least 157 MiB resident, at 2.000 s\n"
+	{ 157, 0, 120, false, "  memory      peak at least 157 MiB resident, at 2.00 s\n"
 			      "              largest process 120 MiB\n" },
 	{ 157, 100, 120, false, "  memory      peak at least 157 MiB resident; the upper bound, 100 MiB, is wrong: please report this\n"
 				"              largest process 120 MiB\n" },
@@ -172,10 +172,10 @@ static void an_exact_peak_has_its_bounds_where_they_are_wanted(void **state)
 	char *text = summary_text(&s, &view, 0);
 
 	(void)state;
-	assert_non_null(strstr(text, "peak 804 MiB exactly, at 2.346 s (a sample saw 733 MiB; "
+	assert_non_null(strstr(text, "peak 804 MiB exactly, at 2.35 s (a sample saw 733 MiB; "
 				     "upper bound 803 MiB)\n"));
 	free(text);
-	assert_shown(&s, "peak 804 MiB exactly, at 2.346 s\n");
+	assert_shown(&s, "peak 804 MiB exactly, at 2.35 s\n");
 }
 
 int main(void)

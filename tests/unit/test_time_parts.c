@@ -168,15 +168,15 @@ static void bar_says_what_it_knows(void **state)
 	(void)state;
 	assert_text(&s, 0,
 		    "  time        uuuuuuuuuusssssqqqqqddddddddddddddd...............\n"
-		    "              u user 2.000 s (20 %), s system 1.000 s (10 %), "
-		    "q run queue 1.000 s (10 %), d disk 3.000 s (30 %), . other 3.000 s (30 %), "
-		    "all threads 10.000 s\n");
+		    "              u user 2.00 s (20 %), s system 1.00 s (10 %), "
+		    "q run queue 1.00 s (10 %), d disk 3.00 s (30 %), . other 3.00 s (30 %), "
+		    "all threads 10.0 s\n");
 	s = plain();
 	assert_text(&s, 80,
 		    "  time        uuuuuuuuuusssssqqqqq..............................\n"
-		    "              u user 2.000 s (20 %), s system 1.000 s (10 %),\n"
-		    "              q run queue 1.000 s (10 %), . not running 6.000 s (60 %),\n"
-		    "              all threads 10.000 s\n");
+		    "              u user 2.00 s (20 %), s system 1.00 s (10 %),\n"
+		    "              q run queue 1.00 s (10 %), . not running 6.00 s (60 %),\n"
+		    "              all threads 10.0 s\n");
 }
 
 static void bar_fits_into_a_narrow_terminal(void **state)
@@ -186,11 +186,11 @@ static void bar_fits_into_a_narrow_terminal(void **state)
 	(void)state;
 	assert_text(&s, 44,
 		    "  time        uuuuuusssqqq..................\n"
-		    "              u user 2.000 s (20 %),\n"
-		    "              s system 1.000 s (10 %),\n"
-		    "              q run queue 1.000 s (10 %),\n"
-		    "              . not running 6.000 s (60 %),\n"
-		    "              all threads 10.000 s\n");
+		    "              u user 2.00 s (20 %),\n"
+		    "              s system 1.00 s (10 %),\n"
+		    "              q run queue 1.00 s (10 %),\n"
+		    "              . not running 6.00 s (60 %),\n"
+		    "              all threads 10.0 s\n");
 }
 
 /* The shares are of all threads, and add up to the time in which they did not run. */
@@ -205,18 +205,18 @@ static void reasons_to_wait_add_up_to_the_rest(void **state)
 	sample_set(&s, M_wait_disk, 0);
 	assert_text(&s, 0,
 		    "  time        uuuuuuuuuusssssqqqqq..............................\n"
-		    "              u user 2.000 s (20 %), s system 1.000 s (10 %), "
-		    "q run queue 1.000 s (10 %), . not running 6.000 s (60 %), "
-		    "all threads 10.000 s\n"
+		    "              u user 2.00 s (20 %), s system 1.00 s (10 %), "
+		    "q run queue 1.00 s (10 %), . not running 6.00 s (60 %), "
+		    "all threads 10.0 s\n"
 		    "  not running child 40 %, pipe 13 %, not seen 7 %\n");
 	sample_set(&s, M_wait_unseen, 4667 * MS); /* last, however much it is */
 	assert_text(&s, 44,
 		    "  time        uuuuuusssqqq..................\n"
-		    "              u user 2.000 s (20 %),\n"
-		    "              s system 1.000 s (10 %),\n"
-		    "              q run queue 1.000 s (10 %),\n"
-		    "              . not running 6.000 s (60 %),\n"
-		    "              all threads 10.000 s\n"
+		    "              u user 2.00 s (20 %),\n"
+		    "              s system 1.00 s (10 %),\n"
+		    "              q run queue 1.00 s (10 %),\n"
+		    "              . not running 6.00 s (60 %),\n"
+		    "              all threads 10.0 s\n"
 		    "  not running child 24 %, pipe 8 %,\n"
 		    "              not seen 28 %\n");
 }

@@ -24,20 +24,111 @@ char *format_bytes(char *out, uint64_t bytes)
 		v /= 1024;
 		u++;
 	}
-	snprintf(out, FORMAT_BYTES, u && v < 100 ? "%.1f %s" : "%.0f %s", v, units[u]);
+	snprintf(out, FORMAT_BYTES, u && v < 100 ? "%.1f %s" : "%.0f %s",
+		 u && v < 100 ? floor(v * 10 + 0.5) / 10 : floor(v + 0.5), units[u]);
 	return out;
 }
 
+/* Units of durations below two minutes, which have three digits. */
+static const struct {
+	const char *name;
+	uint64_t ns;
+} duration_units[] = {
+	{ "ns", 1 }, { "us", 1000 }, { "ms", NSEC_PER_MSEC }, { "s", NSEC_PER_SEC }
+};
+
+#define NR_DURATION_UNITS (sizeof(duration_units) / sizeof(*duration_units))
+
+/* @count is in units of @unit / 10^@places. */
+struct short_duration {
+	size_t unit;
+	unsigned places;
+	uint64_t count;
+};
+
+/* Returns false if @ns needs minutes. */
+static bool short_duration_find(struct short_duration *d, uint64_t ns)
+{
+	static const unsigned powers[] = { 1, 10, 100 };
+
+	if (ns >= 120 * NSEC_PER_SEC - NSEC_PER_SEC / 2)
+		return false;
+	for (size_t unit = 0; unit < NR_DURATION_UNITS; unit++) {
+		for (unsigned places = 3; places-- > 0;) {
+			const uint64_t step = duration_units[unit].ns / powers[places];
+
+			if (!step)
+				continue;
+			*d = (struct short_duration){ unit, places, (ns + step / 2) / step };
+			if (d->count < 1000)
+				return true;
+		}
+	}
+	return true;
+}
+
+static uint64_t duration_round(uint64_t ns, uint64_t seconds)
+{
+	const uint64_t unit = seconds * NSEC_PER_SEC;
+
+	return ns / unit + (ns % unit >= unit / 2);
+}
+
+static char *long_duration_format(char *out, uint64_t ns)
+{
+	static const struct {
+		const char *name, *less;
+		uint64_t seconds, parts, most; /* of the lesser unit; its parts; most of those */
+	} pairs[] = { { "min", "s", 1, 60, 3600 },
+		      { "h", "min", 60, 60, 6000 },
+		      { "d", "h", 3600, 24, UINT64_MAX } };
+	size_t i = 0;
+	uint64_t n;
+
+	for (; (n = duration_round(ns, pairs[i].seconds)) >= pairs[i].most; i++)
+		;
+	if (n % pairs[i].parts)
+		snprintf(out, FORMAT_BYTES, "%" PRIu64 " %s %u %s", n / pairs[i].parts,
+			 pairs[i].name, (unsigned)(n % pairs[i].parts), pairs[i].less);
+	else
+		snprintf(out, FORMAT_BYTES, "%" PRIu64 " %s", n / pairs[i].parts, pairs[i].name);
+	return out;
+}
+
+static char *short_duration_format(char *out, const struct short_duration *d, bool has_unit)
+{
+	const double scale = d->places == 2 ? 100 : d->places ? 10 : 1;
+
+	snprintf(out, FORMAT_BYTES, "%.*f%s%s", (int)d->places, (double)d->count / scale,
+		 has_unit ? " " : "", has_unit ? duration_units[d->unit].name : "");
+	return out;
+}
+
+/* seconds() of page/assets/base.js has the same results; both read tests/data/durations. */
 char *format_seconds(char *out, uint64_t ns)
 {
-	double s = (double)ns / 1e9;
+	struct short_duration d;
 
-	if (s < 0.1)
-		snprintf(out, FORMAT_BYTES, "%.2f ms", s * 1e3);
-	else if (s < 100)
-		snprintf(out, FORMAT_BYTES, "%.3f s", s);
+	if (!ns)
+		snprintf(out, FORMAT_BYTES, "0 s");
+	else if (short_duration_find(&d, ns))
+		short_duration_format(out, &d, true);
 	else
-		snprintf(out, FORMAT_BYTES, "%.1f s", s);
+		long_duration_format(out, ns);
+	return out;
+}
+
+char *format_seconds_of(char *out, uint64_t part_ns, uint64_t whole_ns)
+{
+	char part[FORMAT_BYTES], whole[FORMAT_BYTES];
+	struct short_duration d, all;
+
+	if (part_ns && short_duration_find(&d, part_ns) && short_duration_find(&all, whole_ns) &&
+	    d.unit == all.unit)
+		short_duration_format(part, &d, false);
+	else
+		format_seconds(part, part_ns);
+	snprintf(out, 2 * FORMAT_BYTES, "%s of %s", part, format_seconds(whole, whole_ns));
 	return out;
 }
 

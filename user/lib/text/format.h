@@ -26,8 +26,11 @@
 
 /* Each function writes into @out (FORMAT_BYTES) and returns it. */
 char *format_bytes(char *out, uint64_t bytes);
+/* The notation of all durations: 12.3 ms, 39.5 s, 33 min 44 s, 33 h 24 min, 5 d 2 h. */
 char *format_seconds(char *out, uint64_t ns);
 char *format_count(char *out, uint64_t n);
+/* Writes "39.5 of 41.9 s" into @out (2 * FORMAT_BYTES) and returns it. */
+char *format_seconds_of(char *out, uint64_t part_ns, uint64_t whole_ns);
 /*
  * Formats @epoch_ns (since 1970) into @out (MOMENT_BYTES) as local time with its zone, such as
  * "2025-12-24 18:30:05 CET", without seconds unless @has_seconds, or as "-" if it is no valid date.

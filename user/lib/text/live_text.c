@@ -32,19 +32,12 @@ static const enum part left_out[] = { PART_PROCESSES, PART_IO,     PART_PEAK,
 
 char *format_elapsed(char *out, uint64_t ns)
 {
-	uint64_t s = ns / NSEC_PER_SEC, days = s / 86400;
-	unsigned hours = (unsigned)(s / 3600 % 24), minutes = (unsigned)(s / 60 % 60);
-	unsigned seconds = (unsigned)(s % 60);
+	const uint64_t s = ns / NSEC_PER_SEC;
 
-	if (days)
-		snprintf(out, FORMAT_BYTES, "%" PRIu64 " d %02u:%02u:%02u", days, hours, minutes,
-			 seconds);
-	else if (hours)
-		snprintf(out, FORMAT_BYTES, "%u:%02u:%02u", hours, minutes, seconds);
-	else if (minutes)
-		snprintf(out, FORMAT_BYTES, "%u:%02u", minutes, seconds);
+	if (s < 120)
+		snprintf(out, FORMAT_BYTES, "%u s", (unsigned)s);
 	else
-		snprintf(out, FORMAT_BYTES, "%u s", seconds);
+		format_seconds(out, s * NSEC_PER_SEC);
 	return out;
 }
 

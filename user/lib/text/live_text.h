@@ -22,8 +22,8 @@ struct live_view {
 };
 
 /*
- * Formats the time that a run has lasted into @out (FORMAT_BYTES), as "12 s", "1:23", "4:05:06", "2
- * d 04:05:06". Returns @out.
+ * Formats the time that a run has lasted into @out (FORMAT_BYTES) as format_seconds() does, without
+ * parts of a second. Returns @out.
  */
 char *format_elapsed(char *out, uint64_t ns);
 /*

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/run_column.h"
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "text/format.h"
 
@@ -24,18 +23,10 @@ static void run_format_status(char *out, size_t size, const struct stored_run *r
 
 static void run_format_duration(char *out, int64_t ns)
 {
-	uint64_t s = (uint64_t)ns / NSEC_PER_SEC;
-
 	if (ns < 0)
 		snprintf(out, FORMAT_BYTES, "-");
-	else if (s < 100)
-		format_seconds(out, (uint64_t)ns);
-	else if (s < 86400)
-		snprintf(out, FORMAT_BYTES, "%" PRIu64 ":%02u:%02u", s / 3600,
-			 (unsigned)(s / 60 % 60), (unsigned)(s % 60));
 	else
-		snprintf(out, FORMAT_BYTES, "%" PRIu64 " d %02u:%02u", s / 86400,
-			 (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60));
+		format_seconds(out, (uint64_t)ns);
 }
 
 const char *run_ref_text(char out[RUN_CELL_BYTES], const struct stored_run *r,

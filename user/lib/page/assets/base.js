@@ -40,12 +40,15 @@ function digits(v) {
 	return a >= 100 || v === 0 ? v.toFixed(0) : a >= 10 ? v.toFixed(1) : a >= 0.01 ? v.toFixed(2) : v.toPrecision(2);
 }
 
+// Rounds as format_bytes() of the text does.
 function bytes(v) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 	let i = 0;
 	if (!has(v)) return missing;
-	for (; Math.abs(v) >= 1024 && i < units.length - 1; i++) v /= 1024;
-	return (i ? digits(v) : grouped.format(v)) + " " + units[i];
+	for (; Math.abs(v) >= 1000 && i < units.length - 1; i++) v /= 1024;
+	const a = Math.abs(v);
+	const text = i && a < 100 ? (Math.floor(a * 10 + 0.5) / 10).toFixed(1) : Math.floor(a + 0.5).toFixed(0);
+	return `${v < 0 ? "-" : ""}${text} ${units[i]}`;
 }
 
 function count(v) {
@@ -54,13 +57,40 @@ function count(v) {
 	return Math.abs(v) >= 10 || Number.isInteger(v) ? grouped.format(v) : digits(v);
 }
 
+const SHORT_UNITS = [
+	["ns", 1],
+	["us", 1e3],
+	["ms", 1e6],
+	["s", 1e9],
+];
+// the greater unit, the lesser one, its ns, how many of it are one of the greater, and from how many on the next pair
+const LONG_UNITS = [
+	["min", "s", 1e9, 60, 3600],
+	["h", "min", 60e9, 60, 6000],
+	["d", "h", 3600e9, 24, Infinity],
+];
+
+// The notation of all durations, with the results of format_seconds() in C: 12.3 ms, 39.5 s, 33 min 44 s, 33 h 24 min,
+// 5 d 2 h. tests/data/durations has examples.
 function seconds(v) {
 	if (!has(v)) return missing;
-	const a = Math.abs(v);
-	if (a < 0.001 && a > 0) return digits(v * 1e6) + " µs";
-	if (a < 1 && a > 0) return digits(v * 1e3) + " ms";
-	return a < 120 ? digits(v) + " s" : clock(v);
+	const ns = Math.round(Math.abs(v) * 1e9),
+		sign = v < 0 && ns ? "-" : "";
+	const rounded = (unit) => Math.floor(ns / unit + 0.5);
+	if (!ns) return "0 s";
+	if (ns >= 119.5e9) {
+		const [more, less, unit, parts] = LONG_UNITS.find(([, , unit, , most]) => rounded(unit) < most);
+		const n = rounded(unit);
+		return `${sign}${Math.floor(n / parts)} ${more}${n % parts ? ` ${n % parts} ${less}` : ""}`;
+	}
+	for (const [name, unit] of SHORT_UNITS)
+		for (const scale of [100, 10, 1]) {
+			const n = rounded(unit / scale);
+			if (unit >= scale && n < 1000) return `${sign}${(n / scale).toFixed(scale.toString().length - 1)} ${name}`;
+		}
 }
+
+watched.seconds = seconds;
 
 // 64.0 MiB -> 64 MiB
 const withoutZeros = (text) => text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");

@@ -53,7 +53,7 @@ function runFacts() {
 			["Host", meta.host],
 			["Started", start],
 			["Ended", end],
-			["Took", has(summary.wall_seconds) ? withoutZeros(spell(summary.wall_seconds)) : null],
+			["Took", has(summary.wall_seconds) ? withoutZeros(seconds(summary.wall_seconds)) : null],
 			...factsOf(meta, [...placedMeta, ...partsOfMeta]),
 			["Processes that outlived it", has(summary.outlived) ? count(summary.outlived) : null],
 			["UUID", meta.run],
@@ -66,7 +66,7 @@ function machineFacts() {
 		since = meta.start_time - system.boot_time;
 	const booted =
 		has(system.boot_time) && isDate(system.boot_time)
-			? dateText(system.boot_time) + (since > 0 ? `, ${spell(since)} before the run` : "")
+			? dateText(system.boot_time) + (since > 0 ? `, ${seconds(since)} before the run` : "")
 			: null;
 	addFacts(
 		"Machine",

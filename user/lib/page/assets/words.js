@@ -55,22 +55,6 @@ function keyText(key) {
 const dateText = (v) => new Date(v * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC";
 const isDate = (v) => Math.abs(v) < 8e12;
 
-// Formats a duration with its two largest units: 3 d 4 h.
-function spell(v) {
-	const units = [
-		["d", 86400],
-		["h", 3600],
-		["min", 60],
-	];
-	const i = units.findIndex(([, size]) => v >= size);
-	if (i < 0) return seconds(v);
-	const [name, size] = units[i],
-		[next, part] = units[i + 1] || ["s", 1];
-	const whole = Math.floor(v / size),
-		rest = Math.floor((v % size) / part);
-	return `${count(whole)} ${name}` + (rest ? ` ${rest} ${next}` : "");
-}
-
 // Formats a value by the suffix of its key: bytes, durations, dates; {"a": 1} becomes a=1.
 function factText(key, v) {
 	if (Array.isArray(v)) return v.map((w) => factText("", w)).join(" ");
@@ -81,7 +65,7 @@ function factText(key, v) {
 	if (typeof v === "boolean") return v ? "yes" : "no";
 	if (typeof v !== "number") return String(v);
 	if (key.endsWith("_bytes")) return bytes(v);
-	if (key.endsWith("_seconds")) return withoutZeros(v < 120 ? seconds(v) : spell(v));
+	if (key.endsWith("_seconds")) return withoutZeros(seconds(v));
 	if (key.endsWith("_time") && isDate(v)) return dateText(v);
 	return /(^|_)[pu]?id$/.test(key) || !Number.isInteger(v) ? String(v) : grouped.format(v);
 }
