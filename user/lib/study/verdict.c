@@ -93,13 +93,89 @@ static bool runs_have_one_thread(const struct comparison *c, size_t group)
 	       value_is(c, 0, "threads_created", 0) && value_is(c, group, "threads_created", 0);
 }
 
-/* Writes how long the runs waited for a CPU, unless that is unknown or negligible. */
+static bool median_of(const struct comparison *c, size_t group, const char *name, double *median)
+{
+	size_t key;
+
+	if (run_key_find(name, strlen(name), &key) || !spread_of(c, group, key)->nr)
+		return false;
+	*median = spread_of(c, group, key)->median;
+	return true;
+}
+
+/* The time of a group whose threads ran or waited for a CPU one at a time. */
+struct serial_time {
+	double wall, queue; /* seconds; queue is a part of wall */
+};
+
+static bool serial_time_of(struct serial_time *t, const struct comparison *c, size_t group)
+{
+	double cpu;
+
+	return median_of(c, group, "wall_seconds", &t->wall) &&
+	       median_of(c, group, QUEUE_KEY, &t->queue) &&
+	       median_of(c, group, "cpu_seconds", &cpu) && t->queue + cpu <= t->wall * 1.1;
+}
+
+#define MOST_OF_IT 0.5
+#define ALL_OF_IT 0.9
+#define SAME_WORK 0.05
+
+/* How much of the difference in time is waiting for a CPU. */
+struct queue_share {
+	bool is_most; /* else it is not told */
+	bool is_all;
+	bool is_longer; /* the other group took longer than the first */
+	double work;    /* relative change of the rest of the time */
+};
+
+static struct queue_share queue_share_of(const struct comparison *c, size_t group)
+{
+	struct queue_share s = { 0 };
+	struct serial_time a, b;
+	double rest, share;
+	size_t key;
+
+	if (!queue_is_told(c, group, &key) || !serial_time_of(&a, c, 0) ||
+	    !serial_time_of(&b, c, group))
+		return s;
+	rest = a.wall - a.queue;
+	share = (b.queue - a.queue) / (b.wall - a.wall);
+	s.is_most = share >= MOST_OF_IT && rest > 0;
+	s.is_all = share >= ALL_OF_IT;
+	s.is_longer = b.wall > a.wall;
+	s.work = (b.wall - b.queue - rest) / (rest > 0 ? rest : 1);
+	return s;
+}
+
+/* Writes ", all of it waiting for a CPU; its own work is the same (+2 %)". */
+static void queue_share_put(FILE *f, const struct queue_share *s, bool is_only)
+{
+	if (!s->is_most)
+		return;
+	if (is_only)
+		fprintf(f, ", %s of it %s for a CPU", s->is_all ? "all" : "most",
+			s->is_longer ? "waiting" : "by waiting less");
+	else
+		fprintf(f, "; %s of the %s time is %s for a CPU", s->is_all ? "all" : "most",
+			s->is_longer ? "longer" : "saved",
+			s->is_longer ? "waiting" : "less waiting");
+	if (fabs(s->work) < 0.005)
+		fputs("; its own work is the same", f);
+	else if (fabs(s->work) < SAME_WORK)
+		fprintf(f, "; its own work is the same (%+.0f %%)", s->work * 100);
+	else
+		fprintf(f, "; its own work takes %.0f %% %s", fabs(s->work) * 100,
+			s->work > 0 ? "longer" : "less time");
+}
+
+/* Writes how long the runs waited for a CPU, unless that is unknown, negligible or told after. */
 static void queue_put(FILE *f, const struct comparison *c, size_t group)
 {
 	char first[NUMBER_BYTES], other[NUMBER_BYTES];
 	size_t key;
 
-	if (!queue_is_told(c, group, &key))
+	if (!queue_is_told(c, group, &key) || queue_share_of(c, group).is_most)
 		return;
 	number_format(first, UNIT_NS, spread_of(c, 0, key)->median);
 	number_format(other, UNIT_NS, spread_of(c, group, key)->median);
@@ -138,6 +214,7 @@ static void between_put(FILE *f, size_t at, size_t nr)
 static void headlines_put_changes(FILE *f, const struct comparison *c, size_t group,
 				  const struct headlines *all)
 {
+	const struct queue_share share = queue_share_of(c, group);
 	size_t n = 0;
 
 	fprintf(f, "%s ", c->groups->list[group].title);
@@ -147,6 +224,8 @@ static void headlines_put_changes(FILE *f, const struct comparison *c, size_t gr
 		between_put(f, n, all->nr_changed);
 		headline_put(f, c, group, (enum headline)h, !n++);
 	}
+	if (all->is[ROW_CHANGED][HEAD_WALL])
+		queue_share_put(f, &share, n == 1);
 	if (all->nr_too_few)
 		fputs(", but the runs are too few to tell that from noise", f);
 	else if (comparison_has_several(c))
