@@ -57,11 +57,11 @@ class Replay(TopCase):
     def test_keys_go_through_a_run_that_has_ended_and_q_gives_the_terminal_back(self):
         self.start(RECORDED)
         t = self.terminal
-        t.expect("at 2.00s of 2.02s", "align", "q quit")
+        t.expect("at 2.00 s of 2.02 s", "align", "q quit")
         t.press("Left")
-        t.expect("at 1.75s of")
+        t.expect("at 1.75 s of")
         t.press("[", "[", "[", "[", "[", "[")
-        t.expect("at 0.25s of", "─sh -c while")
+        t.expect("at 251 ms of", "─sh -c while")
         t.type("/while")
         t.expect("/while_", "─sh -c while", without=("─sleep",))
         t.press("Enter", "Escape")
@@ -77,7 +77,7 @@ class Replay(TopCase):
         t.press("Escape")
         for _ in range(12):
             t.press("Right")
-        t.expect("ended with 0 after 2.02s")
+        t.expect("ended with 0 after 2.02 s")
         t.press("q")
         self.assert_restored(0)
 
@@ -87,11 +87,11 @@ class Replay(TopCase):
         t.expect("q quit")
         for width, height in ((40, 10), (300, 100), (61, 13), (2, 2), (120, 30)):
             t.resize(width, height)
-        screen = t.expect("at 2.00s of 2.02s", "< > sort")
+        screen = t.expect("at 2.00 s of 2.02 s", "< > sort")
         t.press("?")
         t.expect("this help")
         t.press("?")
-        t.expect("at 2.00s of 2.02s", without=("this help",))
+        t.expect("at 2.00 s of 2.02 s", without=("this help",))
         self.assertEqual(t.screen(), screen)
         t.resize(40, 10)
         small = t.expect("q quit", "of 2.02s", without=("< > sort",))

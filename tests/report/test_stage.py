@@ -64,7 +64,7 @@ class Head(Stage):
         title, command, chips, said = self.look_at(text("h1"), text("#command"), texts("#chips > *"), text("#sentence"))
         self.assertEqual((title, command), ("synthetic", "./align.sh --samples 101"))
         self.assertEqual(chips, ["exit 0", "sample A7", "threads 8"])
-        self.assertEqual(said, "Ran for 100 s, used 1.50 of 4 cores on average, held up to 9.10 GiB of memory, and ended with exit status 0.")
+        self.assertEqual(said, "Ran for 100 s, used 1.50 of 4 cores on average, held up to 9.1 GiB of memory, and ended with 0.")
 
     def test_a_run_without_a_name_has_that_of_its_command(self):
         lines = list(synthetic.lines(5, 1))
@@ -104,7 +104,7 @@ class Head(Stage):
         )
         self.assertEqual(chip, "ended by a limit, rss<500MiB")
         self.assertIn(", and was ended by the limit rss<500MiB.", said)
-        self.assertEqual(notice, "Ended by a limit. rss<500MiB: 501 MiB after 3.000 s, most of it in gzip (1002).")
+        self.assertEqual(notice, "Ended by a limit. rss<500MiB: 501 MiB after 3.00 s, most of it in gzip (1002).")
         self.assertIn("ended by a limit, rss<500MiB", trouble[0])
         self.assertIn("rss<500MiB: 501 MiB, most of it in gzip (1002); it ended the run", row)
         lines[-1].update(exit_code=0, limit=hit | {"ended": False})
@@ -245,7 +245,7 @@ class Curves(ReportCase):
         labels, legend, _, kinds = self.look_quietly(
             self.report(with_held(2)), texts("[data-chart=memory] .curve"), ("legend", {"chart": "memory"}), ("select", {"of": ".choice", "value": "by kind"}), ("legend", {"chart": "memory"})
         )
-        self.assertEqual((legend["held-0"], legend["held-1"], legend["rss_bytes"]), ("100 MiB", "100 MiB", "9.10 GiB"))
+        self.assertEqual((legend["held-0"], legend["held-1"], legend["rss_bytes"]), ("100 MiB", "100 MiB", "9.1 GiB"))
         self.assertRegex(labels[2], "^up to 7 processes not sampled ")  # of 3 to 9
         self.assertEqual(kinds["rss_file_bytes"], "100 MiB")
 

@@ -92,7 +92,7 @@ class Many(ReportCase):
             texts("#tl-rows .name"), texts("#tl-rows .row"), text("#tl-count"), ("screenshot", {"path": str(PICTURES / "build.png")})
         )
         self.assertEqual(names, ["program", "cc1 × 276", "make × 1", "as × 276", "sh × 276"])  # the most CPU time first
-        self.assertEqual(rows[1].split("\n"), ["cc1 × 276", "4", "4:08.4", "16.0 MiB"])
+        self.assertEqual(rows[1].split("\n"), ["cc1 × 276", "4", "4 min 8 s", "16.0 MiB"])
         self.assertEqual(count, "829 processes of 4 programs, up to 9 at once")
 
     def test_a_program_opens_into_lanes_by_keyboard_and_closes(self):

@@ -35,7 +35,7 @@ static char *line_of(const struct summary *s, const char *meta, struct phase_tim
 	struct answer a;
 
 	assert_true(!meta || tree);
-	answer_of_run(&a, s, tree, times);
+	answer_of_run(&a, s, tree, times, NULL);
 	answer_text(f, &a);
 	fclose(f);
 	json_decref(tree);
@@ -216,7 +216,7 @@ static void json_has_the_parts_of_the_answer(void **state)
 	(void)state;
 	sample_set(&s.total, M_cpu, 7300000000);
 	mark_times(&t, "evaluate", 4.8);
-	answer_of_run(&a, &s, meta, &t);
+	answer_of_run(&a, &s, meta, &t, NULL);
 	answer_json(&j, &a);
 	assert_string_equal(j.text, "\"answer\":{\"request_bytes\":608174080,"
 				    "\"request_from\":\"memory_needed_bytes\","

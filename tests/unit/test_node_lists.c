@@ -169,13 +169,13 @@ static void jobs_have_their_user_name_and_state(void **state)
 	assert_jobs(
 		all, 3, TEXT_UNCUT,
 		"JOB                     STATE    USER                   NAME  CORES  CPU  RSS  "
-		"PROCESSES    SINCE\n"
+		"PROCESSES   SINCE\n"
 		"container/0123456789ab  running  -                      web    1.25    -    -  "
-		"        -  2.000 s\n"
+		"        -  2.00 s\n"
 		"slurm/815               stalled  a-user-of-a-long-name  -      1.25    -    -  "
-		"        -  2.000 s\n"
+		"        -  2.00 s\n"
 		"run                     running  ada                    own    1.25    -    -  "
-		"        -  2.000 s\n");
+		"        -  2.00 s\n");
 }
 
 static void ids_of_jobs_are_cut_in_a_narrow_terminal_only(void **state)
@@ -186,15 +186,15 @@ static void ids_of_jobs_are_cut_in_a_narrow_terminal_only(void **state)
 	(void)state;
 	assert_jobs(&one, 1, TEXT_UNCUT,
 		    "JOB                                    STATE    USER  CORES  CPU  RSS  "
-		    "PROCESSES    SINCE\n"
+		    "PROCESSES   SINCE\n"
 		    "app/1000/app-of-the-desktop@1.service  running  ada    1.25    -    -  "
-		    "        -  2.000 s\n");
+		    "        -  2.00 s\n");
 	assert_jobs(
 		&one, 1, 80,
 		"JOB                           STATE    USER  CORES  CPU  RSS  PROCESSES    "
 		"SINCE\n"
-		"app/1000/app...top@1.service  running  ada    1.25    -    -          -  2.000 "
-		"s\n");
+		"app/1000/app...top@1.service  running  ada    1.25    -    -          -  2.00 s"
+		"\n");
 }
 
 static void a_user_without_jobs_reads_so(void **state)
@@ -269,22 +269,22 @@ static void the_node_has_one_row_across_restarts_and_jobs_their_ids(void **state
 	f = open_memstream(&text, &length);
 	runs_table(f, &all, all.nr, sources, &of_node, TEXT_UNCUT);
 	fclose(f);
-	assert_string_equal(text, "id  started               state     wall      CPU       memory  "
+	assert_string_equal(text, "id  started               state    wall     CPU       memory  "
 				  "user  name            "
 				  "job\n"
-				  " 9  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  " 9  2025-11-21 01:53 UTC  ended  2.00 s  1.00 s  RSS 4.0 KiB  "
 				  "ada   the whole node  "
 				  "node\n"
-				  " 8  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  " 8  2025-11-21 01:53 UTC  ended  2.00 s  1.00 s  RSS 4.0 KiB  "
 				  "ada   shop            "
 				  "container/0123456789ab\n"
-				  " 7  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  " 7  2025-11-21 01:53 UTC  ended  2.00 s  1.00 s  RSS 4.0 KiB  "
 				  "ada   rest            "
 				  "other\n"
-				  " 6  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  " 6  2025-11-21 01:53 UTC  ended  2.00 s  1.00 s  RSS 4.0 KiB  "
 				  "ada   -               "
 				  "slurm/816\n"
-				  " 5  2025-11-21 01:53 UTC  ended  2.000 s  1.000 s  RSS 4.0 KiB  "
+				  " 5  2025-11-21 01:53 UTC  ended  2.00 s  1.00 s  RSS 4.0 KiB  "
 				  "ada   align           "
 				  "-\n");
 	free(text);

@@ -208,7 +208,7 @@ static void arrows_go_through_time_and_back_to_the_end(void **state)
 	view_go_to_start(s);
 	first = screen_draw(s, 120, 40);
 	view_key(&s->view, KEY_OF_RIGHT);
-	assert_shows_no(s, "at 0.25s of");
+	assert_shows_no(s, "at 251 ms of");
 	view_key(&s->view, KEY_OF_LEFT);
 	again = screen_draw(s, 120, 40);
 	assert_string_equal(first, again);
@@ -252,7 +252,7 @@ static void mouse_click(struct shown *s, int x, int y)
 	assert_int_equal(view_key(&s->view, KEY_OF_CLICK), VIEW_GOES_ON);
 }
 
-/* The head has five rows, then the titles: PID in columns 0 to 6, CPU% after it. */
+/* The head has six rows, then the titles: PID in columns 0 to 6, CPU% after it. */
 static void click_selects_a_row_and_opens_it_and_sorts_by_a_title(void **state)
 {
 	struct shown *s = *state;
@@ -260,19 +260,19 @@ static void click_selects_a_row_and_opens_it_and_sorts_by_a_title(void **state)
 
 	view_go_to_start(s);
 	free(screen_draw(s, 120, 40));
-	mouse_click(s, 40, 8);
+	mouse_click(s, 40, 9);
 	assert_int_equal(s->view.at, 2);
 	assert_int_equal(s->view.mode, VIEW_TABLE);
 	selected = s->view.selected;
-	mouse_click(s, 40, 8);
+	mouse_click(s, 40, 9);
 	assert_int_equal(s->view.mode, VIEW_TASK);
 	view_key(&s->view, KEY_OF_ESCAPE);
-	mouse_click(s, 3, 5);
+	mouse_click(s, 3, 6);
 	assert_int_equal(s->view.choice.sort, COLUMN_PID);
 	assert_false(s->view.choice.is_reversed);
-	mouse_click(s, 3, 5);
+	mouse_click(s, 3, 6);
 	assert_true(s->view.choice.is_reversed);
-	mouse_click(s, 10, 5);
+	mouse_click(s, 10, 6);
 	assert_int_equal(s->view.choice.sort, COLUMN_CPU);
 	assert_false(s->view.choice.is_reversed);
 	/* outside of the table nothing changes */

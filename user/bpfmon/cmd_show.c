@@ -492,20 +492,20 @@ static int run_show_text(struct source *s, const json_t *meta, const struct summ
 		return -ENOMEM;
 	meta_text(stdout, meta, table_width(stdout));
 	fputs(text, stdout);
-	err = view->is_running ? run_show_stall(s) : 0;
-	if (err)
-		return err;
-	err = view->is_running ? run_show_live(meta) : run_show_heaviest(s, total);
+	err = view->is_running ? run_show_stall(s) : run_show_heaviest(s, total);
+	if (!err && view->is_running)
+		err = run_show_live(meta);
 	return err ? err : run_draw_curves(s, total->wall_ns);
 }
 
-/* Prints the whole run; reads its phases first, for the answer. */
+/* Prints the whole run; reads its events first, for the answer. */
 static int run_show_answer(struct source *s, const struct show_options *o, const json_t *meta,
 			   const struct summary *total)
 {
 	struct phase_times times = { 0 };
 	struct longest_span spans = { 0 };
-	int err = marks_read_times(&times, s);
+	struct stalls stalls = { 0 };
+	int err = events_read(s, &times, &stalls);
 	struct jsonw j = { 0 };
 	struct answer answer;
 	const struct summary_view view = { .answer = &answer,
@@ -516,9 +516,9 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 					   .has_bounds = true,
 					   .has_styles = true };
 
-	answer_of_run(&answer, total, meta, &times);
-	if (view.is_running && answer.doubt)
-		answer.doubt = "of a run that goes on";
+	answer_of_run(&answer, total, meta, &times, &stalls);
+	if (view.is_running)
+		answer_of_running(&answer);
 	if (!err && o->as != PRINT_JSON)
 		err = spans_read_longest(s, &spans);
 	answer_json(&j, &answer);

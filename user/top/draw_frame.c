@@ -148,7 +148,7 @@ static void head_cores(const struct view *v, struct screen *s, int y, int values
 
 	if (limit > 0)
 		snprintf(of, sizeof(of), " of %.4g", limit);
-	duration_short(time, sizeof(time), v->scene.run.value[MEASURE_CPU]);
+	format_seconds(time, v->scene.run.value[MEASURE_CPU]);
 	style = limit > 0 ? load_style(now / limit) : STYLE_CPU;
 	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_CPU, "cores");
 	used = screen_printf(s, LABEL_COLUMNS, y, values, style, "%.2f", now);
@@ -187,10 +187,10 @@ static void head_io(const struct view *v, struct screen *s, int y, int values)
 static enum style head_state(const struct view *v, char *out, size_t size)
 {
 	const struct model *m = v->model;
-	char at[24], all[24];
+	char at[FORMAT_BYTES], all[FORMAT_BYTES];
 
-	duration_short(at, sizeof(at), v->at_ns > 0 ? (uint64_t)v->at_ns : 0);
-	duration_short(all, sizeof(all), (uint64_t)m->now_ns);
+	format_seconds(at, v->at_ns > 0 ? (uint64_t)v->at_ns : 0);
+	format_seconds(all, (uint64_t)m->now_ns);
 	if (!v->is_following) {
 		snprintf(out, size, "at %s of %s", at, all);
 		return STYLE_WARN;
@@ -205,12 +205,8 @@ static enum style head_state(const struct view *v, char *out, size_t size)
 	}
 	if (m->ended_by[0])
 		snprintf(out, size, "ended by limit %s after %s", m->ended_by, all);
-	else if (m->has_status && m->signal)
-		snprintf(out, size, "killed by signal %d after %s", m->signal, all);
-	else if (m->has_status)
-		snprintf(out, size, "ended with %d after %s", m->exit_code, all);
 	else
-		snprintf(out, size, "ended after %s", all);
+		snprintf(out, size, "%s after %s", m->has_status ? m->ended : "ended", all);
 	return m->ended_by[0] || (m->has_status && (m->signal || m->exit_code)) ? STYLE_ALARM
 										: STYLE_PLAIN;
 }
@@ -245,7 +241,7 @@ static int head_note(const struct view *v, struct screen *s, int y)
 {
 	const struct model *m = v->model;
 	const struct note *last = NULL;
-	char at[24];
+	char at[FORMAT_BYTES];
 
 	for (size_t i = 0; i < m->nr_notes && i < MAX_NOTES; i++) {
 		const struct note *n = &m->notes[i];
@@ -256,7 +252,7 @@ static int head_note(const struct view *v, struct screen *s, int y)
 	}
 	if (!last)
 		return y;
-	duration_short(at, sizeof(at), last->at_ns > 0 ? (uint64_t)last->at_ns : 0);
+	format_seconds(at, last->at_ns > 0 ? (uint64_t)last->at_ns : 0);
 	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_WARN, "event");
 	screen_printf(s, LABEL_COLUMNS, y, s->width - LABEL_COLUMNS, STYLE_WARN, "%s at %s",
 		      last->text, at);
@@ -314,7 +310,7 @@ static const char *stall_split(char *reason, const char **rest)
 static int head_stall(struct view *v, struct screen *s, int y)
 {
 	const struct stall_state *stall = stall_now(v);
-	char reason[sizeof(stall->reason)], since[24];
+	char reason[sizeof(stall->reason)], since[FORMAT_BYTES];
 	uint64_t now_ns = v->model->start_epoch_ns + (uint64_t)(v->at_ns > 0 ? v->at_ns : 0);
 	const char *first, *rest;
 	int x;
@@ -324,8 +320,7 @@ static int head_stall(struct view *v, struct screen *s, int y)
 	memcpy(reason, stall->reason, sizeof(reason));
 	if (!reason[0])
 		stall_reason_find(v, reason, sizeof(reason));
-	duration_short(since, sizeof(since),
-		       now_ns > stall->since_epoch_ns ? now_ns - stall->since_epoch_ns : 0);
+	format_seconds(since, now_ns > stall->since_epoch_ns ? now_ns - stall->since_epoch_ns : 0);
 	first = stall_split(reason, &rest);
 	x = screen_printf(s, 0, y, s->width, STYLE_ALARM, "stalled for %s%s", since,
 			  *first ? ": " : "");
@@ -333,6 +328,25 @@ static int head_stall(struct view *v, struct screen *s, int y)
 	if (!*rest)
 		return y + 1;
 	screen_text(s, LABEL_COLUMNS, y + 1, s->width - LABEL_COLUMNS, STYLE_ALARM, rest);
+	return y + 2;
+}
+
+/* Draws what slowed down a run that has ended, in up to two lines. Returns the next line. */
+static int head_slowdown(const struct view *v, struct screen *s, int y)
+{
+	const char *text = v->model->slowdown, *end = text;
+
+	if (!*text)
+		return y;
+	for (const char *blank = strchr(text, ' '); blank; blank = strchr(blank + 1, ' '))
+		if (blank - text <= s->width)
+			end = blank;
+	if (strlen(text) <= (size_t)s->width || end == text) {
+		screen_text(s, 0, y, s->width, STYLE_WARN, text);
+		return y + 1;
+	}
+	screen_text(s, 0, y, (int)(end - text), STYLE_WARN, text);
+	screen_text(s, 2, y + 1, s->width - 2, STYLE_WARN, end + 1);
 	return y + 2;
 }
 
@@ -351,7 +365,7 @@ int draw_head(struct view *v, struct screen *s)
 	y = head_stall(v, s, 4);
 	if (s->height < 16)
 		return y;
-	return (y > 4 ? y : head_note(v, s, y)) + 1;
+	return (y > 4 ? y : head_note(v, s, head_slowdown(v, s, y))) + 1;
 }
 
 static int foot_key(struct screen *s, int x, const char *key, const char *what)

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "run/limit.h"
+#include "text/answer.h"
 #include "text/summary_lines.h"
 
 #include <errno.h>
@@ -114,6 +115,7 @@ static int model_take_meta(struct model *m, struct line *l)
 	m->cpu_limit = member_count(limits, "cpus_allowed_count") * 1000;
 	m->memory_bytes = member_count(system, "memory_bytes");
 	m->memory_limit_bytes = member_count(limits, "memory_max_bytes");
+	m->cores_available = answer_cores_available(meta);
 	return 0;
 }
 
@@ -391,9 +393,24 @@ static int model_take_span(struct model *m, const struct span *s)
 	return 0;
 }
 
+static void model_set_slowdown(struct model *m, const struct summary *s)
+{
+	struct slowdown slowdown;
+	FILE *f = memory_fmemopen(m->slowdown, sizeof(m->slowdown) - 1, "w");
+
+	slowdown_of_run(&slowdown, s, m->start_epoch_ns, m->cores_available, &m->stalls);
+	if (!f)
+		return;
+	slowdown_text(f, &slowdown);
+	fclose(f);
+}
+
 static void model_take_summary(struct model *m, const struct summary *s)
 {
 	m->has_summary = true;
+	if (s->has_status)
+		format_run_end(m->ended, s);
+	model_set_slowdown(m, s);
 	m->has_status = s->has_status;
 	m->exit_code = s->exit_code;
 	m->signal = s->signal;
@@ -427,6 +444,7 @@ int model_take(struct model *m, struct line *l)
 		err = model_take_span(m, &l->span);
 		break;
 	case LINE_EVENT:
+		stalls_add(&m->stalls, l->tree);
 		model_take_event(m, l->tree);
 		break;
 	case LINE_SUMMARY:

@@ -10,6 +10,7 @@
 #include "run/metric.h"
 #include "run/reader.h"
 #include "run/stall_state.h"
+#include "text/summary_lines.h"
 
 #include <jansson.h>
 #include <sys/types.h>
@@ -123,6 +124,7 @@ struct model {
 	char name[MODEL_TEXT_BYTES], command[MODEL_TEXT_BYTES], host[MODEL_TEXT_BYTES];
 	char user[64], uuid[40], live_socket[110];
 	uint64_t cpus, memory_bytes, cpu_limit, memory_limit_bytes; /* @cpu_limit in thousandths */
+	uint64_t cores_available;                                   /* thousandths; 0 if unknown */
 	struct task *tasks;
 	size_t nr_tasks, room_tasks;
 	uint32_t *hash; /* owned; by pid */
@@ -144,6 +146,9 @@ struct model {
 	int exit_code, signal;
 	bool has_status, is_complete;
 	char ended_by[LIMIT_TEXT]; /* limit for which the run was ended, or "" */
+	char ended[RUN_END_BYTES]; /* how else it ended, or "" */
+	struct stalls stalls;
+	char slowdown[2 * MODEL_TEXT_BYTES]; /* what slowed it down, once it has ended, or "" */
 	uint64_t unreadable;
 	size_t most_tasks, most_points; /* bounds; smaller in tests */
 	uint64_t version;               /* incremented by each line that changed the model */

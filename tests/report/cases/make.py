@@ -96,10 +96,10 @@ def oom(folder, seconds):
 def lock(folder, seconds):
     """It stands still for three quarters of the time."""
     path = folder / "lock"
-    holder = shell('exec 9>"$1"; flock 9; echo held; exec sleep "$2"', path, seconds * 0.75)
+    holder = python("lock", path, seconds * 0.75)
     script = 'flock "$1" true; shift; exec "$@"'
     with beside(holder):
-        record(folder, "lock", shell(script, path, *python("spin", seconds / 4)), "--stalled-after", str(seconds / 8))
+        record(folder, "lock", shell(script, path, *python("spin", seconds / 20)), "--stalled-after", str(seconds / 8))
 
 
 def starve(folder, name, seconds, *options, **more):

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The programs of the cases.
 
-Usage: program.py spin SECONDS | hold MIB SECONDS | move FILE SECONDS
+Usage: program.py spin SECONDS | hold MIB SECONDS | lock FILE SECONDS | move FILE SECONDS
 """
 
+import fcntl
 import os
 import socket
 import sys
@@ -31,6 +32,15 @@ def hold(mib, seconds):
         time.sleep(float(seconds) / int(mib) / 2)
 
 
+def lock(path, seconds):
+    """Becomes a sleep that has the lock of a file."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(file, fcntl.LOCK_EX)
+    os.set_inheritable(file, True)
+    print("held", flush=True)
+    os.execvp("sleep", ["sleep", seconds])
+
+
 def move(path, seconds):
     """Moves bytes in turns through a file, a pipe, and a socket."""
     data = bytes(64 << 10)
@@ -49,4 +59,4 @@ def move(path, seconds):
     os.unlink(path)
 
 
-{"spin": spin, "hold": hold, "move": move}[sys.argv[1]](*sys.argv[2:])
+{"spin": spin, "hold": hold, "lock": lock, "move": move}[sys.argv[1]](*sys.argv[2:])

@@ -23,6 +23,7 @@ struct text {
 	json_t *meta;         /* owned; NULL: none yet */
 	struct phase_times times;
 	struct longest_span spans;
+	struct stalls stalls;
 	enum summary_length length;
 };
 
@@ -41,6 +42,7 @@ static int text_line(struct observer *o, const struct line *l, const char *text,
 		mark = line_get_mark(l, &bytes, &elapsed_ns);
 		if (mark)
 			phase_times_add(&t->times, mark, bytes, elapsed_ns);
+		stalls_add(&t->stalls, l->tree);
 	} else if (l->kind == LINE_SPAN) {
 		longest_span_add(&t->spans, &l->span);
 	}
@@ -61,7 +63,7 @@ static int text_put_summary(struct text *t, const struct summary *total, FILE *f
 	char *what = t->meta ? meta_format(t->meta, meta_write_subject) : NULL, *text;
 	struct answer answer;
 
-	answer_of_run(&answer, total, t->meta, &t->times);
+	answer_of_run(&answer, total, t->meta, &t->times, &t->stalls);
 	text = summary_text(
 		total,
 		&(struct summary_view){ .answer = &answer,

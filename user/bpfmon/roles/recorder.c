@@ -87,7 +87,11 @@ static bool stall_is_new(const struct line *l, bool *is_known)
 	return *is_known && !was_known;
 }
 
-static bool wait_reason_find(struct waits *w, const json_t *pids, char *out, size_t size)
+struct stall_texts {
+	char reason[WAIT_TEXT], cause[WAIT_TEXT];
+};
+
+static bool wait_reason_find(struct waits *w, const json_t *pids, struct stall_texts *t)
 {
 	struct wait_reason reason;
 	const json_t *pid;
@@ -99,10 +103,11 @@ static bool wait_reason_find(struct waits *w, const json_t *pids, char *out, siz
 	if (!waits_number(w) || waits_read(w, true))
 		return false;
 	waits_reason(w, &reason);
-	if (!reason.is_found || waits_get(w, reason.cause)->kind <= WAIT_IDLE) /* or unknown */
+	if (!waits_cause_is_known(w, &reason))
 		return false;
-	waits_reason_text(w, &reason, out, size);
-	return *out;
+	waits_reason_text(w, &reason, t->reason, sizeof(t->reason));
+	waits_cause_text(w, &reason, t->cause, sizeof(t->cause));
+	return *t->reason;
 }
 
 /* Length of @text up to the brace that ends the object. */
@@ -114,24 +119,25 @@ static size_t line_members(const char *text, size_t length)
 }
 
 /*
- * Writes into @j the line @text, parsed as @l, with the "reason" that the rights of this process
- * permit to find. Returns false if it is not a stall event, or no reason is found.
+ * Writes into @j the line @text, parsed as @l, with the "reason" and its short form "cause" that
+ * the rights of this process permit to find. Returns false if it is not a stall event, or no reason
+ * is found.
  */
 static bool stall_reason_write(struct jsonw *j, const struct line *l, const char *text,
 			       size_t length)
 {
 	struct waits *w = line_is_stall(l) ? waits_new() : NULL;
 	size_t members = line_members(text, length);
-	char why[WAIT_TEXT];
-	bool is_found = w && members &&
-			wait_reason_find(w, json_object_get(l->tree, "pids"), why, sizeof(why));
+	struct stall_texts t;
+	bool is_found = w && members && wait_reason_find(w, json_object_get(l->tree, "pids"), &t);
 
 	waits_free(w);
 	if (!is_found)
 		return false;
 	jsonw_raw(j, text, members);
 	jsonw_raw(j, ",\"reason\":", strlen(",\"reason\":"));
-	jsonw_string(j, NULL, why);
+	jsonw_string(j, NULL, t.reason);
+	jsonw_string(j, "cause", t.cause);
 	jsonw_object_end(j);
 	jsonw_newline(j);
 	return !j->failed;

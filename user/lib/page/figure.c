@@ -9,6 +9,7 @@
 #include "page/panel.h"
 #include "base/text.h"
 #include "text/format.h"
+#include "text/summary_lines.h"
 
 #include <errno.h>
 #include <math.h>
@@ -77,50 +78,56 @@ static char *figure_make_command(const struct report_run *r)
 	return text;
 }
 
-static void figure_put_end(FILE *f, const json_t *summary)
+static void subtitle_put(FILE *f, const struct report_run *r, const struct summary *s)
 {
-	const json_t *code = json_object_get(summary, "exit_code"),
-		     *sig = json_object_get(summary, "signal");
+	char when[MOMENT_BYTES], text[FORMAT_BYTES], end[RUN_END_BYTES];
 
-	if (json_is_integer(sig))
-		fprintf(f, ", killed by signal %d", (int)json_integer_value(sig));
-	else if (json_is_integer(code))
-		fprintf(f, ", exit %d", (int)json_integer_value(code));
-}
-
-/* Returns host, start and totals of the run. The caller frees it. NULL without memory. */
-static char *figure_make_subtitle(const struct report_run *r)
-{
-	char when[MOMENT_BYTES], bytes[FORMAT_BYTES], wall[FORMAT_BYTES], cpu[FORMAT_BYTES];
-	const json_t *s = r->summary;
-	char *text = NULL;
-	size_t length;
-	FILE *f = memory_open_memstream(&text, &length);
-
-	if (!f)
-		return NULL;
 	fprintf(f, "%.64s, %s: %s wall", member_text(r->meta, "host", "host not known"),
-		format_moment(when, r->start_epoch_ns, true),
-		format_seconds(wall, number_clamp(floor(member_number(s, "wall_seconds") * 1e9))));
-	if (json_object_get(s, "cpu_seconds"))
-		fprintf(f, ", %s CPU",
-			format_seconds(cpu,
-				       number_clamp(floor(member_number(s, "cpu_seconds") * 1e9))));
-	if (json_object_get(s, "rss_peak_bytes"))
-		fprintf(f, ", peak %s resident",
-			format_bytes(bytes, (uint64_t)member_number(s, "rss_peak_bytes")));
-	figure_put_end(f, s);
-	if (!json_is_true(json_object_get(s, "complete")))
+		format_moment(when, r->start_epoch_ns, true), format_seconds(text, s->wall_ns));
+	if (summary_has_total(s, M_cpu))
+		fprintf(f, ", %s CPU", format_seconds(text, s->total.value[M_cpu]));
+	if (memory_peak_bytes(s))
+		fprintf(f, ", peak %s resident", format_bytes(text, memory_peak_bytes(s)));
+	if (s->limit.is_end)
+		fprintf(f, ", ended by the limit %s", s->limit.text);
+	else if (s->has_status)
+		fprintf(f, ", %s", format_run_end(end, s));
+	if (!s->complete)
 		fputs(r->is_cut ? "; CUT OFF" : "; INCOMPLETE", f);
-	if (fclose(f)) {
-		free(text);
-		return NULL;
-	}
-	return text;
 }
 
-static void figure_put_heading(FILE *f, const struct grid *g, const char *command,
-			       const char *about)
+/* Texts of a figure, owned. */
+struct figure_texts {
+	char *command;
+	char *about;    /* host, start and totals of the run */
+	char *slowdown; /* "" if there is none */
+};
+
+static int figure_texts_make(struct figure_texts *t, struct report_run *r)
+{
+	struct summary total = { 0 };
+	struct answer answer;
+	size_t length;
+	FILE *f;
+
+	*t = (struct figure_texts){ .command = figure_make_command(r) };
+	report_answer(&answer, r, &total);
+	t->slowdown = answer_part_make(answer_slowdown_text, &answer);
+	f = memory_open_memstream(&t->about, &length);
+	if (f)
+		subtitle_put(f, r, &total);
+	summary_done(&total);
+	return f && !fclose(f) && t->command && t->slowdown ? 0 : -ENOMEM;
+}
+
+static void figure_texts_done(struct figure_texts *t)
+{
+	free(t->command);
+	free(t->about);
+	free(t->slowdown);
+}
+
+static void figure_put_heading(FILE *f, const struct grid *g, const struct figure_texts *t)
 {
 	double room = g->width - 4 * MARGIN;
 
@@ -128,14 +135,20 @@ static void figure_put_heading(FILE *f, const struct grid *g, const char *comman
 		"<text x=\"%d\" y=\"28\" font-family=\"monospace\" font-size=\"14\" "
 		"font-weight=\"600\" fill=\"#1b2126\">",
 		2 * MARGIN);
-	xml_write(f, command, (size_t)fmin(COMMAND_MAX, room / COMMAND_CHARACTER));
+	xml_write(f, t->command, (size_t)fmin(COMMAND_MAX, room / COMMAND_CHARACTER));
 	fprintf(f, "</text>\n<text x=\"%d\" y=\"48\" font-size=\"12\">", 2 * MARGIN);
-	xml_write(f, about, (size_t)fmin(LINE_MAX_CHARACTERS, room / LINE_CHARACTER));
+	xml_write(f, t->about, (size_t)fmin(LINE_MAX_CHARACTERS, room / LINE_CHARACTER));
+	fputs("</text>\n", f);
+	if (!*t->slowdown)
+		return;
+	fprintf(f, "<text x=\"%d\" y=\"65\" font-size=\"12\" font-weight=\"600\" fill=\"%s\">",
+		2 * MARGIN, colour_light(COLOUR_WARN));
+	xml_write(f, t->slowdown, (size_t)fmin(LINE_MAX_CHARACTERS, room / LINE_CHARACTER));
 	fputs("</text>\n", f);
 }
 
 static void figure_put_header(FILE *f, const struct grid *g, const struct figure_layout *layout,
-			      const char *command, const char *about)
+			      const struct figure_texts *t)
 {
 	const char *unit = layout->width > 0 ? "mm" : "";
 	double scale = layout->width > 0 ? FIGURE_PIXELS_PER_MM : 1;
@@ -149,15 +162,17 @@ static void figure_put_header(FILE *f, const struct grid *g, const struct figure
 		"stroke-linecap=\"round\">\n<title>",
 		g->width, g->height, g->width / scale, unit, g->height / scale, unit,
 		colour_light(COLOUR_QUIET));
-	xml_write(f, command, COMMAND_MAX);
+	xml_write(f, t->command, COMMAND_MAX);
 	fputs("</title>\n<desc>", f);
-	xml_write(f, command, DESCRIPTION_MAX);
+	xml_write(f, t->command, DESCRIPTION_MAX);
 	fputs("; ", f);
-	xml_write(f, about, LINE_MAX_CHARACTERS);
+	xml_write(f, t->about, LINE_MAX_CHARACTERS);
+	fputs(*t->slowdown ? "; " : "", f);
+	xml_write(f, t->slowdown, DESCRIPTION_MAX);
 	fprintf(f, "</desc>\n<rect width=\"%.6g\" height=\"%.6g\" fill=\"#fff\"/>\n", g->width,
 		g->height);
 	if (g->header > 0)
-		figure_put_heading(f, g, command, about);
+		figure_put_heading(f, g, t);
 }
 
 static bool event_is_severe(const char *event)
@@ -186,6 +201,33 @@ static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *
 		};
 	}
 	return marks;
+}
+
+/* Returns the times in which the run stood still. The caller frees them. NULL without memory. */
+static struct panel_spell *figure_make_spells(const struct report_run *r, double wall, size_t *nr)
+{
+	struct panel_spell *spells = memory_calloc(json_array_size(r->events) + 1, sizeof(*spells));
+	const json_t *event;
+	bool is_open = false;
+	size_t i;
+
+	*nr = 0;
+	json_array_foreach(r->events, i, event) {
+		const char *name = member_text(event, "event", "");
+		const bool is_end = !strcmp(name, "resumed");
+		const double start = (double)r->start_epoch_ns / 1e9;
+
+		if (!spells || (!is_end && strcmp(name, "stalled") != 0))
+			continue;
+		if (is_end && is_open)
+			spells[*nr - 1].end = member_number(event, "time") - start;
+		else if (!is_end)
+			spells[(*nr)++] =
+				(struct panel_spell){ member_number(event, "since_time") - start,
+						      wall };
+		is_open = !is_end;
+	}
+	return spells;
 }
 
 struct panel_labels {
@@ -282,18 +324,23 @@ static int figure_put_panels(FILE *f, const struct report_run *r,
 			     const struct figure_layout *layout, const struct grid *g,
 			     const struct bands *bands)
 {
-	size_t nr_marks, at = 0;
+	const double wall = fmax(member_number(r->summary, "wall_seconds"),
+				 fmax((double)r->charts.last_elapsed_ns / 1e9, 1e-6));
+	size_t nr_marks, nr_spells, at = 0;
 	__cleanup(freep) struct panel_mark *marks = figure_make_marks(r, &nr_marks);
-	struct panel p = {
-		.marks = marks, .nr_marks = nr_marks, .bands = bands, .missing = &r->missing
-	};
+	__cleanup(freep) struct panel_spell *spells = figure_make_spells(r, wall, &nr_spells);
+	struct panel p = { .width = g->panel_width,
+			   .height = g->panel_height,
+			   .wall = wall,
+			   .bands = bands,
+			   .marks = marks,
+			   .nr_marks = nr_marks,
+			   .spells = spells,
+			   .nr_spells = nr_spells,
+			   .missing = &r->missing };
 	struct panel_labels t;
-	int err = marks ? 0 : -ENOMEM;
+	int err = marks && spells ? 0 : -ENOMEM;
 
-	p.width = g->panel_width;
-	p.height = g->panel_height;
-	p.wall = fmax(member_number(r->summary, "wall_seconds"),
-		      fmax((double)r->charts.last_elapsed_ns / 1e9, 1e-6));
 	p.has_limits = figure_has_limits(r, layout, p);
 	for (size_t i = 0; !err && i < NR_CHARTS; i++) {
 		size_t row = at / g->columns;
@@ -310,14 +357,14 @@ static int figure_put_panels(FILE *f, const struct report_run *r,
 }
 
 static int figure_put(FILE *f, const struct report_run *r, const struct figure_layout *layout,
-		      const char *command, const char *about)
+		      const struct figure_texts *t)
 {
 	struct bands bands;
 	struct grid g;
 	int err = bands_make(&bands, r);
 
 	grid_make(&g, r, layout, bands_height(&bands));
-	figure_put_header(f, &g, layout, command, about);
+	figure_put_header(f, &g, layout, t);
 	if (!err)
 		err = figure_put_panels(f, r, layout, &g, &bands);
 	bands_done(&bands);
@@ -341,12 +388,13 @@ void figure_measure(const struct report_run *r, const struct figure_layout *layo
 	*height = g.height;
 }
 
-int figure_write(FILE *f, const struct report_run *r, const struct figure_layout *layout)
+int figure_write(FILE *f, struct report_run *r, const struct figure_layout *layout)
 {
-	char *command = figure_make_command(r), *about = figure_make_subtitle(r);
-	int err = command && about ? figure_put(f, r, layout, command, about) : -ENOMEM;
+	struct figure_texts t;
+	int err = figure_texts_make(&t, r);
 
-	free(command);
-	free(about);
+	if (!err)
+		err = figure_put(f, r, layout, &t);
+	figure_texts_done(&t);
 	return err;
 }

@@ -82,20 +82,19 @@ static void phases_write(const struct phases *p, struct jsonw *j)
 
 /* The tiles of a report use the words and rules of the summary on a terminal. */
 
-typedef void answer_part_fn(FILE *f, const struct answer *a);
+static void answer_slowed_text(FILE *f, const struct answer *a)
+{
+	slowdown_short_text(f, &a->slowdown);
+}
 
 static void answer_write_part(struct jsonw *j, const char *key, answer_part_fn *write,
 			      const struct answer *a)
 {
-	__cleanup(freep) char *text = NULL;
-	size_t length;
-	FILE *f = memory_open_memstream(&text, &length);
+	__cleanup(freep) char *text = answer_part_make(write, a);
 
-	if (f)
-		write(f, a);
-	if (!f || fclose(f))
+	if (!text)
 		j->failed = true;
-	else if (length)
+	else if (*text)
 		jsonw_string(j, key, text);
 }
 
@@ -158,20 +157,35 @@ static void answer_write_limit(struct jsonw *j, const struct limit_hit *hit)
 		j->failed = true;
 }
 
+void report_answer(struct answer *a, struct report_run *r, struct summary *total)
+{
+	summary_read_members(total, r->summary);
+	answer_of_run(a, total, r->meta, &r->times, &r->stalls);
+	if (r->is_running)
+		answer_of_running(a);
+}
+
 /*
- * Writes "answer":{"request":TEXT,"limit":TEXT,"used":TEXT,"phase":TEXT,"busy":...} without unknown
- * members. "limit" is the limit that the run exceeded, "busy" the used share of its cores. A
- * running run may still grow, so it has no request.
+ * Writes
+ * "answer":{"slowdown":TEXT,"slowed":TEXT,"peak_bytes":...,"end":TEXT,"request":TEXT,"limit":TEXT,
+ * "used":TEXT,"phase":TEXT,"busy":...} without unknown members. "limit" is the limit that the run
+ * exceeded, "busy" the used share of its cores. A running run may still grow, so it has no request.
  */
 static void report_answer_write(struct report_run *r, struct page_data *d)
 {
 	struct jsonw *j = &d->json;
 	struct summary total = { 0 };
 	struct answer answer;
+	char end[RUN_END_BYTES];
 
-	summary_read_members(&total, r->summary);
-	answer_of_run(&answer, &total, r->meta, &r->times);
+	report_answer(&answer, r, &total);
 	jsonw_object(j, "answer");
+	answer_write_part(j, "slowdown", answer_slowdown_text, &answer);
+	answer_write_part(j, "slowed", answer_slowed_text, &answer);
+	if (memory_peak_bytes(&total))
+		jsonw_uint(j, "peak_bytes", memory_peak_bytes(&total));
+	if (total.has_status)
+		jsonw_string(j, "end", format_run_end(end, &total));
 	if (!r->is_running)
 		answer_write_part(j, "request", answer_request_text, &answer);
 	answer_write_limit(j, &total.limit);
@@ -285,6 +299,7 @@ static int report_add_line(void *context, struct line *l)
 		return processes_add(&r->processes, &l->process);
 	case LINE_EVENT:
 		stall_state_update(&r->stall, l->tree);
+		stalls_add(&r->stalls, l->tree);
 		return report_add_event(r, l->tree);
 	case LINE_SUMMARY:
 		tree_replace(&r->summary, l->tree);

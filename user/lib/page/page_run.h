@@ -13,6 +13,7 @@
 #include "page/series.h"
 #include "page/page_spans.h"
 #include "store/source.h"
+#include "text/answer.h"
 
 #include <jansson.h>
 
@@ -30,6 +31,7 @@ struct report_run {
 	struct phases phases;     /* from mark to mark */
 	struct phase_times times; /* of the same phases, for the answer */
 	struct stall_state stall; /* from the latest event */
+	struct stalls stalls;     /* all of them, for the answer */
 	uint64_t start_epoch_ns;
 	uint64_t samples, unreadable; /* number of samples, and of lines that belong to no run */
 	bool is_cut;                  /* the lines end before the run did */
@@ -44,6 +46,8 @@ void report_close(struct report_run *r);
  * source_each().
  */
 int report_read(struct report_run *r, struct source *s);
+/* Reads the summary into @total, which summary_done() frees, and sets the answer of the run. */
+void report_answer(struct answer *a, struct report_run *r, struct summary *total);
 /*
  * Writes the run as one JSON object, and sets the parts that the page needs. @name is the run or
  * file as the user wrote it. Returns 0 or -ENOMEM.

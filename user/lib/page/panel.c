@@ -530,6 +530,20 @@ static void panel_put_missing(FILE *f, const struct panel *p, const struct plot 
 	fputs("\"/>\n", f);
 }
 
+static void panel_put_spells(FILE *f, const struct panel *p, const struct plot *b)
+{
+	for (size_t i = 0; i < p->nr_spells; i++) {
+		const double start = fmax(0, p->spells[i].start) / p->wall * b->width,
+			     end = fmin(p->wall, p->spells[i].end) / p->wall * b->width;
+
+		fprintf(f,
+			"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+			"fill=\"%s\"/>\n",
+			PLOT_LEFT + start, b->top, fmax(0, end - start), b->height,
+			colour_light(COLOUR_WARN_GROUND));
+	}
+}
+
 static void panel_put_bands(FILE *f, const struct panel *p, const struct plot *b)
 {
 	const struct band_place place = { .left = PLOT_LEFT,
@@ -552,6 +566,7 @@ static int panel_put(FILE *f, const struct panel *p, const struct panel_content 
 	fprintf(f, "<g transform=\"translate(%.0f %.0f)\">\n", p->x, p->y);
 	panel_put_title(f, &b, v->curves.spec);
 	legend_draw(f, &b, v->curves.charts, v->curves.spec);
+	panel_put_spells(f, p, &b);
 	panel_put_bands(f, p, &b);
 	axis_draw_values(f, &b, v->curves.spec->unit, top);
 	axis_draw_time(f, &b, p->wall);

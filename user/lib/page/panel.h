@@ -22,6 +22,11 @@ struct panel_mark {
 	bool is_named; /* lanes of phases, if drawn, already show the text */
 };
 
+/* A time in which the run stood still, drawn as a band behind the curves. */
+struct panel_spell {
+	double start, end; /* seconds since the start of the run */
+};
+
 struct panel {
 	double x, y;                    /* upper left corner */
 	double width, height;           /* in pixels; texts keep their size */
@@ -33,6 +38,8 @@ struct panel {
 	const struct panel_mark *marks; /* in time order */
 	size_t nr_marks;
 	const struct report_missing *missing; /* not owned */
+	const struct panel_spell *spells;
+	size_t nr_spells;
 };
 
 /* Draws chart @i. Returns 0 or -ENOMEM. */

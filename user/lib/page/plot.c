@@ -271,6 +271,8 @@ static const struct {
 	[COLOUR_GRID] =       { "grid",       "#e9edf0", "#262d33" },
 	[COLOUR_BAD] =        { "bad",        "#b3261e", "#ff9a8d" },
 	[COLOUR_BAD_GROUND] = { "bad-ground", "#fdf0ee", "#35201e" },
+	[COLOUR_WARN] =       { "warn",       "#8a5a00", "#f0b429" },
+	[COLOUR_WARN_GROUND] = { "warn-ground", "#fff4d9", "#352a10" },
 	[COLOUR_GOOD] =       { "good",       "#1a6e4a", "#6fd3a5" },
 	[COLOUR_FOCUS] =      { "focus",      "#0072b2", "#6cb8ea" },
 	[COLOUR_SERIES] =     { "series-0",   "#20262b", "#eef2f5" },

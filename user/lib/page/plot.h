@@ -89,6 +89,8 @@ enum colour {
 	COLOUR_GRID,
 	COLOUR_BAD,
 	COLOUR_BAD_GROUND,
+	COLOUR_WARN,
+	COLOUR_WARN_GROUND,
 	COLOUR_GOOD,
 	COLOUR_FOCUS,
 	COLOUR_SERIES,                            /* curves */

@@ -21,15 +21,25 @@ void marks_add_time(struct phase_times *t, const struct line *l)
 		phase_times_add(t, text, length, elapsed_ns);
 }
 
-static int mark_time_line(void *context, struct line *l)
+struct events_to {
+	struct phase_times *times;
+	struct stalls *stalls;
+};
+
+static int event_line(void *context, struct line *l)
 {
-	marks_add_time(context, l);
+	const struct events_to *to = context;
+
+	marks_add_time(to->times, l);
+	stalls_add(to->stalls, l->tree);
 	return 0;
 }
 
-int marks_read_times(struct phase_times *t, struct source *s)
+int events_read(struct source *s, struct phase_times *t, struct stalls *stalls)
 {
-	return source_each(s, PART(LINE_EVENT), mark_time_line, t);
+	struct events_to to = { t, stalls };
+
+	return source_each(s, PART(LINE_EVENT), event_line, &to);
 }
 
 static int mark_line(void *context, struct line *l)

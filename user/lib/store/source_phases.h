@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The marks, phases and spans of a run, read from its source. */
+/* The marks, phases, stalls and spans of a run, read from its source. */
 #ifndef STORE_SOURCE_PHASES_H
 #define STORE_SOURCE_PHASES_H
 
 #include "run/phase.h"
 #include "run/span_sums.h"
+#include "run/stall_state.h"
 #include "store/source.h"
 
 /* Adds a line of the kind event to @p if it is a mark. Marks beyond the limit are only counted. */
 void marks_add(struct phases *p, const struct line *l);
 /* Adds it to the times of phases. */
 void marks_add_time(struct phase_times *t, const struct line *l);
-/* Adds all marks of the run to @t; free it with phase_times_done(). Errors as source_each(). */
-int marks_read_times(struct phase_times *t, struct source *s);
+/*
+ * Adds all marks of the run to @t, which phase_times_done() frees, and its stalls to @stalls.
+ * Errors as source_each().
+ */
+int events_read(struct source *s, struct phase_times *t, struct stalls *stalls);
 /*
  * Folds a run of @wall_ns into its phases; free them with phases_done(). Errors as source_each().
  */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "text/answer.h"
 
+#include "base/cleanup.h"
+#include "base/memory.h"
 #include "base/number.h"
+#include "run/tree.h"
 #include "text/format.h"
 
 #include <inttypes.h>
@@ -84,7 +87,7 @@ uint64_t answer_cores_available(const json_t *meta)
 }
 
 void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta,
-		   struct phase_times *times)
+		   struct phase_times *times, struct stalls *stalls)
 {
 	*a = (struct answer){ .wall_ns = s->wall_ns };
 	answer_set_request(a, s);
@@ -94,6 +97,15 @@ void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta
 		a->cores_available = answer_cores_available(meta);
 	}
 	a->has_phase = times && s->wall_ns && phase_times_longest(times, s->wall_ns, &a->phase);
+	slowdown_of_run(&a->slowdown, s, member_read_epoch(meta, "start_time"),
+			answer_cores_available(meta), stalls);
+}
+
+void answer_of_running(struct answer *a)
+{
+	if (a->doubt)
+		a->doubt = "of a run that goes on";
+	a->slowdown.kind = SLOWDOWN_NONE;
 }
 
 void answer_of_span(struct answer *a, const struct summary *used)
@@ -228,9 +240,39 @@ static void request_json(struct jsonw *j, const struct answer *a)
 		jsonw_string(j, "request_doubt", a->doubt);
 }
 
+char *answer_part_make(answer_part_fn *write, const struct answer *a)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = memory_open_memstream(&text, &length);
+
+	if (f)
+		write(f, a);
+	if (f && !fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+void answer_slowdown_text(FILE *f, const struct answer *a)
+{
+	slowdown_text(f, &a->slowdown);
+}
+
+static void slowdown_json(struct jsonw *j, const struct answer *a)
+{
+	__cleanup(freep) char *text = answer_part_make(answer_slowdown_text, a);
+
+	if (!text)
+		j->failed = true;
+	else if (*text)
+		jsonw_string(j, "slowdown", text);
+}
+
 void answer_json(struct jsonw *j, const struct answer *a)
 {
 	jsonw_object(j, "answer");
+	slowdown_json(j, a);
 	request_json(j, a);
 	if (a->has_cores)
 		jsonw_decimal(j, "cores_used", a->cores_used, 3);

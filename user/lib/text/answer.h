@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answer of a run: how much memory to request for the next one, how many cores it used, and its
- * longest phase.
+ * The answer of a run: how much memory to request for the next one, how many cores it used, its
+ * longest phase, and what slowed it down.
  */
 #ifndef TEXT_ANSWER_H
 #define TEXT_ANSWER_H
@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "run/phase.h"
 #include "run/summary.h"
+#include "text/slowdown.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -36,14 +37,18 @@ struct answer {
 	bool has_phase;             /* the next one is set */
 	struct longest_phase phase; /* the phase that took the most time */
 	uint64_t wall_ns;
+	struct slowdown slowdown;
 };
 
 /*
- * Fills @a, which keeps pointers into @times. @meta (the meta line of the run) and @times (of its
- * phases) may be NULL. Available cores are limited by the affinity and the quota of the cgroup.
+ * Fills @a, which keeps pointers into @times and @stalls. @meta (the meta line of the run), @times
+ * (of its phases) and @stalls may be NULL. Available cores are limited by the affinity and the
+ * quota of the cgroup.
  */
 void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta,
-		   struct phase_times *times);
+		   struct phase_times *times, struct stalls *stalls);
+/* Sets what is not known of a run that goes on. */
+void answer_of_running(struct answer *a);
 /* Fills @a for a span, without cores and phase. Its end may have no status. */
 void answer_of_span(struct answer *a, const struct summary *used);
 /* Returns the cores that a run with @meta (may be NULL) may use, in thousandths; 0 if unknown. */
@@ -56,6 +61,11 @@ void answer_request_text(FILE *f, const struct answer *a);
 void answer_cores_text(FILE *f, const struct answer *a);
 /* Writes the longest phase, such as "52 % of the time in phase evaluate". */
 void answer_phase_text(FILE *f, const struct answer *a);
+/* Writes what slowed the run down, such as "Stood still for 39.5 of 41.9 s". */
+void answer_slowdown_text(FILE *f, const struct answer *a);
+typedef void answer_part_fn(FILE *f, const struct answer *a);
+/* Returns what @write writes; the caller frees it. NULL without memory. */
+char *answer_part_make(answer_part_fn *write, const struct answer *a);
 void answer_json(struct jsonw *j, const struct answer *a);
 
 #endif

@@ -16,6 +16,18 @@ static bool peaks_are_close(uint64_t low, uint64_t high)
 	return high > low ? high - low <= high / 100 : low - high <= low / 100;
 }
 
+uint64_t memory_peak_bytes(const struct summary *s)
+{
+	const uint64_t low = s->has_rss_peak ? s->rss_peak_bytes : 0,
+		       high = s->rss_peak_upper_bytes;
+
+	if (s->has_rss_peak_exact)
+		return s->rss_peak_exact_bytes;
+	if (s->has_rss_peak && s->has_rss_peak_upper && peaks_are_close(low, high))
+		return high > low ? high : low;
+	return low;
+}
+
 /* The lines about memory: the first has the title, whichever it is. */
 struct memory_lines {
 	FILE *f;
@@ -46,12 +58,11 @@ static void memory_put_exact_peak(FILE *f, const struct summary *s, bool has_bou
 
 static void memory_put_close_peak(FILE *f, const struct summary *s)
 {
-	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	fprintf(f, "peak %s resident", format_bytes(a, high > low ? high : low));
+	fprintf(f, "peak %s resident", format_bytes(a, memory_peak_bytes(s)));
 	/* a peak that is a process's high-water mark has no known time */
-	if (low != s->process_rss_peak_bytes)
+	if (s->rss_peak_bytes != s->process_rss_peak_bytes)
 		fprintf(f, ", at %s", format_seconds(b, s->rss_peak_elapsed_ns));
 	fputc('\n', f);
 }
@@ -359,6 +370,18 @@ void time_json(struct jsonw *j, const struct sample *total)
 			jsonw_decimal(j, is_all_else ? "not_running_seconds" : keys[i], t.ns[i], 9);
 	}
 	jsonw_object_end(j);
+}
+
+char *format_run_end(char out[RUN_END_BYTES], const struct summary *s)
+{
+	if (s->signal && s->oom.is_command)
+		snprintf(out, RUN_END_BYTES, "was killed by the kernel: out of memory");
+	else if (s->signal)
+		snprintf(out, RUN_END_BYTES, "was killed by signal %d (%s)", s->signal,
+			 strsignal(s->signal));
+	else
+		snprintf(out, RUN_END_BYTES, "ended with %d", s->exit_code);
+	return out;
 }
 
 #define LIMIT_NAME_COLUMNS 32

@@ -42,4 +42,16 @@ char *limit_text_make(const struct limit_hit *hit);
 /* Writes the lines on sockets, without counters that were not read or are 0. */
 void network_text(FILE *f, const struct summary *s);
 
+/*
+ * Returns the peak of the resident memory of all processes: exact, of the bounds the higher if they
+ * are close, else the lower; 0 if unknown.
+ */
+uint64_t memory_peak_bytes(const struct summary *s);
+/*
+ * Writes how a run with a status ended, apart from a limit, in the same words everywhere: "ended
+ * with 3", "was killed by signal 9 (Killed)".
+ */
+#define RUN_END_BYTES 96
+char *format_run_end(char out[RUN_END_BYTES], const struct summary *s);
+
 #endif

@@ -23,7 +23,7 @@
 
 static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 {
-	char wall[FORMAT_BYTES];
+	char wall[FORMAT_BYTES], end[RUN_END_BYTES];
 
 	if (is_running) {
 		fprintf(f, "running, %s so far", format_seconds(wall, s->wall_ns));
@@ -33,13 +33,8 @@ static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 		fputs("attached", f);
 	else if (!s->has_status)
 		fputs("the command's end was not seen", f);
-	else if (s->signal && s->oom.is_command)
-		fputs("the command was killed by the kernel: out of memory", f);
-	else if (s->signal)
-		fprintf(f, "the command was killed by signal %d (%s)", s->signal,
-			strsignal(s->signal));
 	else
-		fprintf(f, "the command ended with %d", s->exit_code);
+		fprintf(f, "the command %s", format_run_end(end, s));
 	if (s->wall_ns || s->samples || summary_is_from_collector(s))
 		fprintf(f, " %s %s", s->is_attached ? "for" : "after",
 			format_seconds(wall, s->wall_ns));
@@ -102,6 +97,15 @@ static void summary_put_oom(FILE *f, const struct summary *s)
 	} else {
 		fputs("; the whole machine was out of memory\n", f);
 	}
+}
+
+static void summary_put_slowdown(FILE *f, const struct answer *a)
+{
+	if (!a || a->slowdown.kind == SLOWDOWN_NONE)
+		return;
+	fputs("  " STYLED_RUNNING, f);
+	slowdown_text(f, &a->slowdown);
+	fputs(STYLED_END "\n", f);
 }
 
 static void summary_put_limit(FILE *f, const struct summary *s)
@@ -348,16 +352,18 @@ static void summary_put_facts(FILE *f, const struct summary *s, const struct sum
 			      size_t width)
 {
 	struct answer own;
+	const struct answer *a = v->answer ? v->answer : &own;
 
 	if (!v->answer)
-		answer_of_run(&own, s, NULL, NULL);
+		answer_of_run(&own, s, NULL, NULL, NULL);
 	summary_put_head(f, s, v, width);
+	summary_put_slowdown(f, a);
 	if (v->is_running)
 		summary_put_oom(f, s);
 	else
 		summary_put_trouble(f, s);
 	summary_put_limit(f, s);
-	answer_text(f, v->answer ? v->answer : &own);
+	answer_text(f, a);
 	time_text(f, &s->total, width);
 	summary_put_cpu(f, s);
 	memory_text(f, s, v->has_bounds);
@@ -396,6 +402,7 @@ static void summary_put_short(FILE *f, const struct summary *s, const struct sum
 			      size_t width)
 {
 	summary_put_head(f, s, v, width);
+	summary_put_slowdown(f, v->answer);
 	summary_put_trouble(f, s);
 	summary_put_limit(f, s);
 	if (v->answer)

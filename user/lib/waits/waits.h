@@ -188,6 +188,14 @@ void waits_reason(const struct waits *w, struct wait_reason *reason);
 /* Writes the reason as one sentence without a full stop. */
 void waits_reason_text(const struct waits *w, const struct wait_reason *reason, char *out,
 		       size_t size);
+/*
+ * Returns false if nothing waits, or the caller may not read for what: the holder of a lock need
+ * not be readable.
+ */
+bool waits_cause_is_known(const struct waits *w, const struct wait_reason *reason);
+/* Writes it in a few words about the past: "flock waited for a lock held by 2148 sleep". */
+void waits_cause_text(const struct waits *w, const struct wait_reason *reason, char *out,
+		      size_t size);
 
 /*
  * Returns whether the processes @pids of one run or job have nothing to do: at least one is a

@@ -33,6 +33,7 @@ function growSummary(sample) {
 	if (sample.elapsed_seconds > 0) summary.cores_mean = summary.cpu_seconds / sample.elapsed_seconds;
 	summary.cores_peak = Math.max(summary.cores_peak ?? 0, sample.cores ?? 0);
 	if (sample.rss_bytes > (summary.rss_peak_bytes ?? 0)) summary.rss_peak_bytes = sample.rss_bytes;
+	data.answer.peak_bytes = Math.max(data.answer.peak_bytes ?? 0, sample.rss_bytes ?? 0);
 	data.samples++;
 }
 

@@ -20,9 +20,32 @@ function redrawFlags() {
 	);
 }
 
+// Times in which the run stood still, as [from, to].
+function stalls() {
+	const list = [];
+	for (const e of timedEvents()) {
+		if (e.event === "stalled" && has(e.since_time)) list.push([e.since_time - meta.start_time, wall]);
+		else if (e.event === "resumed" && list.length) list.at(-1)[1] = e.at;
+	}
+	return list;
+}
+
+function drawStalls(u) {
+	const { ctx, bbox } = u;
+	ctx.save();
+	ctx.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--warn-ground");
+	for (const [from, to] of stalls()) {
+		const x = Math.max(bbox.left, u.valToPos(from, "x", true)),
+			end = Math.min(bbox.left + bbox.width, u.valToPos(to, "x", true));
+		if (end > x) ctx.fillRect(x, bbox.top, end - x, bbox.height);
+	}
+	ctx.restore();
+}
+
 function eventFlags() {
 	if (!timedEvents().some((e) => e.event !== "mark")) return;
 	byId("flags").hidden = false;
+	underlays.push(drawStalls);
 	view.listeners.push(redrawFlags);
 	new ResizeObserver(redrawFlags).observe(byId("flags"));
 }
@@ -35,6 +58,7 @@ function limitDetail(e) {
 function eventDetail(e) {
 	if (e.event === "oom_kill") return oomText(e, 1);
 	if (e.event === "limit") return limitDetail(e);
+	if (e.event === "stalled") return e.reason || "the reason is not known";
 	return Object.entries(e)
 		.filter(([key]) => !["kind", "time", "elapsed_seconds", "event", "at"].includes(key))
 		.map(([key, v]) => (key === "text" ? v : `${key.replace(/_/g, " ")} ${factText(key, v)}`))

@@ -75,27 +75,33 @@ function oomText(oom, kills) {
 }
 
 function endClause() {
-	const { attached, limit, signal, exit_code } = summary;
+	const { attached, limit } = summary;
 	if (attached) return null;
 	if (limit?.ended) return `was ended by the limit ${visible(limit.limit)}`;
-	if (has(signal)) return `was killed by ${signalText(signal)}`;
-	return has(exit_code) ? `ended with exit status ${exit_code}` : "its end was not recorded";
+	return data.answer.end || "its end was not recorded";
 }
 
-// One sentence: duration, load, memory, and how the run ended.
-function sentence() {
+// One sentence: duration unless @isTimed, load, memory, and how the run ended.
+function sentence(isTimed) {
 	const s = summary,
 		{ used } = data.answer;
-	const peak = memoryPeak()?.value ?? s.rss_peak_bytes;
+	const peak = data.answer.peak_bytes;
 	const held = has(peak) ? `held up to ${bytes(peak)} of memory` : null;
 	const parts = [used && `used ${used} on average`, held].filter(Boolean);
 	if (data.running) return `It is running, and in ${seconds(lastSample)} it ${parts.join(" and ")}.`;
-	const [first, ...more] = [
-		`${s.attached ? "Followed" : "Ran"} for ${seconds(s.wall_seconds ?? wall)}`,
-		...parts,
-		endClause(),
-	].filter(Boolean);
-	return more.length ? `${[first, ...more.slice(0, -1)].join(", ")}, and ${more.at(-1)}.` : `${first}.`;
+	const took = isTimed ? null : `${s.attached ? "followed" : "ran"} for ${seconds(s.wall_seconds ?? wall)}`;
+	const [first, ...more] = [took, ...parts, endClause()].filter(Boolean);
+	if (!first) return "";
+	const text = more.length ? `${[first, ...more.slice(0, -1)].join(", ")}, and ${more.at(-1)}.` : `${first}.`;
+	return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+// What slowed the run down: the sentence of the summary in a terminal.
+function slowdown() {
+	const { slowdown: text } = data.answer;
+	byId("slowdown").hidden = !text;
+	if (text) byId("slowdown").append(`${visible(text)}.`);
+	return !!text;
 }
 
 function longCommand(text) {
@@ -146,7 +152,7 @@ function header() {
 		meta.cwd && `in ${meta.cwd}`,
 	];
 	chips();
-	byId("sentence").append(sentence());
+	byId("sentence").append(sentence(slowdown()));
 	byId("where").append(parts.filter(Boolean).map(visible).join(" · "));
 	notices();
 	tiles();

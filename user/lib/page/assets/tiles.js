@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Six tiles: wall time, CPU, memory, I/O, processes, trouble. Only trouble has a colour.
+// Six tiles: wall time, CPU, memory, I/O, processes, trouble. Only trouble and what slowed the run down have a colour.
 "use strict";
 
 const SPARK_WIDTH = 120;
@@ -77,7 +77,7 @@ function cpuTile() {
 		more: [
 			has(busy) ? `${percentOf(busy, 1)} busy; up to ${cores(s.cores_peak)} cores` : null,
 			`${seconds(s.cpu_seconds)}: user ${seconds(s.user_seconds)}, system ${seconds(s.system_seconds)}`,
-			s.runqueue_wait_seconds > 0 ? `waited ${seconds(s.runqueue_wait_seconds)} for a core` : null,
+			s.runqueue_wait_seconds > 0 ? `waited ${seconds(s.runqueue_wait_seconds)} for a CPU` : null,
 		],
 		spark: spark("cpu", "cores"),
 	};
@@ -86,7 +86,7 @@ function cpuTile() {
 function memoryTile() {
 	const s = summary;
 	const isExact = has(s.rss_peak_exact_bytes);
-	const peak = isExact ? s.rss_peak_exact_bytes : s.rss_peak_bytes;
+	const peak = data.answer.peak_bytes;
 	const at = memoryPeak()?.at;
 	const largest = largestProcess();
 	return {
@@ -94,7 +94,7 @@ function memoryTile() {
 		value: bytes(peak),
 		more: [
 			data.answer.request ? `request ${data.answer.request}` : null,
-			`${isExact ? "exact peak, resident" : "peak, resident"}${has(at) ? ` at ${clock(at)}` : ""}${s.marks_reset ? ", or more" : ""}`,
+			`${isExact ? "exact peak, resident" : "peak, resident"}${has(at) ? ` at ${seconds(at)}` : ""}${s.marks_reset ? ", or more" : ""}`,
 			has(s.process_rss_peak_bytes) && !data.running
 				? `largest process ${bytes(s.process_rss_peak_bytes)}${largest ? `, ${largest.name}` : ""}`
 				: null,
@@ -164,7 +164,8 @@ function troubles() {
 
 function troubleTile() {
 	const s = summary,
-		[worst, ...others] = troubles();
+		bad = troubles(),
+		[worst, ...others] = [...bad, data.answer.slowed].filter(Boolean);
 	const slow = [
 		s.majflt > 0 ? `${count(s.majflt)} major ${s.majflt === 1 ? "fault" : "faults"}` : null,
 		s.swap_peak_bytes > 0 ? `${bytes(s.swap_peak_bytes)} swapped out` : null,
@@ -179,7 +180,8 @@ function troubleTile() {
 			data.missing && !others.length ? data.missing.text : null,
 			slow.filter(Boolean).join(", "),
 		],
-		isBad: !!worst,
+		isBad: bad.length > 0,
+		isWarning: !!worst,
 	};
 }
 
@@ -190,7 +192,7 @@ function tiles() {
 		byId("figures").append(
 			el(
 				"div",
-				`tile${t.isBad ? " bad" : ""}`,
+				`tile${t.isBad ? " bad" : t.isWarning ? " warn" : ""}`,
 				el("dt", "", t.name),
 				el("dd", "", el("b", "", t.value), ...text, t.spark || null),
 			),
