@@ -238,7 +238,9 @@ void memory_text(FILE *f, const struct summary *s, bool has_bounds)
 		fputc('\n', f);
 	}
 	if (s->marks_reset)
-		fputs("no upper bound: a process reset its high-water mark, or freed memory while it grew\n", memory_line(&m));
+		fputs("no upper bound: a process reset its high-water mark, or freed memory while "
+		      "it grew\n",
+		      memory_line(&m));
 	if (s->has_rss_peak_exact)
 		memory_put_holders(&m, &s->holders);
 	if (s->has_pss_peak && strcmp(n.witness, "pss") != 0)
