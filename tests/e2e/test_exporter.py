@@ -6,6 +6,7 @@ import contextlib
 import errno
 import http.client
 import pathlib
+import pwd
 import re
 import signal
 import socket
@@ -13,7 +14,7 @@ import subprocess
 import time
 
 from lib.bpfmon import BPFMON
-from lib.endpoint import EXPORTER, EndpointCase, until
+from lib.endpoint import AS_USER, EXPORTER, EndpointCase, until
 from lib.hoarder import hoard
 from lib.permitted import ROOT, needs
 from lib.servers import addresses_of_localhost, free_port
@@ -112,6 +113,32 @@ class Stream(EndpointCase):
         self.assertEqual(values[f"bpfmon_job_cpu_seconds_total{JOB}"], 11)
         self.assertEqual(values[f"bpfmon_job_rss_bytes{JOB}"], 2)
 
+    def test_an_agent_that_says_nothing_more_is_not_up(self):
+        endpoint = self.start()
+        self.agent.begin("815", interval_seconds=1)
+        self.agent.sample("815", cpu_seconds=10, rss_bytes=1)
+        until(lambda: f"bpfmon_job_rss_bytes{JOB}" in endpoint.values())
+        silent = until(lambda: endpoint.values()["bpfmon_agent_up"] == 0 and endpoint.values())
+        self.assertNotIn(f"bpfmon_job_rss_bytes{JOB}", silent)
+        self.assertEqual(silent[ALICE], 10)
+        self.assertLess(silent["bpfmon_agent_last_line_time_seconds"], time.time() - 2.5)
+        self.agent.sample("815", cpu_seconds=11, rss_bytes=2)
+        until(lambda: endpoint.values().get(f"bpfmon_job_rss_bytes{JOB}") == 2)
+
+    def test_an_ended_job_is_shown_with_its_figures(self):
+        endpoint = self.start()
+        self.agent.begin("815", start=time.time() + 1)
+        self.agent.sample("815", cpu_seconds=1, rss_bytes=4096)
+        values = endpoint.read()
+        self.assertEqual(values[f"bpfmon_job_cpu_seconds_total{JOB}"], 0)  # its increase is whole
+        self.assertEqual(values[f"bpfmon_job_running{JOB}"], 1)
+        self.agent.end("815", cpu_seconds=2.5, wall_seconds=3, rss_peak_bytes=8192)
+        values = endpoint.read()
+        self.assertEqual(values[f"bpfmon_job_cpu_seconds_total{JOB}"], 2.5)
+        self.assertEqual(values[f"bpfmon_job_running{JOB}"], 0)
+        for key, value in {"wall_seconds": 3, "cpu_seconds": 2.5, "rss_peak_bytes": 8192, "complete": 1}.items():
+            self.assertEqual(values[f"bpfmon_job_ended_{key}{JOB}"], value, key)
+
     def test_a_stream_that_breaks_off_adds_nothing_twice(self):
         endpoint = self.start()
         for _ in range(3):
@@ -142,7 +169,8 @@ class Stream(EndpointCase):
     def test_it_waits_for_an_agent_that_is_not_there_yet(self):
         self.agent.close()
         with subprocess.Popen(
-            [EXPORTER, "--stream", f"unix:{self.agent.path}", "--listen", f"127.0.0.1:{free_port()}"], stderr=subprocess.PIPE
+            [EXPORTER, *AS_USER, "--stream", f"unix:{self.agent.path}", "--listen", f"127.0.0.1:{free_port()}"],
+            stderr=subprocess.PIPE,
         ) as process:
             try:
                 self.assertIn(b"cannot open the stream", process.stderr.readline())
@@ -298,11 +326,22 @@ class Guarded(EndpointCase):
             plain.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
             self.assertNotIn(b"200", plain.recv(64))
 
-    def refused(self, *options, status=1):
+    def refused(self, *options, status=1, user=None):
         stream = ["--stream", f"unix:{self.agent.path}"]
-        done = subprocess.run([EXPORTER, *stream, *options], capture_output=True, text=True, timeout=60, check=False)
+        argv = [EXPORTER, *stream, *(AS_USER if user is None else user), *options]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
+
+    @needs(ROOT)
+    def test_root_must_name_an_ordinary_user(self):
+        self.assertIn("name the user to run as with --user", self.refused(user=()))
+        self.assertIn("expects an ordinary user", self.refused(user=("--user", "root")))
+        self.assertIn("no user 'nobody-here'", self.refused(user=("--user", "nobody-here")))
+        endpoint = self.start()
+        nobody = pwd.getpwnam("nobody")
+        self.assertEqual(endpoint.status("Uid").split(), [str(nobody.pw_uid)] * 4)
+        self.assertEqual(endpoint.status("CapPrm"), "0000000000000000")
 
     def test_what_cannot_be_is_refused_with_a_reason(self):
         self.assertIn("which other machines can reach", self.refused("--listen", "0.0.0.0:9"))

@@ -29,9 +29,9 @@ static uint64_t add_up(const struct series *first, enum metric_id id)
 static struct totals totals_of(const struct board *b)
 {
 	return (struct totals){
-		.users = add_up(b->first_user, M_minflt),
+		.users = add_up(b->users.first, M_minflt),
 		.node = b->node.value[M_minflt],
-		.series = add_up(b->first_series, M_minflt),
+		.series = add_up(b->series.first, M_minflt),
 	};
 }
 
@@ -54,7 +54,7 @@ static void check_scrape(struct board *b, uint64_t now_ns)
 	struct totals t;
 
 	FUZZ_HOLDS(!board_prepare(b, now_ns));
-	FUZZ_HOLDS(b->nr_own <= SERIES);
+	FUZZ_HOLDS(b->nr_own <= SERIES && b->ended.index.nr <= SERIES);
 	t = totals_of(b);
 	FUZZ_HOLDS(t.series <= t.users);
 	check_text(b, EXPOSITION_OPENMETRICS);

@@ -4,6 +4,7 @@
 import contextlib
 import http.client
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -20,6 +21,7 @@ from lib.servers import free_port
 
 EXPORTER = str(BUILD / "bpfmon-exporter")
 WAIT_SECONDS = 60  # for what must come
+AS_USER = () if os.geteuid() else ("--user", "nobody")
 
 
 def until(condition):
@@ -65,9 +67,8 @@ class Agent:
         """The meta line of a job, whose run is called as itself."""
         about = {"id": f"{kind}/{job}", "kind": kind, "name": job, "user": user, "uid": 1000, "cgroup": f"/{job}"}
         about |= {"id": job} if kind in {"node", "other"} else {}
-        self.say(
-            kind="meta", schema="bpfmon/1", run=run or job, start_time=start, interval_seconds=1, node_job=about, **also
-        )
+        about_run = {"run": run or job, "start_time": start, "interval_seconds": 100} | also
+        self.say(kind="meta", schema="bpfmon/1", node_job=about, **about_run)
 
     def sample(self, run, **values):
         self.say(kind="sample", run=run, time=2.5, elapsed_seconds=1, **values)
@@ -96,7 +97,7 @@ class Endpoint:
         self.tls = tls
         self.log = pathlib.Path(folder) / "exporter.log"
         named = ["--stream", f"unix:{agent.path}", "--listen", f"127.0.0.1:{self.port}"]
-        argv = [EXPORTER, *(["--config", config] if config else named), *options]
+        argv = [EXPORTER, *(["--config", config] if config else named), *AS_USER, *options]
         with self.log.open("wb") as file:
             self.process = subprocess.Popen(argv, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
         until(self.listens)

@@ -4,10 +4,11 @@
 import json
 import re
 import subprocess
+import time
 
 from lib import servers
 from lib.account import metric_kinds
-from lib.bpfmon import BUILD
+from lib.bpfmon import BUILD, TOP
 from lib.endpoint import EndpointCase, until
 
 PYTHON = "/usr/bin/python3"  # whose packages are the distribution's
@@ -41,7 +42,7 @@ class Scraped(EndpointCase):
             self.agent.begin(job, kind=kind, run=f"run{number}")
             self.agent.sample(f"run{number}", **every_metric(number + 1))
         self.agent.begin("short")
-        self.agent.end("short", cpu_seconds=0.125)
+        self.agent.end("short", cpu_seconds=0.125, wall_seconds=0.5, memory_needed_bytes=4096)
         agent = dict.fromkeys(AGENT, 3)
         self.agent.say(kind="agent", run="agent", time=3, losses={"tasks": 2, "free_events": 0}, **agent)
         endpoint.read()
@@ -68,8 +69,9 @@ class Scraped(EndpointCase):
             kind_, unit_, samples = families[f"bpfmon_node_{key}"]
             self.assertEqual((kind_, unit_), (kind, unit if unit in {"seconds", "bytes"} else ""))
             self.assertEqual([value for _, _, value in samples], [every_metric(9)[key]])
-        names = {labels["name"] for _, labels, _ in families["bpfmon_job_cpu_seconds"][2]}
-        self.assertEqual(names, {"815", "nginx", "short", 'a"b\\c\n?[2J{}=, \u00e9'})
+        names = {labels.get("name") for _, labels, _ in families["bpfmon_job_cpu_seconds"][2]}
+        self.assertEqual(names, {"815", "nginx", None, 'a"b\\c\n?[2J{}=, \u00e9'})  # None: of other
+        self.assertEqual([labels["name"] for _, labels, _ in families["bpfmon_job_ended_cpu_seconds"][2]], ["short"])
         self.assertEqual({frozenset(labels) for _, labels, _ in families["bpfmon_user_forks"][2]}, {frozenset({"user", "kind"})})
 
     def test_prometheus_has_the_values_of_the_stream(self):
@@ -105,6 +107,43 @@ class Scraped(EndpointCase):
         about = server.get_json("/api/v1/metadata")["data"]
         self.assertEqual(about["bpfmon_job_cpu_seconds"][0]["type"], "counter")
         self.assertEqual(about["bpfmon_job_cpu_seconds"][0]["unit"], "seconds")
+
+    def test_every_documented_query_has_an_answer(self):
+        endpoint = self.feed()
+        (self.dir / "blocks").mkdir()
+        server = servers.prometheus(self.dir, self.dir / "blocks", scraped=endpoint.port)
+        self.addCleanup(server.stop)
+        text = (TOP / "docs/NODE.md").read_text()
+        queries = [line.split(" #")[0].strip() for block in re.findall(r"```promql\n(.*?)```", text, re.S) for line in block.splitlines()]
+        self.assertGreater(len(queries), 4)
+        for query in queries:
+            until(lambda query=query: server.get_json("/api/v1/query", query=query)["data"]["result"])
+        alerts = "\n".join(block for block in re.findall(r"```yaml\n(.*?)```", text, re.S) if "alert:" in block)
+        (self.dir / "alerts.yml").write_text(alerts)
+        argv = ["promtool", "check", "rules", str(self.dir / "alerts.yml")]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+    def test_the_increase_of_a_job_that_began_after_the_exporter_is_whole(self):
+        endpoint = self.start()
+        (self.dir / "blocks").mkdir()
+        server = servers.prometheus(self.dir, self.dir / "blocks", scraped=endpoint.port)
+        self.addCleanup(server.stop)
+
+        def value(query):
+            found = server.get_json("/api/v1/query", query=query)["data"]["result"]
+            return float(found[0]["value"][1]) if found else None
+
+        cpu = 'bpfmon_job_cpu_seconds_total{job="slurm/815"}'
+        self.agent.begin("815", start=time.time() + 1)
+        self.agent.sample("815", cpu_seconds=1)
+        until(lambda: value(cpu) == 0)
+        self.agent.end("815", cpu_seconds=7.5, wall_seconds=2)
+        until(lambda: value(cpu) == 7.5)
+        # the engine extrapolates increase(): the difference of the samples is what it has to go by
+        self.assertEqual(value(f"max_over_time({cpu}[1h]) - min_over_time({cpu}[1h])"), 7.5)
+        self.assertGreaterEqual(value(f"increase({cpu}[1h])"), 7.5)
+        self.assertEqual(value('max_over_time(bpfmon_job_ended_cpu_seconds{job="slurm/815"}[1h])'), 7.5)
 
     def test_every_metric_is_in_the_table_that_the_program_prints(self):
         text = self.feed().text()

@@ -73,7 +73,7 @@ static inline void tell_meta(struct endpoint *e, const char *name, const char *u
 
 	snprintf(line, sizeof(line),
 		 "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"run-%s\",\"start_time\":%s,"
-		 "\"interval_seconds\":1,\"node_job\":{\"id\":\"%s/"
+		 "\"interval_seconds\":30,\"node_job\":{\"id\":\"%s/"
 		 "%s\",\"kind\":\"%s\",\"name\":\"%s\","
 		 "\"user\":\"%s\",\"uid\":1000}}\n",
 		 name, start, kind, name, kind, name, user);

@@ -122,7 +122,8 @@ static void node_job_describe(struct node *n, struct node_job *j)
 					     .cgroup = j->cgroup,
 					     .uid = j->rule.uid,
 					     .user = subject->user,
-					     .is_adopted = !n->is_started && j->above };
+					     .is_adopted = !n->is_started && j->above,
+					     .is_nested = j->above && j->above != &n->whole };
 	user_name_find(j->rule.uid, subject->user, sizeof(subject->user));
 	run_describe_machine(run);
 	gethostname(run->host, sizeof(run->host) - 1);

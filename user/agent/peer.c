@@ -97,7 +97,12 @@ static void subject_describe(struct peer *p)
 	s->run.nr_targets = 0;
 	s->run.container = s->run.engine = NULL;
 	s->label = (struct job_label){
-		.id = "run", .kind = "run", .name = s->name, .uid = p->uid, .user = s->user
+		.id = "run",
+		.kind = "run",
+		.name = s->name,
+		.uid = p->uid,
+		.user = s->user,
+		.is_nested = true, /* its processes are in the cgroup of a job, or in "other" */
 	};
 	s->run.of_node = &s->label;
 }

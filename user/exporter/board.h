@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data behind the endpoint: tables of runs, of job series, and of totals by user. A meta line
- * begins a run; a series sums all runs with the same labels. Counters are summed by their
- * increments, and a value lower than an earlier one adds nothing, so no total ever falls.
+ * The data behind the endpoint: tables of runs, of job series, of ended jobs, and of totals by
+ * user. A meta line begins a run; a series sums all runs with the same labels. Counters are summed
+ * by their increments, and a value lower than an earlier one adds nothing, so no total ever falls.
+ *
+ * A run is in the common series until a scrape finds it alive and there is room for a series of its
+ * own; what it used before stays in the common one if it was assigned to that. Series of ended jobs
+ * make room for those of live ones.
  *
  * The caller of every function but board_init() holds the lock. All times are of one monotonic
  * clock.
@@ -10,7 +14,8 @@
 #ifndef EXPORTER_BOARD_H
 #define EXPORTER_BOARD_H
 
-#include "base/buffer.h"
+#include "exporter/ended.h"
+#include "exporter/job_series.h"
 #include "run/metric.h"
 #include "run/sample.h"
 #include "run/summary.h"
@@ -19,44 +24,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Hash index of entries by name. An entry is a member of the struct that it finds. */
-
-struct name_entry {
-	struct name_entry *next; /* in the same bucket */
-	char *name;              /* owned; NULL if in no index */
-};
-
-#define NAME_PLACES 4096
-
-struct name_index {
-	struct name_entry *places[NAME_PLACES];
-	uint64_t seed; /* random, so that chosen names cannot collide on purpose */
-	size_t nr;
-};
-
 #define BOARD_RUNS 16384   /* known at a time; further ones are refused */
 #define BOARD_WAITING 4096 /* ended runs that no scrape has read yet */
 #define BOARD_USERS 4096   /* pairs of user and kind; further users get no label */
-#define BOARD_SCRAPES 2    /* that read an ended series before it is removed */
-#define LABEL_BYTES 256    /* of a job, user, kind or name; longer ones are cut */
-
-/* One line of the exposition for each metric. */
-struct series {
-	struct name_entry entry; /* key: the labels */
-	struct buffer labels;    /* owned; {job="...",...}, or empty */
-	uint64_t value[NR_METRICS];
-	struct metric_set have; /* gauges: as of board_prepare() */
-	struct series *next;
-	bool is_own; /* has the labels of one job; else it sums further jobs and is kept */
-	size_t runs; /* not ended */
-	uint64_t live, stalled; /* of these, at board_prepare() */
-	uint64_t ended_ns;      /* set if no run is left */
-	unsigned scrapes;       /* since then */
-};
-
-struct job_labels {
-	char job[LABEL_BYTES], user[LABEL_BYTES], kind[LABEL_BYTES], name[LABEL_BYTES];
-};
+#define BOARD_SCRAPES 2    /* that read an ended series or job before it is removed */
+#define BOARD_SILENT_INTERVALS 3
 
 enum run_state {
 	RUN_LIVE,
@@ -70,6 +42,7 @@ struct shown_run {
 	struct job_labels labels;
 	enum run_state state;
 	bool is_stalled;
+	bool is_new; /* began after the first stream was opened */
 	uint64_t start_epoch_ns, silence_ns;
 	uint64_t last_line_ns, state_ns; /* last line, last change of state */
 	uint64_t value[NR_METRICS];
@@ -80,7 +53,7 @@ struct shown_run {
 
 /* The last report of the agent about itself. */
 struct agent_state {
-	bool is_up; /* its stream is open */
+	bool is_up; /* its stream is open, and not silent */
 	uint64_t value[NR_AGENT_METRICS];
 	bool has[NR_AGENT_METRICS]; /* a key that is absent makes no metric */
 	struct loss_count losses[MAX_LOSSES];
@@ -88,21 +61,27 @@ struct agent_state {
 };
 
 struct board_counts {
-	uint64_t lines, lines_refused, runs_refused, jobs_summed, streams;
+	uint64_t lines, lines_refused, runs_refused, jobs_summed, jobs_promoted, ended_dropped,
+		streams;
 };
 
 struct board {
 	pthread_mutex_t lock;
 	size_t max_series;
 	uint64_t keep_ns;
-	struct name_index runs, series, users;
+	struct name_index runs;
 	struct shown_run *first;
-	struct series *first_series, *first_user; /* unordered */
+	struct series_list series, users;
 	struct series node;
 	size_t nr_own; /* series of jobs with labels of their own */
 	size_t nr_waiting;
+	struct ended_jobs ended;
 	struct agent_state agent;
+	bool is_open; /* the stream */
 	uint64_t connected_ns;
+	uint64_t began_epoch_ns;                   /* when the first stream was opened */
+	uint64_t last_line_ns, last_line_epoch_ns; /* the latter is 0 before the first */
+	uint64_t interval_ns;                      /* of the last run that began; 0 if unknown */
 	struct board_counts counts;
 };
 
@@ -123,6 +102,8 @@ void board_done(struct board *b);
 /* Called when the stream was opened, or has ended. */
 void board_connect(struct board *b, uint64_t now_ns);
 void board_disconnect(struct board *b, uint64_t now_ns);
+/* Called for each valid line: without one for BOARD_SILENT_INTERVALS the agent is not up. */
+void board_note_line(struct board *b, uint64_t now_ns);
 /*
  * Begins a run, or continues it if its key and start are known from before the stream was down. A
  * known key with another start replaces the earlier run, which is ended. Returns 0, -ENOMEM, or
@@ -136,13 +117,15 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 int board_sample_run(struct board *b, const char *run, const struct sample *s, uint64_t now_ns);
 /* Sets or clears the stalled state of a run. Returns -ENOENT if it is not known. */
 int board_stall_run(struct board *b, const char *run, bool is_stalled);
-int board_end_run(struct board *b, const char *run, const struct sample *total, uint64_t now_ns);
+/* Ends a run with its totals. Returns -ENOENT if it is not known, or -ENOMEM. */
+int board_end_run(struct board *b, const char *run, const struct sample *total,
+		  const struct ended_values *values, uint64_t now_ns);
 /* Ends runs that have been silent for too long, and removes what has been kept long enough. */
 void board_tick(struct board *b, uint64_t now_ns);
 
 /*
- * Called before a scrape: gives the largest runs series of their own and sums the gauges. Returns
- * -ENOMEM if some runs are missing.
+ * Called before a scrape: gives the largest live runs series of their own and sums the gauges.
+ * Returns -ENOMEM if some runs are missing.
  */
 int board_prepare(struct board *b, uint64_t now_ns);
 /* Called after a scrape: counts it for each series. */

@@ -21,6 +21,7 @@ static const struct option names[] = {
 	{ "certificate", required_argument, NULL, 'c' },
 	{ "key", required_argument, NULL, 'K' },
 	{ "password-file", required_argument, NULL, 'p' },
+	{ "user", required_argument, NULL, 'u' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "metrics", no_argument, NULL, 'm' },
 	{ "version", no_argument, NULL, 'V' },
@@ -46,6 +47,9 @@ void exporter_options_help(void)
 	     "  --certificate FILE         PEM certificate for TLS; needs --key\n"
 	     "  --key FILE                 PEM private key of the certificate\n"
 	     "  --password-file FILE       Require a password; the file has lines of user:hash\n"
+	     "  --user NAME                Run as this user, if started by root; jobs of all users "
+	     "are\n"
+	     "                             visible to members of the group bpfmon-admin\n"
 	     "  --verbose                  Report when the stream opens and ends\n"
 	     "  --metrics                  Print a table of all metrics\n"
 	     "  --version                  Show the version\n"
@@ -125,6 +129,8 @@ static int option_take_value(struct exporter_options *o, int letter)
 		return option_take_text("certificate", o->certificate, sizeof(o->certificate));
 	case 'K':
 		return option_take_text("key", o->key, sizeof(o->key));
+	case 'u':
+		return option_take_text("user", o->user, sizeof(o->user));
 	case 'p':
 		return option_take_text("password-file", o->password_file,
 					sizeof(o->password_file));

@@ -22,6 +22,7 @@ struct exporter_options {
 	uint64_t keep_ns;              /* for ended jobs */
 	char certificate[CONFIG_TEXT_BYTES], key[CONFIG_TEXT_BYTES]; /* empty: no TLS */
 	char password_file[CONFIG_TEXT_BYTES];                       /* empty: no authentication */
+	char user[CONFIG_TEXT_BYTES]; /* to become, if started by root; empty: none */
 	bool is_verbose;
 	bool shows_metrics, shows_version, shows_help;
 };

@@ -99,6 +99,7 @@ static void labels_read(struct job_labels *l, const json_t *job)
 		snprintf(l->job, LABEL_BYTES, "other");
 		return;
 	}
+	l->is_nested = json_is_true(json_object_get(job, "nested"));
 	label_read(l->job, job, "id");
 	label_read(l->name, job, "name");
 	label_read(l->user, job, "user");
@@ -160,6 +161,27 @@ static void agent_read(struct agent_state *a, const json_t *line)
 	agent_read_losses(a, json_object_get(line, "losses"));
 }
 
+static void ended_read(struct ended_values *e, const json_t *summary)
+{
+	*e = (struct ended_values){ 0 };
+	for (int i = ENDED_START + 1; i < NR_ENDED_METRICS; i++) {
+		const json_t *v = json_object_get(summary, ended_metrics[i].key);
+
+		e->value[i] = json_is_true(v);
+		e->has[i] = json_is_boolean(v) ||
+			    value_read_number(v, metric_unit_decimals(ended_metrics[i].unit),
+					      &e->value[i]);
+	}
+}
+
+static int intake_end(struct intake *in, const char *run, uint64_t now_ns)
+{
+	struct ended_values ended;
+
+	ended_read(&ended, in->line.tree);
+	return board_end_run(in->board, run, &in->line.summary.total, &ended, now_ns);
+}
+
 static int intake_apply(struct intake *in, uint64_t now_ns)
 {
 	const struct line *l = &in->line;
@@ -181,7 +203,7 @@ static int intake_apply(struct intake *in, uint64_t now_ns)
 	case LINE_EVENT:
 		return intake_note_stall(in, run);
 	case LINE_SUMMARY:
-		return board_end_run(in->board, run, &l->summary.total, now_ns);
+		return intake_end(in, run, now_ns);
 	default:
 		return 0;
 	}
@@ -199,6 +221,8 @@ void intake_apply_line(struct intake *in, const char *text, size_t length, uint6
 		err = intake_apply(in, now_ns);
 	if (err)
 		b->counts.lines_refused++;
+	else
+		board_note_line(b, now_ns);
 	pthread_mutex_unlock(&b->lock);
 }
 

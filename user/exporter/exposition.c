@@ -12,8 +12,8 @@ static const struct scope {
 	const char *prefix, *labels, *help_end;
 	bool with_gauges, of_machine;
 } scopes[] = {
-	{ "bpfmon_job_", "job, user, kind, name", NULL, true, false },
-	{ "bpfmon_user_", "user, kind", " - all jobs of the user", false, false },
+	{ "bpfmon_job_", "job, user, kind, name, nested", NULL, true, false },
+	{ "bpfmon_user_", "user, kind, nested", " - all jobs of the user", false, false },
 	{ "bpfmon_node_", "", " - the whole node", true, true },
 };
 
@@ -47,7 +47,8 @@ static void exposition_put_metric(struct buffer *t, const struct scope *scope,
 		if (is_first)
 			openmetrics_put_family(t, &f, as);
 		is_first = false;
-		openmetrics_put_sample(t, &f, &s->labels, s->value[id]);
+		openmetrics_put_sample(t, &f, &s->labels,
+				       s->is_new && f.kind == KIND_COUNTER ? 0 : s->value[id]);
 	}
 }
 
@@ -59,22 +60,64 @@ static void exposition_put_scope(struct buffer *t, const struct scope *scope,
 			exposition_put_metric(t, scope, first, (enum metric_id)i, as);
 }
 
-static const struct family stalled_family = {
-	"bpfmon_job_", "stalled",  "Whether the job is stalled; see stalled_after",
-	NULL,          KIND_GAUGE, UNIT_COUNT
+/* Gauges of jobs that are no metrics of a sample. */
+static const struct {
+	struct family family;
+	size_t offset; /* in struct series */
+} job_states[] = {
+#define JOB_STATE(member, key, unit, help)                                                         \
+	{                                                                                          \
+		{ "bpfmon_job_", key, help, NULL, KIND_GAUGE, unit },                              \
+			offsetof(struct series, member)                                            \
+	}
+	JOB_STATE(live, "running", UNIT_COUNT, "1 while the job runs, 0 when it has ended"),
+	JOB_STATE(start_epoch_ns, "start_time_seconds", UNIT_NS,
+		  "When the job started, since the epoch"),
+	JOB_STATE(stalled, "stalled", UNIT_COUNT, "Whether the job is stalled; see stalled_after"),
 };
 
-static void exposition_put_stalls(struct buffer *t, const struct series *first, enum exposition as)
+enum { STATE_RUNNING, STATE_START };
+#define NR_JOB_STATES (sizeof(job_states) / sizeof(*job_states))
+
+static void exposition_put_state(struct buffer *t, size_t state, const struct series *first,
+				 enum exposition as)
 {
 	bool is_first = true;
 
 	for (const struct series *s = first; s; s = s->next) {
-		if (!s->live)
+		if (!s->live && (state != STATE_RUNNING || s->runs || !s->is_own))
+			continue;
+		if (state == STATE_START && !s->start_epoch_ns)
 			continue;
 		if (is_first)
-			openmetrics_put_family(t, &stalled_family, as);
+			openmetrics_put_family(t, &job_states[state].family, as);
 		is_first = false;
-		openmetrics_put_sample(t, &stalled_family, &s->labels, s->stalled);
+		openmetrics_put_sample(
+			t, &job_states[state].family, &s->labels,
+			*(const uint64_t *)((const char *)s + job_states[state].offset));
+	}
+}
+
+static struct family ended_family(int i)
+{
+	const struct ended_metric *m = &ended_metrics[i];
+
+	return (struct family){ "bpfmon_job_ended_", m->name, m->help, NULL, KIND_GAUGE, m->unit };
+}
+
+static void exposition_put_ended(struct buffer *t, const struct ended_jobs *e, int metric,
+				 enum exposition as)
+{
+	const struct family f = ended_family(metric);
+	bool is_first = true;
+
+	for (const struct ended_job *j = e->oldest; j; j = j->newer) {
+		if (!j->values.has[metric])
+			continue;
+		if (is_first)
+			openmetrics_put_family(t, &f, as);
+		is_first = false;
+		openmetrics_put_sample(t, &f, &j->labels, j->values.value[metric]);
 	}
 }
 
@@ -86,8 +129,20 @@ static struct family agent_family(size_t i)
 }
 
 static const struct family up_family = {
-	"bpfmon_agent_", "up",      "Whether the stream from the agent is open", NULL,
-	KIND_GAUGE,      UNIT_COUNT
+	"bpfmon_agent_",
+	"up",
+	"1 if the agent sent a line within three intervals, otherwise 0",
+	NULL,
+	KIND_GAUGE,
+	UNIT_COUNT
+};
+static const struct family last_line_family = {
+	"bpfmon_agent_",
+	"last_line_time_seconds",
+	"When the last line of the agent came, since the epoch",
+	NULL,
+	KIND_GAUGE,
+	UNIT_NS
 };
 static const struct family losses_family = {
 	"bpfmon_agent_", "losses", "Lost events and data, by kind", NULL, KIND_COUNTER, UNIT_COUNT
@@ -108,10 +163,16 @@ static void exposition_put_losses(struct buffer *t, const struct agent_state *a,
 	}
 }
 
-static void exposition_put_agent(struct buffer *t, const struct agent_state *a, enum exposition as)
+static void exposition_put_agent(struct buffer *t, const struct board *b, enum exposition as)
 {
+	const struct agent_state *a = &b->agent;
+
 	openmetrics_put_family(t, &up_family, as);
 	openmetrics_put_sample(t, &up_family, &no_labels, a->is_up);
+	if (b->last_line_epoch_ns) {
+		openmetrics_put_family(t, &last_line_family, as);
+		openmetrics_put_sample(t, &last_line_family, &no_labels, b->last_line_epoch_ns);
+	}
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
 		const struct family f = agent_family(i);
 
@@ -145,11 +206,14 @@ static struct family serve_family(size_t i)
 
 void exposition_write(struct buffer *t, const struct board *b, enum exposition as)
 {
-	exposition_put_scope(t, &scopes[SCOPE_JOB], b->first_series, as);
-	exposition_put_stalls(t, b->first_series, as);
-	exposition_put_scope(t, &scopes[SCOPE_USER], b->first_user, as);
+	exposition_put_scope(t, &scopes[SCOPE_JOB], b->series.first, as);
+	for (size_t i = 0; i < NR_JOB_STATES; i++)
+		exposition_put_state(t, i, b->series.first, as);
+	for (int i = 0; i < NR_ENDED_METRICS; i++)
+		exposition_put_ended(t, &b->ended, i, as);
+	exposition_put_scope(t, &scopes[SCOPE_USER], b->users.first, as);
 	exposition_put_scope(t, &scopes[SCOPE_NODE], &b->node, as);
-	exposition_put_agent(t, &b->agent, as);
+	exposition_put_agent(t, b, as);
 	for (size_t i = 0; i < NR_EXPORTER_COUNTERS; i++) {
 		const struct family f = serve_family(i);
 
@@ -184,8 +248,14 @@ void exposition_list(struct buffer *t)
 			exposition_list_family(t, &f, scopes[s].labels);
 		}
 	}
-	exposition_list_family(t, &stalled_family, scopes[SCOPE_JOB].labels);
+	for (size_t i = 0; i < NR_JOB_STATES; i++)
+		exposition_list_family(t, &job_states[i].family, scopes[SCOPE_JOB].labels);
+	for (int i = 0; i < NR_ENDED_METRICS; i++) {
+		f = ended_family(i);
+		exposition_list_family(t, &f, scopes[SCOPE_JOB].labels);
+	}
 	exposition_list_family(t, &up_family, "");
+	exposition_list_family(t, &last_line_family, "");
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
 		f = agent_family(i);
 		exposition_list_family(t, &f, "");

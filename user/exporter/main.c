@@ -30,6 +30,7 @@ struct follower {
 	int fd;                                 /* owned; -1 while the stream is closed */
 	int signals;                            /* a signalfd; not owned */
 	uint64_t retry_ns, wait_ns;             /* next attempt to open it; delay before that */
+	bool said_rights;                       /* warned that the agent shows too little */
 	void (*tick)(void *context);            /* called about once a second */
 	void *context;
 };
@@ -39,6 +40,7 @@ struct follower {
 #define FIRST_WAIT_NS (100 * NSEC_PER_MSEC)
 #define LAST_WAIT_NS (10 * NSEC_PER_SEC)
 #define TICK_NS NSEC_PER_SEC
+#define NODE_LATEST_NS (10 * NSEC_PER_SEC)
 
 static uint64_t follower_now(void)
 {
@@ -102,6 +104,7 @@ static int follower_open(struct follower *f)
 	log_info("opened the stream %s", f->options->stream);
 	line_stream_reset(&f->lines);
 	follower_set_up(f, true);
+	f->said_rights = false;
 	return 0;
 }
 
@@ -128,9 +131,20 @@ static int follower_wait_ms(const struct follower *f, uint64_t now_ns, uint64_t 
 
 static void follower_tick(struct follower *f)
 {
-	pthread_mutex_lock(&f->intake.board->lock);
-	board_tick(f->intake.board, follower_now());
-	pthread_mutex_unlock(&f->intake.board->lock);
+	struct board *b = f->intake.board;
+	bool lacks_node;
+
+	pthread_mutex_lock(&b->lock);
+	board_tick(b, follower_now());
+	lacks_node =
+		b->is_open && !b->node.runs && follower_now() - b->connected_ns > NODE_LATEST_NS;
+	pthread_mutex_unlock(&b->lock);
+	if (lacks_node && !f->said_rights) {
+		log_warn("the stream %s has no totals of the node: an agent shows them, and the "
+			 "jobs of all users, to members of its admin_group only",
+			 f->options->stream);
+		f->said_rights = true;
+	}
 	f->tick(f->context);
 }
 
@@ -183,21 +197,62 @@ static int metrics_print(void)
 	return t.failed || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* Drops all rights, once the port is open and the files have been read. */
-static int rights_drop(void)
+/*
+ * Finds the user to become. Returns 0 or a negative errno after a message. Root is refused: without
+ * root's rights, which the program drops, it would see no jobs when it opens the stream again.
+ */
+static int user_choose(const struct exporter_options *o, struct user *u)
 {
-	int err;
+	if (!*o->user && !geteuid()) {
+		log_error("bpfmon-exporter does not run as root; name the user to run as with "
+			  "--user, such as bpfmon-exporter, which the service uses");
+		return -EPERM;
+	}
+	if (*o->user && geteuid()) {
+		log_error("only root can use --user");
+		return -EPERM;
+	}
+	if (!*o->user)
+		return 0;
+	if (user_find(o->user, u)) {
+		log_error("there is no user '%s'", o->user);
+		return -ENOENT;
+	}
+	if (!u->uid) {
+		log_error("--user does not accept '%s': it expects an ordinary user", o->user);
+		return -EPERM;
+	}
+	return 0;
+}
+
+/*
+ * Becomes the user and drops all capabilities, once the port is open and the files have been read.
+ */
+static int rights_drop(const struct exporter_options *o, const struct user *u)
+{
+	int err = 0;
 
 	privilege_bound(0);
-	err = privilege_leave_root(0);
+	if (*o->user)
+		err = user_become(u);
+	if (err) {
+		log_error("cannot become the user %s: %s", u->name, strerror(-err));
+		return err;
+	}
+	err = privilege_keep(0);
 	if (err) {
 		log_error("cannot drop capabilities: %s", strerror(-err));
 		return err;
 	}
-	err = seccomp_install(SECCOMP_EXPORTER);
+	return 0;
+}
+
+static void calls_restrict(void)
+{
+	int err = seccomp_install(SECCOMP_EXPORTER);
+
 	if (err && err != -ENOSYS)
 		log_warn("cannot install the system call filter: %s", strerror(-err));
-	return 0;
 }
 
 static void exporter_tick(void *context)
@@ -205,7 +260,8 @@ static void exporter_tick(void *context)
 	http_tick(context);
 }
 
-static int exporter_run(struct follower *f, struct http *h, const struct exporter_options *o)
+static int exporter_run(struct follower *f, struct http *h, const struct exporter_options *o,
+			const struct user *u)
 {
 	char why[512];
 	int err = http_open(h, &board, o, why, sizeof(why));
@@ -214,12 +270,13 @@ static int exporter_run(struct follower *f, struct http *h, const struct exporte
 		log_error("%s", why);
 		return err;
 	}
-	/* the first time with the initial rights */
-	err = follower_open(f);
+	/* the first time with the rights that it has later */
+	err = rights_drop(o, u);
 	if (!err)
-		err = rights_drop();
+		err = follower_open(f);
 	if (err)
 		return err;
+	calls_restrict();
 	err = http_start(h);
 	if (err) {
 		log_error("cannot start the HTTP server%s",
@@ -241,7 +298,11 @@ static int exporter_serve(const struct exporter_options *o)
 			      .lines.most = STREAM_LINE_BYTES,
 			      .tick = exporter_tick,
 			      .context = &http };
-	int err;
+	static struct user user; /* large */
+	int err = user_choose(o, &user);
+
+	if (err)
+		return EXIT_FAILURE;
 
 	http.door = DOOR_NONE;
 	memory_init_jansson();
@@ -251,7 +312,7 @@ static int exporter_serve(const struct exporter_options *o)
 	board_init(&board, o->series, o->keep_ns);
 	f.intake.board = &board;
 	f.signals = signals_take(false);
-	err = f.signals < 0 ? f.signals : exporter_run(&f, &http, o);
+	err = f.signals < 0 ? f.signals : exporter_run(&f, &http, o, &user);
 	http_done(&http);
 	follower_done(&f);
 	board_done(&board);

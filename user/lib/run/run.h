@@ -20,6 +20,7 @@ struct job_label {
 	int64_t uid;        /* user that owns the job; -1: none */
 	const char *user;   /* name of that user */
 	bool is_adopted;    /* older than its agent: previous usage is excluded */
+	bool is_nested;     /* another job of the node includes its use */
 };
 
 struct run {

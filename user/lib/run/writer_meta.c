@@ -184,6 +184,8 @@ static void of_node_write(struct jsonw *j, const struct job_label *l)
 		jsonw_string(j, "cgroup", l->cgroup);
 	if (l->is_adopted)
 		jsonw_bool(j, "adopted", true);
+	if (l->is_nested)
+		jsonw_bool(j, "nested", true);
 	jsonw_object_end(j);
 }
 

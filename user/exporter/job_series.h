@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Series: the samples of all metrics with the same labels. */
+#ifndef EXPORTER_JOB_SERIES_H
+#define EXPORTER_JOB_SERIES_H
+
+#include "base/buffer.h"
+#include "exporter/name_index.h"
+#include "run/metric.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LABEL_BYTES 256 /* of a job, user, kind or name; longer ones are cut */
+
+struct job_labels {
+	char job[LABEL_BYTES], user[LABEL_BYTES], kind[LABEL_BYTES], name[LABEL_BYTES];
+	bool is_nested; /* another job includes its use */
+};
+
+struct series {
+	struct name_entry entry; /* key: the labels */
+	struct buffer labels;    /* owned; {job="...",...}, or empty */
+	uint64_t value[NR_METRICS];
+	struct metric_set have; /* gauges: as of board_prepare() */
+	struct series *next;
+	bool is_own; /* has the labels of one job; else it sums further jobs and is kept */
+	bool is_new; /* its job began after the first stream was opened, and it was not scraped
+		      * yet: counters are shown as 0 once, so that their increase is whole */
+	size_t runs; /* not ended */
+	uint64_t live, stalled;  /* of these, at board_prepare() */
+	uint64_t start_epoch_ns; /* first start of the live ones; 0 if none */
+	uint64_t ended_ns;       /* set if no run is left */
+	unsigned scrapes;        /* since then */
+};
+
+/* Unordered, with an index of their labels. */
+struct series_list {
+	struct name_index index;
+	struct series *first;
+};
+
+/*
+ * Appends the labels of a job, without those that are empty. Sets @t->failed if out of memory.
+ */
+void labels_put(struct buffer *t, const struct job_labels *l);
+/* Finds the series with the labels @text; NULL if there is none, or @text has failed. */
+struct series *series_find_labels(const struct series_list *l, const struct buffer *text);
+/* Finds or adds the series with the labels @text, which it consumes. NULL if out of memory. */
+struct series *series_take_labels(struct series_list *l, struct buffer *text);
+/* Removes the series at *@at. */
+void series_remove(struct series_list *l, struct series **at);
+void series_list_done(struct series_list *l);
+/* Adds an increment to a counter, which saturates. */
+void series_grow(struct series *s, enum metric_id id, uint64_t by);
+/* Clears what board_prepare() computes. */
+void series_clear_gauges(struct series *s);
+
+#endif
