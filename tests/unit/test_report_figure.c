@@ -151,13 +151,13 @@ static void value_lasts_from_the_time_before_to_its_own(void **state)
 	free(path);
 }
 
-static void values_of_less_than_a_pixel_are_connected_if_they_are_similar(void **state)
+static void line_that_would_go_up_and_down_every_pixel_has_gaps(void **state)
 {
-	const double y[] = { 1, 1, 1, 5, 5, 5, 25 };
-	char *path = path_of(y, 7, 0.5, trace_write_line);
+	const double y[] = { 1, 1, 1, 5, 5, 25, 25, 5, 5 };
+	char *path = path_of(y, 9, 0.5, trace_write_line);
 
 	(void)state;
-	assert_string_equal(path, "M0.0 9.0H1.0V5.0H2.5M2.5 -15.0H3.0");
+	assert_string_equal(path, "M0.0 9.0H1.0V5.0H2.0V-15.0H3.0M3.0 5.0H4.0");
 	free(path);
 }
 
@@ -199,7 +199,7 @@ int main(void)
 		cmocka_unit_test(values_have_their_unit),
 		cmocka_unit_test(times_have_the_parts_that_the_run_needs),
 		cmocka_unit_test(value_lasts_from_the_time_before_to_its_own),
-		cmocka_unit_test(values_of_less_than_a_pixel_are_connected_if_they_are_similar),
+		cmocka_unit_test(line_that_would_go_up_and_down_every_pixel_has_gaps),
 		cmocka_unit_test(band_of_many_values_keeps_the_peak_and_their_line_has_means),
 		cmocka_unit_test(gap_interrupts_the_curve),
 	};

@@ -143,7 +143,8 @@ void axis_draw_time(FILE *f, const struct plot *b, double wall)
 }
 
 #define NARROWEST 1 /* pixels */
-#define SIMILAR 15  /* pixels, as in the page */
+#define FAR 15      /* pixels between steps that are not of similar height, as in the page */
+#define SOON 3      /* pixels between two such steps */
 
 void trace_done(struct trace *t)
 {
@@ -206,20 +207,25 @@ int trace_make(struct trace *t, const struct trace_scale *scale,
 
 static bool step_is_far(const struct trace_step *a, const struct trace_step *b)
 {
-	return fabs(a->y[BUCKET_MEAN] - b->y[BUCKET_MEAN]) > SIMILAR;
+	return fabs(a->y[BUCKET_MEAN] - b->y[BUCKET_MEAN]) > FAR;
 }
 
 void trace_write_line(FILE *f, const struct trace *t)
 {
+	double jump = -INFINITY;
+
 	for (size_t i = 0; i < t->nr; i++) {
 		const struct trace_step *s = &t->list[i];
+		bool is_far = i && step_is_far(s - 1, s);
 
-		if (s->is_apart || (s->end - s->x < s->samples && step_is_far(s - 1, s)))
+		if (s->is_apart || (is_far && s->x - jump < SOON && s->end - s->x < s->samples))
 			fprintf(f, "M%.1f %.1f", s->x, s->y[BUCKET_MEAN]);
 		else
 			fprintf(f, "V%.1f", s->y[BUCKET_MEAN]);
-		fprintf(f, "H%.1f",
-			s->end); /* a dot if it has no width, as lines have round ends */
+		/* a dot if it has no width, as lines have round ends */
+		fprintf(f, "H%.1f", s->end);
+		if (is_far)
+			jump = s->x;
 	}
 }
 

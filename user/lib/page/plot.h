@@ -68,9 +68,9 @@ int trace_make(struct trace *t, const struct trace_scale *scale,
 	       const void *context);
 void trace_done(struct trace *t);
 /*
- * Write the data of a path: the means as a line, or down to @bottom; from minimum to maximum. Of
- * steps of less than a pixel per sample a line connects only those of similar height, as it would
- * cover the band.
+ * Write the data of a path: the means as a line, or down to @bottom; from minimum to maximum. A
+ * line through steps of less than a pixel per sample has gaps where it would go up and down every
+ * few pixels, as it would cover the band.
  */
 void trace_write_line(FILE *f, const struct trace *t);
 void trace_write_area(FILE *f, const struct trace *t, double bottom);

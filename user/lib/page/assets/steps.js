@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Curves as steps: a value lasts from the previous time to its own. Rows of less than a pixel share a step, which has
-// their mean in a band from minimum to maximum. Of steps of less than a pixel per sample a line connects only those of
-// similar height, as it would cover the band.
+// their mean in a band from minimum to maximum. A line through steps of less than a pixel per sample has gaps where it
+// would go up and down every few pixels, as it would cover the band.
 "use strict";
 
 const BAND_ALPHA = 0.22; // of colours; of the total, which is over other curves, less
 const TOTAL_ALPHA = 0.14;
-const SIMILAR = 15; // pixels
+const FAR = 15; // pixels between steps that are not of similar height
+const SOON = 3; // pixels between two such steps
 
 // Returns the steps of the rows @i0 to @i1, with x in pixels of the canvas. Values of null are gaps; undefined is no
 // row of this curve.
@@ -56,7 +57,8 @@ function stepPaths(u, index, i0, i1, samples = () => 1) {
 		fill = new Path2D(),
 		zero = u.valToPos(0, scale, true);
 	let end = null,
-		before = zero;
+		before = zero,
+		jump = -Infinity;
 	const close = () => has(end) && fill.lineTo(end, zero);
 	for (const step of stepsOf(u, u.data[index], i0, i1)) {
 		const y = u.valToPos(step.mean, scale, true);
@@ -64,8 +66,10 @@ function stepPaths(u, index, i0, i1, samples = () => 1) {
 			close();
 			fill.moveTo(step.x, zero);
 		}
-		const isFar = Math.abs(y - before) > SIMILAR * devicePixelRatio;
-		if (step.isApart || (isFar && isDense(step, samples))) stroke.moveTo(step.x, y);
+		const isFar = Math.abs(y - before) > FAR * devicePixelRatio,
+			isSoon = step.x - jump < SOON * devicePixelRatio;
+		if (step.isApart || (isFar && isSoon && isDense(step, samples))) stroke.moveTo(step.x, y);
+		if (isFar) jump = step.x;
 		before = y;
 		for (const path of [stroke, fill]) {
 			path.lineTo(step.x, y);
