@@ -80,9 +80,9 @@ class Answers(CommandCase):
         run = self.phases("a")
         rows = [line.split() for line in self.said("show", "--by", "phase", run).splitlines()[3:]]
         self.assertEqual([row[:6] for row in rows[1:]], [
-            ["(start)", "1", "2.000", "s", "0.100", "s"],
-            ["load", "2", "6.000", "s", "1.000", "s"],
-            ["train", "2", "12.000", "s", "5.000", "s"],
+            ["(start)", "1", "2.00", "s", "100", "ms"],
+            ["load", "2", "6.00", "s", "1.00", "s"],
+            ["train", "2", "12.0", "s", "5.00", "s"],
         ])  # fmt: skip
         each = self.said("show", "--by", "phase", "--each", run).splitlines()[4:]
         self.assertEqual([line.split()[0] for line in each], ["(start)", "load", "train", "load", "train"])

@@ -209,7 +209,7 @@ class Listed(EditCase):
                 self.assertEqual(float(row[key]) if row[key] else None, values[key][at].get("median"), key)
         text = self.bpfmon("list", "--name", "more", "--columns", "wall,cpu,cores,memory,peak,read,written,processes,minflt").stdout
         self.assertEqual(text.split("\n")[0].split(), ["wall", "CPU", "cores", "memory", "peak", "RSS", "read", "written", "processes", "minflt"])
-        self.assertEqual(text.split("\n")[1].split(), ["2.000", "s", "3.000", "s", "1.500", "-", "-", "1.0", "MiB", "5", "B", "-", "7"])
+        self.assertEqual(text.split("\n")[1].split(), ["2.00", "s", "3.00", "s", "1.500", "-", "-", "1.0", "MiB", "5", "B", "-", "7"])
 
 
 class Recorded(StoreCase):

@@ -99,10 +99,10 @@ class Shown(CommandCase):
         self.assertEqual(names, ["  span", "  build", "      (least)", "      (most)", "    cc", "  (rest of the run)", "  = the run"])
         rows = self.rows("--all", env={"COLUMNS": "80"})
         self.assertEqual(rows[0], ["span", "count", "CPU", "wall", "peak", "RSS", "up", "to", "failed"])
-        self.assertEqual(rows[1], ["build", "2", "4.500", "s", "6.000", "s", "1.0", "MiB", "2.0", "MiB", "1"])
-        self.assertEqual(rows[2][:5], ["(least)", "1.500", "s", "2.000", "s"])
-        self.assertEqual(rows[3][:5], ["(most)", "3.000", "s", "4.000", "s"])
-        self.assertEqual(rows[4][:4], ["cc", "1", "0.250", "s"])
+        self.assertEqual(rows[1], ["build", "2", "4.50", "s", "6.00", "s", "1.0", "MiB", "2.0", "MiB", "1"])
+        self.assertEqual(rows[2][:5], ["(least)", "1.50", "s", "2.00", "s"])
+        self.assertEqual(rows[3][:5], ["(most)", "3.00", "s", "4.00", "s"])
+        self.assertEqual(rows[4][:4], ["cc", "1", "250", "ms"])
 
     def test_sum_and_rest_are_the_run(self):
         said = json.loads(self.by_span("--json"))
@@ -183,7 +183,7 @@ class Shown(CommandCase):
 
     def test_what_is_outside_of_spans_has_no_cell_that_looks_like_a_number_below_zero(self):
         rest = next(row for row in self.rows(env={"COLUMNS": "120"}) if row[0] == "(rest")
-        self.assertEqual(rest[4:], ["5.500", "s", "5", "0", "B", "8.0", "KiB"])
+        self.assertEqual(rest[4:], ["5.50", "s", "5", "0", "B", "8.0", "KiB"])
 
     def test_the_summary_names_the_longest(self):
         self.assertIn(f"\n  spans       3, the longest build of 4.00 s: bpfmon show {self.run_file} --by span\n", self.bpfmon("show", self.run_file).stdout)
@@ -249,7 +249,7 @@ class Compared(CommandCase):
         self.assertLessEqual(max(len(line) for table in tables for line in table.splitlines()), 80)
         table = [line.split() for line in tables[0].splitlines()]
         self.assertEqual([row[0] for row in table], ["cpu_seconds", "build", "build/cc", "build/link", "link", "test", "="])
-        self.assertEqual(table[3], ["build/link", "1", "1", "2.000", "s", "3.000", "s", "+1.000", "s", "+50.0", "%"])
+        self.assertEqual(table[3], ["build/link", "1", "1", "2.00", "s", "3.00", "s", "+1.00", "s", "+50.0", "%"])
         self.assertEqual(table[5][:4], ["test", "0", "1", "-"])
         self.assertIn("INCOMPLETE in 1 run: test", text)
 

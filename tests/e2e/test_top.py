@@ -94,7 +94,7 @@ class Replay(TopCase):
         t.expect("at 2.00 s of 2.02 s", without=("this help",))
         self.assertEqual(t.screen(), screen)
         t.resize(40, 10)
-        small = t.expect("q quit", "of 2.02s", without=("< > sort",))
+        small = t.expect("q quit", "of 2.02 s", without=("< > sort",))
         self.assertTrue(all(len(line) <= 40 for line in small.splitlines()), small)
         self.assertIn("q quit", small.rstrip().splitlines()[-1])
         t.press("q")
