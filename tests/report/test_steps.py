@@ -74,6 +74,14 @@ class Missing(ReportCase):
         self.assertEqual([tile.split("\n")[:2] for tile in trouble], [["Trouble", "466 samples missing"]])
         self.assertEqual(flags, 0)
 
+    def test_the_summary_in_a_terminal_has_the_same_number(self):
+        lines = list(spiky(1000, [late(50, 2)]))
+        lines[-1]["late_ticks"] = 2
+        (strip,) = self.look_quietly(self.report(lines), ("text", {"of": "#missing"}))
+        shown = subprocess.run([BPFMON, "show", self.dir / "run.jsonl"], stdout=subprocess.PIPE, check=True, text=True).stdout
+        self.assertIn(" 2 of 1,002 are missing: ", shown)
+        self.assertTrue(strip.startswith("2 of 1,002 samples are missing, "), strip)
+
     def test_few_are_mentioned_and_are_no_trouble(self):
         bad, tiles = self.look_quietly(self.report(spiky(1000, [late(50, 2)])), ("count", {"of": ".tile.bad"}), ("texts", {"of": ".tile"}))
         self.assertEqual(bad, 0)
@@ -137,7 +145,7 @@ class Served(ReportCase):
         memory, cpu, *_, strong = seen.results[5:]
         minutes, rest = memory["when"].removeprefix("at ").split(":")
         sample = round((60 * int(minutes) + float(rest)) / EVERY)
-        self.assertEqual(memory["rss_bytes"], f"{sample / 1024:.2f} MiB")
+        self.assertEqual(memory["rss_bytes"], f"{sample / 1024:.1f} MiB")
         self.assertEqual(cpu["cores"], f"{BUSY if sample % 8 == 0 else IDLE:.2f}")
         self.assertLess(strong, MEAN / BUSY * 1.5)
 

@@ -37,17 +37,19 @@ function showValues(chart) {
 		const format = formatOf(chart.kind, c),
 			value = inside ? valueAt(c, i) : c.largest?.value;
 		const most = inside && c.how !== "stacked" && c.most?.[i];
-		c.output.textContent = format(value) + (most > value ? `, up to ${format(most)}` : "");
+		const upTo = most > value && format(most) !== format(value) ? `, up to ${format(most)}` : "";
+		c.output.textContent = format(value) + upTo;
 	}
 }
 
 function legend(chart) {
 	const list = el("div", "legend");
-	chart.when = el("span", "when quiet");
+	const isThinned = chart.curves.some((c) => c.most);
+	chart.when = el("span", `when quiet${isThinned ? " wide" : ""}`);
 	list.append(chart.when);
 	for (const c of chart.curves) {
 		const swatch = el("i", `swatch s${c.colour}${c.how === "dashed" ? " dashed" : ""}`);
-		c.output = el("b", "");
+		c.output = el("b", c.most && c.how !== "stacked" ? "wide" : ""); // room for two values
 		const button = el("button", "curve", swatch, c.label + " ", c.output);
 		button.type = "button";
 		button.dataset.key = c.key;
