@@ -5,6 +5,7 @@ import os
 import subprocess
 
 from lib.bpfmon import BPFMON
+from lib.fakeagent import FakeAgent, Job
 from lib.node import AgentCase
 from lib.web import Web
 
@@ -112,6 +113,24 @@ class ServedList(ServedCase):
         self.assertRegex(seen.results[3], r"^up to (0\.[1-9]\d*|1\.\d*) cores$")
         self.assertEqual(seen.results[12], "ascending")
         self.assertLessEqual(seen.results[-1], 390)
+
+
+    def test_jobs_of_now_are_sorted_in_the_page(self):
+        agent = FakeAgent(self, Job(1, "ant"), Job(2, "bee"))
+        self.web = Web(None, env=os.environ | {"BPFMON_AGENT": str(agent.path), "XDG_STATE_HOME": str(self.dir)})
+        self.addCleanup(self.web.close)
+        names = ("texts", {"of": "#runs .what a"})
+        seen = self.look(
+            self.web.url,
+            ("click", {"of": "#places a:last-child"}),
+            ("until", {"of": "#runs tbody tr:first-child", "like": "bee"}),
+            names,
+            ("click", {"of": "#runs th button >> text=Run"}),
+            ("until", {"of": "#runs tbody tr:first-child", "like": "ant"}),
+            names,
+        )
+        self.assertEqual(seen.problems, [])
+        self.assertEqual([seen.results[2], seen.results[5]], [["bee", "ant"], ["ant", "bee"]])
 
 
 class ServedJobs(ReportCase, AgentCase):

@@ -347,6 +347,18 @@ static void stall_is_shown_with_the_holder_first(void **state)
 	assert_shows(s, "s: held by 2148 sleep\n");
 }
 
+static void holder_is_cut_off_a_wait_but_not_off_another_process(void **state)
+{
+	char lock[] = "waits for a lock (flock) on /x, held by 17 cp";
+	char chain[] = "17 cp sleeps; 18 sh waits for a lock, held by 17 cp";
+
+	(void)state;
+	assert_string_equal(waits_split(lock), "held by 17 cp");
+	assert_string_equal(lock, "waits for a lock (flock) on /x");
+	assert_string_equal(waits_split(chain), "");
+	assert_string_equal(chain, "17 cp sleeps; 18 sh waits for a lock, held by 17 cp");
+}
+
 static void choice_of_columns_is_saved_and_read_again(void **state)
 {
 	char text[] = "# a comment\ncolumns = PID,+RSS,nonsense,COMMAND\nsort = RSS\n"
@@ -423,6 +435,7 @@ int main(void)
 		TEST(wheel_moves_by_rows_and_scrolls_pages),
 		TEST(long_arguments_are_moved_up_to_their_end),
 		TEST(stall_is_shown_with_the_holder_first),
+		TEST(holder_is_cut_off_a_wait_but_not_off_another_process),
 		TEST(choice_of_columns_is_saved_and_read_again),
 		TEST(load_has_a_colour),
 		TEST(steering_bytes_and_wide_characters_are_measured_and_harmless),

@@ -139,9 +139,10 @@ const sortValues = {
 const sortField = () => byId("filters").elements.namedItem("sort");
 
 function showOrder() {
+	const sort = list.isNow && !(sortField().value in sortValues) ? "" : sortField().value;
 	for (const head of byId("runs").tHead.rows[0].cells)
 		if (has(head.dataset.sort)) {
-			if (head.dataset.sort === sortField().value)
+			if (head.dataset.sort === sort)
 				head.setAttribute("aria-sort", head.dataset.sort === "name" ? "ascending" : "descending");
 			else head.removeAttribute("aria-sort");
 		}
