@@ -191,9 +191,9 @@ static void ids_of_jobs_are_cut_in_a_narrow_terminal_only(void **state)
 		    "        -  2.00 s\n");
 	assert_jobs(
 		&one, 1, 80,
-		"JOB                           STATE    USER  CORES  CPU  RSS  PROCESSES    "
+		"JOB                            STATE    USER  CORES  CPU  RSS  PROCESSES   "
 		"SINCE\n"
-		"app/1000/app...top@1.service  running  ada    1.25    -    -          -  2.00 s"
+		"app/1000/app-...top@1.service  running  ada    1.25    -    -          -  2.00 s"
 		"\n");
 }
 
