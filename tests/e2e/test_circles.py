@@ -4,6 +4,7 @@
 import os
 import pathlib
 import shutil
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ class Circles(unittest.TestCase):
             for path in (source, made):
                 path.parent.mkdir(parents=True, exist_ok=True)
             source.write_text(text)
-            subprocess.run([os.environ.get("CC", "cc"), "-c", source, "-o", made.with_suffix(".o")], check=True)
+            subprocess.run([*shlex.split(os.environ.get("CC", "cc")), "-c", source, "-o", made.with_suffix(".o")], check=True)
 
     def run_tool(self, *options):
         return subprocess.run([sys.executable, self.root / "tools" / TOOL.name, *options],
