@@ -3,8 +3,8 @@
 
 import os
 import pathlib
-import shutil
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
