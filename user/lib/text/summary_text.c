@@ -276,8 +276,7 @@ static void summary_put_completeness(FILE *f, const struct summary *s)
 		format_name(f, s->reason, sizeof(s->reason));
 		fputs(s->nr_losses ? ";" : "", f);
 	}
-	if (s->nr_losses)
-		fputs(" lost", f);
+	fputs(s->nr_losses ? " lost" : "", f);
 	for (size_t i = 0; i < s->nr_losses; i++) {
 		loss_format(text, &s->losses[i], format_count(count, s->losses[i].count));
 		fputs(i ? ", " : " ", f);
