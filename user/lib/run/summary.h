@@ -155,7 +155,7 @@ struct summary {
 	struct memory_needed needed; /* set once the run has ended */
 	bool has_rss_peak_upper;
 	uint64_t rss_peak_upper_bytes; /* upper bound of the tree's peak */
-	bool marks_reset; /* a process held more than its high-water mark: no upper bound */
+	bool marks_reset;        /* a process held more than its high-water mark: no upper bound */
 	bool has_rss_peak_exact; /* tracked event by event */
 	uint64_t rss_peak_exact_bytes, rss_peak_exact_elapsed_ns;
 	struct holders holders; /* at the exact peak */
