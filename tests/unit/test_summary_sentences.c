@@ -155,7 +155,8 @@ static void the_first_line_on_memory_has_the_title_without_a_sampled_peak(void *
 	s = (struct summary){ .marks_reset = 1, .hugetlb_peak_bytes = 2 * MIB };
 	assert_memory_lines(&s, false,
 			    "  waited      2.00 ms for a CPU\n"
-			    "  memory      no upper bound: a process reset its high-water mark, or freed memory while it grew\n"
+			    "  memory      no upper bound: a process reset its high-water mark, or "
+			    "freed memory while it grew\n"
 			    "              huge pages 2.0 MiB besides, at a sample\n");
 }
 

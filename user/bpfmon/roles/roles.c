@@ -259,7 +259,8 @@ static void spawn_run_child(const int *streams, char *const *argv, const sigset_
 		if (!err)
 			err = user_set_environment(as);
 	}
-	/* no message: the rest of the call, after the launcher has gone on, would be the command's */
+	/* no message: the rest of the call, after the launcher has gone on, would be the command's
+	 */
 	shutdown(go, SHUT_WR);
 	do
 		n = recv(go, &byte, 1,
