@@ -2,8 +2,8 @@
 /*
  * The high-water mark of each image that a process runs, and the time at which its memory is freed.
  * The kernel keeps the mark. It is too low, which shows when a drain has read more, after 5 was
- * written to /proc/PID/clear_refs, and if pages were touched while munmap() freed others: the kernel
- * notes the size before that call and not the growth during it.
+ * written to /proc/PID/clear_refs, and if pages were touched while munmap() freed others: the
+ * kernel notes the size before that call and not the growth during it.
  */
 #include "memory.bpf.h"
 
