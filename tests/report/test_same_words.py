@@ -110,6 +110,7 @@ class SameWords(ReportCase):
         self.assertAlmostEqual(
             resumed["time"] - stalled["since_time"], float(said["slowdown"].split()[3]), delta=0.05
         )
+        self.assertIn('fill="#fff4d9"', (self.dir / "run.svg").read_text())  # the band of that time
 
     @needs(ROOT, BPF)
     def test_starved_run(self):
