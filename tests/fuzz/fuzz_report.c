@@ -26,7 +26,7 @@ static void check_page(const struct page_data *data)
 	free(text);
 }
 
-static void check_figure(const struct report_run *r)
+static void check_figure(struct report_run *r)
 {
 	size_t length;
 	char *text;

@@ -128,7 +128,7 @@ char *format_seconds_of(char *out, uint64_t part_ns, uint64_t whole_ns)
 		short_duration_format(part, &d, false);
 	else
 		format_seconds(part, part_ns);
-	snprintf(out, 2 * FORMAT_BYTES, "%s of %s", part, format_seconds(whole, whole_ns));
+	snprintf(out, (size_t)2 * FORMAT_BYTES, "%s of %s", part, format_seconds(whole, whole_ns));
 	return out;
 }
 
