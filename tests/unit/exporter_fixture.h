@@ -111,7 +111,7 @@ static inline const char *scrape_as(struct endpoint *e, enum exposition as)
 	exposition_write(&e->text, &e->board, as);
 	board_count_scrape(&e->board);
 	buffer_put(&e->text, "", 1);
-	if (e->text.failed)
+	if (e->text.failed || !e->text.text)
 		abort();
 	return e->text.text;
 }

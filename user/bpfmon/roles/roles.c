@@ -259,8 +259,7 @@ static void spawn_run_child(const int *streams, char *const *argv, const sigset_
 		if (!err)
 			err = user_set_environment(as);
 	}
-	/* no message: the rest of the call, after the launcher has gone on, would be the command's
-	 */
+	/* not a message: the rest of send() would be the command's */
 	shutdown(go, SHUT_WR);
 	do
 		n = recv(go, &byte, 1,
