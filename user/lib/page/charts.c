@@ -168,6 +168,8 @@ static void charts_add_cores(struct report_charts *c, const struct sample *s)
 		return;
 	if (is_known)
 		sample_set(&mean, M_cores, milli);
+	else
+		metric_drop(&mean.have, M_cores);
 	for (size_t i = 0; i < NR_CHARTS; i++)
 		if (chart_is_of_cores(i))
 			chart_add_row(c, i, &mean);
