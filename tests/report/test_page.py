@@ -77,6 +77,22 @@ class Charts(Page):
             self.assertAlmostEqual(start, 25, delta=1)
             self.assertAlmostEqual(end, 75, delta=1)
 
+    def test_a_zoom_selects_what_is_said_and_the_processes_that_lived_then(self):
+        before, _, said, ranges, counted, _, after, again = self.look_at(
+            ("count", {"of": "#selection:visible"}), ("zoom", {"chart": "memory", "from": 0.25, "to": 0.375}),
+            ("until", {"of": "#selection", "like": "^Selected"}), ("range", {}), ("until", {"of": "#processes-count", "like": "alive"}),
+            ("press", {"of": "body", "key": "Escape"}), ("until", {"of": "#processes-count", "like": "^30 processes$"}), ("count", {"of": "#selection:visible"}),
+        )  # fmt: skip
+        self.assertEqual((before, again, after), (0, 0, "30 processes"))
+        first, last = ranges[0]
+        lived = [
+            line for line in synthetic.lines(SAMPLES, 30)
+            if line["kind"] == "process" and line["start_time"] - synthetic.START <= last and line["end_time"] - synthetic.START >= first
+        ]  # fmt: skip
+        self.assertTrue(counted.startswith(f"{len(lived)} of 30 processes: those alive from 0:2"), counted)
+        self.assertRegex(said, r"^Selected: 12\.\d s of 100 s, from 0:2\d\.\d to 0:3\d\.\d: about 18\.\d s of CPU time \(1\.50 cores\), up to ")
+        self.assertRegex(said, r", about 25\.\d MiB read and 12\.5 MiB written, up to \d processes at a sample\.$")
+
     def test_keys_move_the_cursor_zoom_and_are_announced(self):
         chart = "[data-chart=processes] .plot"
         press = [("press", {"of": chart, "key": key}) for key in ("ArrowRight", "ArrowRight", "ArrowLeft")]

@@ -54,6 +54,7 @@ INCLUDE(lanes_js, "page/lanes.js");
 INCLUDE(words_js, "page/words.js");
 INCLUDE(facts_js, "page/facts.js");
 INCLUDE(timeline_js, "page/timeline.js");
+INCLUDE(selection_js, "page/selection.js");
 INCLUDE(tables_js, "page/tables.js");
 INCLUDE(spans_js, "page/spans.js");
 INCLUDE(controls_js, "page/controls.js");

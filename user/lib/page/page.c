@@ -53,6 +53,7 @@ ASSET(lanes_js);
 ASSET(words_js);
 ASSET(facts_js);
 ASSET(timeline_js);
+ASSET(selection_js);
 ASSET(tables_js);
 ASSET(spans_js);
 ASSET(controls_js);
@@ -244,6 +245,7 @@ int page_write_served(FILE *f, const struct page_data *data, const struct page_s
 						ASSET_FOR(PAGE_TIMELINE, timeline_js),
 						ASSET_OF(words_js),
 						ASSET_OF(facts_js),
+						ASSET_OF(selection_js),
 						ASSET_OF(tables_js),
 						ASSET_FOR(PAGE_EVENTS, events_js),
 						ASSET_FOR(PAGE_HOLDERS, holders_js),

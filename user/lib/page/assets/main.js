@@ -13,6 +13,7 @@ charts();
 if (data.missing) missingStrip();
 overviewStrip();
 if (data.spans) spansSection();
+view.listeners.push(describeSelection);
 zoomControls();
 byId("made-by").textContent =
 	`Made by bpfmon ${data.version} from ${visible(data.source)}. This page is self-contained and fetches nothing.`;

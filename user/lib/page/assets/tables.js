@@ -54,7 +54,15 @@ function programsTable() {
 	const list = summary.programs || [];
 	const table = new SortedTable(byId("programs-table"), programColumns, "Programs: the sums over their processes", 2);
 	table.growing(FIRST_ROWS);
-	table.show(list);
+	const programOf = new Set(processes.map((p) => p.exe));
+	// long paths can be cut differently, and the page may lack processes
+	const isKnown = processes.length === data.processes.total && list.every((g) => programOf.has(g.exe ?? null));
+	const update = () => {
+		const alive = isKnown && new Set(processes.filter(livesInView).map((p) => p.exe));
+		table.show(isKnown ? list.filter((g) => alive.has(g.exe ?? null)) : list);
+	};
+	onSelection(update);
+	update();
 	// the table of processes shows the same for one process
 	byId("programs").hidden = !list.length || (list.length === 1 && list[0].processes === 1);
 	if (data.programs.total > list.length)
@@ -70,17 +78,22 @@ function processesTable() {
 		const words = byId("find").value.toLowerCase();
 		const found = processes.filter(
 			(p) =>
-				!words || String(p.pid) === words || `${p.name} ${p.exe || ""} ${p.args || ""}`.toLowerCase().includes(words),
+				livesInView(p) &&
+				(!words || String(p.pid) === words || `${p.name} ${p.exe || ""} ${p.args || ""}`.toLowerCase().includes(words)),
 		);
 		table.show(found);
 		const left = data.processes.total - processes.length;
 		byId("processes-count").textContent =
 			(found.length < processes.length ? `${count(found.length)} of ` : "") +
 			several(processes.length, "process", "processes") +
+			(isWhole()
+				? ""
+				: `: those alive from ${clock(view.from)} to ${clock(view.to)}, with the figures of their whole lives`) +
 			(left ? `; the page has those of ${count(data.processes.total)} with the most CPU time, memory or lifetime` : "");
 	};
 	byId("processes").hidden = !processes.length;
 	byId("find").addEventListener("input", update);
+	onSelection(update);
 	table.growing(FIRST_ROWS);
 	extraColumns("processes-all", table.table);
 	update();
