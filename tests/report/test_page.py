@@ -55,6 +55,16 @@ class Charts(Page):
         self.assertEqual((alive["processes"], alive["threads"]), ("4", "17"))
         self.assertEqual(faults["minflt"], f"{sample['minflt'] - before['minflt']:,}/s")
 
+    def test_the_values_are_next_to_the_cursor_in_the_chart_below_it(self):
+        _, beside, here, there, _, gone = self.look_at(
+            cursor("memory", 0.5), texts(".beside:visible"), ("box", {"of": ".beside"}), ("box", {"of": "[data-chart=memory] .u-over"}),
+            ("away", {}), ("count", {"of": ".beside:visible"}),
+        )  # fmt: skip
+        self.assertRegex(beside[0], r"\Aat 0:50\.0, epoch 1\nanonymous \d+ MiB\nfile-backed 100 MiB\n")
+        self.assertEqual((len(beside), gone), (1, 0))
+        middle = there["x"] + there["width"] / 2
+        self.assertTrue(middle < here["x"] < middle + 40, (here, there))
+
     def test_without_a_cursor_the_legend_has_the_largest_values(self):
         (memory,) = self.look_at(legend("memory"))
         self.assertEqual(memory["when"], "largest")

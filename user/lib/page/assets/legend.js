@@ -40,6 +40,31 @@ function showValues(chart) {
 		const upTo = most > value && format(most) !== format(value) ? `, up to ${format(most)}` : "";
 		c.output.textContent = format(value) + upTo;
 	}
+	showBeside(chart, inside);
+}
+
+const BESIDE = 14; // pixels from the cursor
+
+// Shows the values of the chart below the pointer next to it, too.
+function showBeside(chart, inside) {
+	const { over, cursor } = chart.plot;
+	showBeside.tip ||= el("div", "tip beside");
+	const { tip } = showBeside;
+	if (!inside || !over.matches(":hover")) {
+		if (tip.chart === chart) tip.hidden = true;
+		return;
+	}
+	const shown = chart.curves.filter((c) => c.shown ?? c.how !== "hidden");
+	tip.textContent = [chart.when.textContent, ...shown.map((c) => `${c.label} ${c.output.textContent}`)].join("\n");
+	tip.setAttribute("aria-hidden", "true"); // the legend has the same
+	tip.hidden = false;
+	tip.chart = chart;
+	if (!tip.parentNode) document.body.append(tip);
+	const { left, top } = over.getBoundingClientRect(),
+		at = left + cursor.left,
+		isLeft = at + BESIDE + tip.offsetWidth > document.documentElement.clientWidth;
+	tip.style.left = `${Math.max(4, isLeft ? at - BESIDE - tip.offsetWidth : at + BESIDE) + scrollX}px`;
+	tip.style.top = `${top + scrollY + 4}px`;
 }
 
 function legend(chart) {
