@@ -14,6 +14,7 @@
 #define WIDTH 620.0
 #define HEIGHT 220.0 /* of a histogram */
 #define LEFT 78.0
+#define LABEL_WIDTH 9.8 /* of a character on a phone, where labels are largest */
 #define RIGHT 24.0
 #define BOTTOM 26.0
 #define PLANE 400.0 /* height of the scatter plot without margins */
@@ -248,20 +249,41 @@ static void axis_put_label(FILE *f, const struct box *box, double share, bool is
 			box->y + box->height + 18, share > 0.97 ? "end" : "middle", text);
 }
 
+static void tick_format(char text[NUMBER_BYTES], const struct distribution *d,
+			const struct ticks *t, size_t i)
+{
+	const struct edge_style style = edge_style_make(&d->bins, d->unit);
+
+	if (d->unit == UNIT_NS && t->at[i] > 0)
+		tick_format_time(text, t->unit, t->at[i]);
+	else
+		edge_format(text, &style, t->at[i]);
+}
+
+/* Returns the room that the labels left of a box need. */
+static double axis_width(const struct distribution *d)
+{
+	const struct ticks t = ticks_make(d);
+	char text[NUMBER_BYTES];
+	double width = LEFT;
+
+	for (size_t i = 0; i < t.nr; i++) {
+		tick_format(text, d, &t, i);
+		width = fmax(width, 10 + LABEL_WIDTH * (double)strlen(text));
+	}
+	return width;
+}
+
 /* Draws labels below @box or left of it. */
 static void axis_put(FILE *f, const struct distribution *d, const struct box *box, bool is_left)
 {
-	const struct edge_style style = edge_style_make(&d->bins, d->unit);
 	const struct ticks t = ticks_make(d);
 	char text[NUMBER_BYTES];
 
 	for (size_t i = 0; i < t.nr; i++) {
 		double place = bins_place(&d->bins, t.at[i]) / (double)d->bins.nr;
 
-		if (d->unit == UNIT_NS && t.at[i] > 0)
-			tick_format_time(text, t.unit, t.at[i]);
-		else
-			edge_format(text, &style, t.at[i]);
+		tick_format(text, d, &t, i);
 		axis_put_label(f, box, fmin(place, 1), is_left, i % 2, text);
 	}
 	fprintf(f, "<path class=\"line\" d=\"M%.1f %.1fv%.1fh%.1f\" fill=\"none\"/>\n", box->x,
@@ -382,9 +404,10 @@ static void scatter_put_axes(FILE *f, const struct distribution *x, const struct
 int many_draw_scatter(FILE *f, const struct many_drawn *m, const struct distribution *x,
 		      const struct distribution *y)
 {
-	const struct box box = { LEFT, MARGIN, WIDTH - LEFT - MARGIN - 10, PLANE };
-	const struct box above = { LEFT, 22, box.width, MARGIN - 26 };
-	const struct box beside = { LEFT + box.width + 6, MARGIN, MARGIN - 8, PLANE };
+	const double left = axis_width(y);
+	const struct box box = { left, MARGIN, WIDTH - left - MARGIN - 10, PLANE };
+	const struct box above = { left, 22, box.width, MARGIN - 26 };
+	const struct box beside = { left + box.width + 6, MARGIN, MARGIN - 8, PLANE };
 	const struct plane_side right = { .bins = &x->bins, .metric = 0 };
 	const struct plane_side up = { .bins = &y->bins, .metric = 1 };
 	char count[FORMAT_BYTES];

@@ -24,7 +24,8 @@ function foldChart(kind, curves) {
 		.filter((c) => c.how !== "hidden")
 		.map((c) => `${c.label} ${withoutZeros(formatOf(kind, c)(c.values.findLast(has)))}`);
 	const button = el("button", "", "Draw");
-	const all = isBrief ? "" : "all the time ";
+	const isOnce = curves.every((c) => c.values.filter(has).length === 1);
+	const all = isBrief ? "" : isOnce ? "at the only sample " : "all the time ";
 	const line = el("li", "", el("b", "", kind.lineTitle || kind.title), ` ${said.join(", ")} ${all}`, button);
 	button.type = "button";
 	button.setAttribute("aria-label", `Draw ${kind.title}`);
