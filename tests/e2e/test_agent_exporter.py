@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The endpoint with a real agent: what it serves is what the agent says, also after a restart of the agent."""
 
-import grp
-import pwd
 import time
 
 from lib.agent import AgentCase
-from lib.endpoint import Endpoint, free_port, until
+from lib.endpoint import ADMINS, Endpoint, free_port, until
 
-ADMINS = grp.getgrgid(pwd.getpwnam("nobody").pw_gid).gr_name  # that the exporter is one of
 NODE_CPU = "bpfmon_node_cpu_seconds_total"
 
 

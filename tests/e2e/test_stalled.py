@@ -11,7 +11,7 @@ import subprocess
 
 from lib.agent import AgentCase
 from lib.bpfmon import BPFMON
-from lib.endpoint import Endpoint, EndpointCase, free_port, until
+from lib.endpoint import ADMINS, Endpoint, EndpointCase, free_port, until
 from lib.live import LiveCase
 
 SAMPLED = True
@@ -101,7 +101,7 @@ class Series(EndpointCase):
 
 
 class OfAnAgent(AgentCase):
-    CONFIG = "[agent]\ninterval = 100ms\nstalled_after = 300ms\n"
+    CONFIG = f"[agent]\ninterval = 100ms\nstalled_after = 300ms\nadmin_group = {ADMINS}\n"
 
     def test_the_endpoint_knows_also_what_stalled_before_it_listened(self):
         self.agent.path = self.agent.socket  # as the fake one calls it

@@ -2,10 +2,12 @@
 """bpfmon-exporter, and in the place of the agent a socket that a test writes lines to."""
 
 import contextlib
+import grp
 import http.client
 import json
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import signal
@@ -22,6 +24,7 @@ from lib.servers import free_port
 EXPORTER = str(BUILD / "bpfmon-exporter")
 WAIT_SECONDS = 60  # for what must come
 AS_USER = () if os.geteuid() else ("--user", "nobody")
+ADMINS = grp.getgrgid(pwd.getpwnam("nobody").pw_gid).gr_name  # admin_group of an agent whose jobs it is to see
 
 
 def until(condition):
