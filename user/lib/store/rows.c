@@ -67,22 +67,29 @@ static int64_t time_clamp(uint64_t ns)
 	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 }
 
-int rows_of_samples_between(struct database *d, int64_t id, const struct metric_set *only,
-			    uint64_t from_ns, uint64_t to_ns, sqlite3_stmt **s)
+/* Prepares @sql, which it consumes, with the times of ?2 and ?3. Returns 0 or a negative errno. */
+static int select_prepare_between(struct database *d, int64_t id, sqlite3_str *sql,
+				  uint64_t from_ns, uint64_t to_ns, sqlite3_stmt **s)
 {
-	const struct metric_set columns = columns_choose(&d->sample_columns, only);
-	sqlite3_str *sql = sqlite3_str_new(d->db);
-	int err;
+	int err = select_prepare(d, id, sql, s);
 
-	select_put(sql, &sample_table, &columns);
-	sqlite3_str_appendall(sql, " AND elapsed_ns BETWEEN (SELECT ifnull(max(elapsed_ns),0) FROM"
-				   " sample WHERE run=?1 AND elapsed_ns<=?2) AND ?3");
-	err = select_prepare(d, id, sql, s);
 	if (err)
 		return err;
 	sqlite3_bind_int64(*s, 2, time_clamp(from_ns));
 	sqlite3_bind_int64(*s, 3, time_clamp(to_ns));
 	return 0;
+}
+
+int rows_of_samples_between(struct database *d, int64_t id, const struct metric_set *only,
+			    uint64_t from_ns, uint64_t to_ns, sqlite3_stmt **s)
+{
+	const struct metric_set columns = columns_choose(&d->sample_columns, only);
+	sqlite3_str *sql = sqlite3_str_new(d->db);
+
+	select_put(sql, &sample_table, &columns);
+	sqlite3_str_appendall(sql, " AND elapsed_ns BETWEEN (SELECT ifnull(max(elapsed_ns),0) FROM"
+				   " sample WHERE run=?1 AND elapsed_ns<=?2) AND ?3");
+	return select_prepare_between(d, id, sql, from_ns, to_ns, s);
 }
 
 int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sqlite3_stmt **s)
@@ -144,16 +151,10 @@ int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, ui
 			    sqlite3_stmt **s)
 {
 	sqlite3_str *sql = sqlite3_str_new(d->db);
-	int err;
 
 	select_put(sql, &process_sample_table, &d->process_sample_columns);
 	sqlite3_str_appendall(sql, " AND elapsed_ns BETWEEN ?2 AND ?3");
-	err = select_prepare(d, id, sql, s);
-	if (err)
-		return err;
-	sqlite3_bind_int64(*s, 2, time_clamp(from_ns));
-	sqlite3_bind_int64(*s, 3, time_clamp(to_ns));
-	return 0;
+	return select_prepare_between(d, id, sql, from_ns, to_ns, s);
 }
 
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s)
