@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HASH_DIGITS 64
 #define SHORT_DIGITS 12
 #define HEX "0123456789abcdef"
 
@@ -19,7 +18,7 @@ char *job_id_format(char *out, size_t size, const char *id)
 		bool is_hash;
 
 		n = strcspn(id, "/");
-		is_hash = n == HASH_DIGITS && strspn(id, HEX) == n;
+		is_hash = n == JOB_HASH_DIGITS && strspn(id, HEX) == n;
 		used += (size_t)snprintf(out + used, size - used, "%.*s%s",
 					 is_hash ? SHORT_DIGITS : (int)n, id, id[n] ? "/" : "");
 	}

@@ -6,7 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define JOB_ID_BYTES 512 /* of any id */
+#define JOB_ID_BYTES 512   /* of any id */
+#define JOB_HASH_DIGITS 64 /* of a container */
 
 /*
  * Copies @id with 12 of the 64 digits of each container, and "?" for characters that control a

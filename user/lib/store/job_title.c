@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #define MOST_BYTES (16UL << 20) /* of a file; longer ones are not read to their end */
-#define HASH_DIGITS 64
 #define NR(list) (sizeof(list) / sizeof(*(list)))
 
 /* Reads a regular file, so that no caller waits for a pipe; ends it with NUL. */
@@ -106,7 +105,7 @@ static void titles_take_kube(struct job_titles *t, const char *name, bool is_pod
 
 		if (!third || third > last)
 			return;
-		id = memory_strndup(last + 1, HASH_DIGITS);
+		id = memory_strndup(last + 1, JOB_HASH_DIGITS);
 		if (memory_asprintf(&title, "%.*s/%.*s", (int)(second - name), name,
 				    (int)(last - third) - 1, third + 1) < 0)
 			title = NULL;
@@ -226,7 +225,7 @@ char *job_title_find(const struct job_titles *t, const char *id, const char *cgr
 
 	if (name)
 		title = memory_strdup(name);
-	else if (last && strlen(last + 1) == HASH_DIGITS)
+	else if (last && strlen(last + 1) == JOB_HASH_DIGITS)
 		title = title_of_docker(t, last + 1);
 	else if (!strncmp(id, "slurm", strlen("slurm")) && cgroup)
 		title = title_of_slurm(t, cgroup);
