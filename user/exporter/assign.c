@@ -80,7 +80,7 @@ static void board_remove_series(struct board *b, struct series **at)
 }
 
 /* Removes the series of the job that ended first, if its end was scraped. */
-static bool board_replace_ended(struct board *b)
+static bool board_remove_ended(struct board *b)
 {
 	struct series **oldest = NULL;
 
@@ -90,6 +90,16 @@ static bool board_replace_ended(struct board *b)
 	if (oldest)
 		board_remove_series(b, oldest);
 	return oldest;
+}
+
+/* Returns whether there is room for a series, for which an ended one may have to go. */
+static bool board_has_room(struct board *b)
+{
+	if (b->nr_own < b->max_series)
+		return true;
+	/* all are searched once for all runs that are assigned */
+	b->is_full = b->is_full || !board_remove_ended(b);
+	return !b->is_full;
 }
 
 /*
@@ -103,7 +113,7 @@ static struct series *board_own_series(struct board *b, const struct shown_run *
 
 	labels_put(&text, &r->labels);
 	s = series_find_labels(&b->series, &text);
-	if (s || r->state == RUN_ENDED || (b->nr_own >= b->max_series && !board_replace_ended(b))) {
+	if (s || r->state == RUN_ENDED || !board_has_room(b)) {
 		buffer_done(&text);
 		return s;
 	}
@@ -196,8 +206,7 @@ static bool run_is_to_assign(const struct shown_run *r)
 {
 	if (!r->series)
 		return r->state == RUN_ENDED || run_has_values(r);
-	return r->state == RUN_LIVE && !r->series->is_own && !run_is_rest(r) &&
-	       strcmp(r->labels.kind, "node") != 0;
+	return r->state == RUN_LIVE && !r->series->is_own && !run_is_rest(r);
 }
 
 static int board_assign(struct board *b, bool (*is_chosen)(const struct shown_run *r))
@@ -218,6 +227,7 @@ static int board_assign(struct board *b, bool (*is_chosen)(const struct shown_ru
 		if (is_chosen(r))
 			runs[nr++] = r;
 	qsort(runs, nr, sizeof(*runs), compare_use);
+	b->is_full = false;
 	for (size_t i = 0; i < nr; i++)
 		if (run_assign_series(b, runs[i]))
 			err = -ENOMEM;

@@ -22,8 +22,9 @@ void board_init(struct board *b, size_t max_series, uint64_t keep_ns)
 	name_index_init(&b->runs);
 	name_index_init(&b->series.index);
 	name_index_init(&b->users.index);
-	ended_init(&b->ended, max_series);
+	ended_init(&b->ended, max_series, &b->counts.ended_dropped);
 	b->max_series = max_series;
+	b->node.is_own = true;
 	b->keep_ns = keep_ns;
 }
 
@@ -256,7 +257,6 @@ int board_end_run(struct board *b, const char *run, const struct sample *total,
 		ended.has[ENDED_START] = true;
 		labels_put(&labels, &r->labels);
 		err = ended_add(&b->ended, &labels, &ended, now_ns);
-		b->counts.ended_dropped = b->ended.dropped;
 	}
 	run_end(b, r, now_ns);
 	board_make_room(b);

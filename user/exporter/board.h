@@ -74,6 +74,7 @@ struct board {
 	struct series_list series, users;
 	struct series node;
 	size_t nr_own; /* series of jobs with labels of their own */
+	bool is_full;  /* so many, and none can go: found while runs are assigned */
 	size_t nr_waiting;
 	struct ended_jobs ended;
 	struct agent_state agent;

@@ -12,9 +12,9 @@ const struct ended_metric ended_metrics[NR_ENDED_METRICS] = {
 #include "exporter/ended_metrics.def"
 };
 
-void ended_init(struct ended_jobs *e, size_t most)
+void ended_init(struct ended_jobs *e, size_t most, uint64_t *dropped)
 {
-	*e = (struct ended_jobs){ .most = most };
+	*e = (struct ended_jobs){ .most = most, .dropped = dropped };
 	name_index_init(&e->index);
 }
 
@@ -41,7 +41,7 @@ static void ended_make_room(struct ended_jobs *e, const struct buffer *text)
 	if (same) {
 		ended_remove(e, (struct ended_job *)same);
 	} else if (e->index.nr >= e->most) {
-		e->dropped += !e->oldest->scrapes;
+		*e->dropped += !e->oldest->scrapes;
 		ended_remove(e, e->oldest);
 	}
 }

@@ -44,11 +44,11 @@ struct ended_job {
 struct ended_jobs {
 	struct name_index index;
 	struct ended_job *oldest, *newest;
-	size_t most;      /* further ones replace the oldest */
-	uint64_t dropped; /* replaced before they were scraped */
+	size_t most;       /* further ones replace the oldest */
+	uint64_t *dropped; /* counts those replaced before they were scraped; not owned */
 };
 
-void ended_init(struct ended_jobs *e, size_t most);
+void ended_init(struct ended_jobs *e, size_t most, uint64_t *dropped);
 void ended_done(struct ended_jobs *e);
 /*
  * Adds a job whose labels are @labels, which it consumes; replaces an earlier one with the same
