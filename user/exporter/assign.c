@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exporter/assign.h"
+#include "exporter/board.h"
 
 #include "base/memory.h"
 

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "exporter/assign.h"
 
 #include <errno.h>
 #include <stdlib.h>
