@@ -14,7 +14,6 @@
 #include "options/completion.h"
 #include "options/option_values.h"
 #include "run/agent_call.h"
-#include "store/job_match.h"
 #include "store/live_source.h"
 #include "store/named_run.h"
 #include "store/node_jobs.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Draws the table of processes, and the page of one process. */
 #include "run/job_id.h"
-#include "store/job_match.h"
+#include "store/node_jobs.h"
 #include "text/format.h"
 #include "top/view.h"
 

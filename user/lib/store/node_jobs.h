@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* A job, from its meta line and last sample. */
 
@@ -44,5 +45,13 @@ int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, 
 int node_jobs_read(struct node_job_rows *rows, FILE *f,
 		   void (*each)(enum line_kind kind, const char *line, size_t length));
 void node_jobs_done(struct node_job_rows *rows);
+
+/* Replaces *@best, which may be NULL, by a job further inside of the node that contains the cgroup
+ * @path. */
+void job_match_cgroup(const struct node_job_rows *jobs, const char *path,
+		      const struct node_job_row **best);
+/* The same with all cgroups of the process, one per hierarchy. Returns 0 or a negative errno. */
+int job_match_process(const struct node_job_rows *jobs, pid_t pid,
+		      const struct node_job_row **best);
 
 #endif
