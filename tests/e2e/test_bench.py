@@ -210,7 +210,7 @@ class Figures(BenchCase):
     def test_the_time_of_spans_is_shown_by_case(self):
         span = f"{BPFMON} span"
         done = self.bench("-n", 3, "-L", "s", "0.2,0.3", f"{span} load -- sleep {{s}}; {span} load -- sleep {{s}}; {span} rest -- true")
-        seconds = re.search(r"\n  spans \(median\) +s=0\.2 +s=0\.3\n  load +(\S+ m?s) +(\S+ m?s)\n  rest +\S+ m?s +\S+ m?s\n", done.stdout)
+        seconds = re.search(r"\n  spans \(median\) +s=0\.2 +s=0\.3\n  load +(\S+ m?s) +(\S+ m?s)\n  rest +\S+ [mu]?s +\S+ [mu]?s\n", done.stdout)
         self.assertTrue(seconds, done.stdout)
         number = {value: float(value.split()[0]) / (1000 if "ms" in value else 1) for value in seconds.groups()}
         self.assertGreaterEqual(number[seconds[1]], 0.4)  # the sum of both
@@ -228,7 +228,7 @@ class Figures(BenchCase):
         part = done.stdout.split("spans (median)")[1].split("kept as")[0].splitlines()[1:]
         self.assertEqual({part[0], part[2]}, {"  a", "  b"})
         for at in 0, 2:
-            self.assertRegex(part[at + 1], f"^    .*span {part[at].strip()} -- true x+ +\\S+ ms$")
+            self.assertRegex(part[at + 1], f"^    .*span {part[at].strip()} -- true x+ +\\S+ [mu]?s$")
 
     def test_commands_that_differ_at_their_end_look_different(self):
         commands = [f"true {'x' * 100} {n}" for n in (1, 2)]
