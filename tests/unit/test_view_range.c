@@ -65,6 +65,23 @@ static void curves_of_extreme_samples_are_drawn(void **state)
 	free(text);
 }
 
+/* Two ms of CPU time in 1 ms, as at the end of a tick, are not two cores. */
+static void cores_of_a_short_first_sample_are_not_drawn(void **state)
+{
+	struct sample first = { .elapsed_ns = 1000000 }, second = { .elapsed_ns = 101000000 };
+	struct curves c;
+
+	(void)state;
+	sample_set(&first, M_cores, 2000);
+	sample_set(&second, M_cores, 500);
+	curves_init(&c, second.elapsed_ns, 80);
+	curves_add(&c, &first);
+	assert_true(c.value[CURVE_CPU][0] < 0);
+	curves_add(&c, &second);
+	for (size_t i = 0; i < c.columns; i++) /* both have used 52 ms */
+		assert_in_range((uintmax_t)c.value[CURVE_CPU][i], 500, 515);
+}
+
 static void a_list_of_extreme_runs_is_shown(void **state)
 {
 	static const char *const sources[] = { "" };
@@ -143,6 +160,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_start_beyond_all_years_is_not_shown),
 		cmocka_unit_test(curves_of_extreme_samples_are_drawn),
+		cmocka_unit_test(cores_of_a_short_first_sample_are_not_drawn),
 		cmocka_unit_test(a_list_of_extreme_runs_is_shown),
 		PLACE_TEST(an_extreme_run_is_exported_in_every_format),
 		PLACE_TEST(an_extreme_run_is_drawn),

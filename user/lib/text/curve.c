@@ -64,12 +64,15 @@ static void curve_set_value(struct curves *c, enum curve_id k, uint64_t from_ns,
 void curves_add(struct curves *c, const struct sample *s)
 {
 	uint64_t before = c->has_last ? c->last.elapsed_ns : 0;
-	uint64_t took = s->elapsed_ns - before;
+	uint64_t took = s->elapsed_ns - before, milli;
 
+	/* not the cores of an interval that is too short to measure them */
+	if (cores_add(&c->cores, s, &milli))
+		curve_set_value(c, CURVE_CPU, before, s->elapsed_ns, (double)milli);
 	for (int k = 0; k < NR_CURVES; k++) {
 		enum metric_id id = rows[k].id;
 
-		if (!sample_has(s, id))
+		if (k == CURVE_CPU || !sample_has(s, id))
 			continue;
 		if (!rows[k].is_rate)
 			curve_set_value(c, k, before, s->elapsed_ns, (double)s->value[id]);

@@ -19,6 +19,7 @@ struct curves {
 						       without a sample */
 	struct sample last;
 	bool has_last;
+	struct cores cores;
 };
 
 /* Initializes @c for a run of @wall_ns and a terminal of @width columns. */
