@@ -3,9 +3,9 @@
 #ifndef TESTS_UNIT_SCREEN_FIXTURE_H
 #define TESTS_UNIT_SCREEN_FIXTURE_H
 
-#include <fcntl.h>
 #include <pty.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct screen {
@@ -21,8 +21,7 @@ static inline int screen_make(void **state)
 	*state = s;
 	if (!s || openpty(&s->master, &s->fd, NULL, NULL, &size))
 		return -1;
-	setenv("TERM", "xterm-256color", 1);
-	return fcntl(s->master, F_SETFL, O_NONBLOCK);
+	return setenv("TERM", "xterm-256color", 1);
 }
 
 static inline int screen_remove(void **state)
@@ -35,12 +34,23 @@ static inline int screen_remove(void **state)
 	return 0;
 }
 
-/* What was written since the last call. */
+#define SCREEN_END '\1' /* no program writes it */
+
+/*
+ * What was written since the last call. The kernel passes it on later and in parts, in the order of
+ * writing: it is complete at the end mark.
+ */
 static inline const char *screen_read(struct screen *s)
 {
-	ssize_t n = read(s->master, s->text, sizeof(s->text) - 1);
+	const char mark = SCREEN_END;
+	size_t used = 0;
+	ssize_t n = write(s->fd, &mark, 1);
 
-	s->text[n > 0 ? n : 0] = '\0';
+	while (n > 0 && !memchr(s->text, mark, used)) {
+		n = read(s->master, s->text + used, sizeof(s->text) - 1 - used);
+		used += n > 0 ? (size_t)n : 0;
+	}
+	s->text[used ? used - 1 : 0] = '\0';
 	return s->text;
 }
 
