@@ -39,6 +39,7 @@ void curves_metrics(struct metric_set *set)
 	memset(set, 0, sizeof(*set));
 	for (int k = 0; k < NR_CURVES; k++)
 		metric_put(set, rows[k].id);
+	metric_put(set, M_cpu); /* for the cores of intervals that are joined */
 }
 
 static size_t curves_column_at(const struct curves *c, uint64_t ns)
@@ -64,15 +65,15 @@ static void curve_set_value(struct curves *c, enum curve_id k, uint64_t from_ns,
 void curves_add(struct curves *c, const struct sample *s)
 {
 	uint64_t before = c->has_last ? c->last.elapsed_ns : 0;
-	uint64_t took = s->elapsed_ns - before, milli;
+	uint64_t took = s->elapsed_ns - before, unmeasured = c->cores.from_ns, milli;
 
-	/* not the cores of an interval that is too short to measure them */
+	/* includes intervals that were too short to measure cores */
 	if (cores_add(&c->cores, s, &milli))
-		curve_set_value(c, CURVE_CPU, before, s->elapsed_ns, (double)milli);
-	for (int k = 0; k < NR_CURVES; k++) {
+		curve_set_value(c, CURVE_CPU, unmeasured, s->elapsed_ns, (double)milli);
+	for (int k = CURVE_CPU + 1; k < NR_CURVES; k++) {
 		enum metric_id id = rows[k].id;
 
-		if (k == CURVE_CPU || !sample_has(s, id))
+		if (!sample_has(s, id))
 			continue;
 		if (!rows[k].is_rate)
 			curve_set_value(c, k, before, s->elapsed_ns, (double)s->value[id]);
