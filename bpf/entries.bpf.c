@@ -23,6 +23,8 @@ struct {
 
 __u64 nr_refused; /* mostly 0, which saves the look-up */
 
+static bool refused_lack; /* a refused task is not in the map */
+
 /* If this map is full, too, only births are counted as losses, once at each of their two hooks. */
 int task_refuse(u64 task, u64 tree, u64 cgroup, u32 flags)
 {
@@ -41,10 +43,13 @@ int task_refuse(u64 task, u64 tree, u64 cgroup, u32 flags)
 	known = bpf_map_lookup_elem(&refused, &task);
 	if (known && known->start_ns == now.start_ns)
 		return 0;
-	if (!bpf_map_update_elem(&refused, &task, &now, BPF_ANY))
+	if (!bpf_map_update_elem(&refused, &task, &now, BPF_ANY)) {
 		add(nr_refused, !known);
-	else if (is_late)
-		return 0;
+	} else {
+		refused_lack = true;
+		if (is_late)
+			return 0;
+	}
 	return account_lose(tree, cgroup, now.loss, 1);
 }
 
@@ -68,6 +73,15 @@ int task_refused_forget(u64 task, u32 at_birth)
 	return account_lose(account.tree, account.cgroup, loss, -1);
 }
 
+int task_is_refused(u64 task)
+{
+	struct refused *known = nr_refused ? bpf_map_lookup_elem(&refused, &task) : NULL;
+
+	return refused_lack ||
+	       (known && known->start_ns == BPF_CORE_READ((struct task_struct *)task, start_time));
+}
+
+bool entries_lack;
 struct task_counters launched_used;
 
 enum taken { NOT_TAKEN, TAKEN, TAKEN_LAST };
@@ -134,7 +148,11 @@ int task_close(u64 key, u64 start_ns)
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
 	if (!exited)
 		account_end_task(account.tree, account.cgroup, false);
-	if (taken == TAKEN_LAST)
+	if (taken != TAKEN_LAST)
+		return 0;
+	if (signal_tgid(signal) == p->event.rec.tgid) /* threads are left that had no room */
+		entries_lack = true;
+	else
 		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 	return 0;
 }
@@ -220,6 +238,52 @@ static __always_inline u64 lived_before(u64 addr, u64 now, u32 flags)
 	return value_excess(now, start) & (is_set(flags & begin_now) - 1);
 }
 
+/*
+ * Counts a task of the process before its entry is made, so that no other hook deletes that of the
+ * process meanwhile. Returns false if it is being deleted. Not inlined, for the depth of the stack.
+ */
+__noinline int process_hold(u64 signal, u64 serial)
+{
+	struct process_entry *p = process_find(signal, serial);
+	bool is_held;
+
+	if (!p)
+		return false;
+	process_lock(p);
+	/* the serial is 0 while another CPU fills it in */
+	is_held = !p->is_closing && (!p->event.rec.serial || p->event.rec.serial == serial);
+	p->tasks += is_held;
+	process_unlock(p);
+	return is_held;
+}
+
+/*
+ * Takes back what process_hold() has counted, as the task got no entry. Then the last one deletes
+ * the entry of a process of which no task has got one.
+ */
+__noinline int process_unhold(u64 signal, u64 serial)
+{
+	struct process_entry *p = process_find(signal, serial);
+	bool is_last, is_unused;
+
+	if (!p)
+		return 0;
+	process_lock(p);
+	is_last = !--p->tasks;
+	is_unused = is_last && !p->event.rec.threads_total;
+	if (is_unused)
+		p->is_closing = 1;
+	process_unlock(p);
+	if (is_unused) {
+		if (want_exact_peak)
+			mm_leave(signal, serial, true);
+		process_forget(signal);
+	} else if (is_last) {
+		entries_lack = true;
+	}
+	return 0;
+}
+
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
 	u64 heir = account_heir(tree, cgroup);
@@ -234,21 +298,22 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	u64 now, before;
 	int err;
 
-	if (made == PROCESS_NO_ROOM)
+	/* where there is no room, entries are deleted and made again while they are looked up */
+	if (made == PROCESS_NO_ROOM || (made < 0 && nr_refused))
 		task_refuse(addr, tree, cgroup, flags);
 	if (made < 0)
 		return -1;
+	/* not if another task that had no room has deleted it */
+	err = process_hold(signal, serial) ? task_insert(addr, tree, cgroup, flags, met) : -ESRCH;
+	if (err && err != -ESRCH)
+		process_unhold(signal, serial);
+	if (err && err != -EEXIST)
+		task_refuse(addr, tree, cgroup, flags);
+	if (err)
+		return err;
 	p = process_find(signal, serial);
 	if (!p)
 		return -1;
-	err = task_insert(addr, tree, cgroup, flags, met);
-	if (err && err != -EEXIST) {
-		task_refuse(addr, tree, cgroup, flags);
-		if (made > 0)
-			process_forget(signal);
-	}
-	if (err)
-		return err;
 	add(tracking.tasks, 1 + ((met & 1) << tasks_met_shift(met >> 1)));
 	task_refused_forget(addr, !(flags & PROCESS_LATE));
 	now = bpf_ktime_get_ns();
@@ -258,7 +323,6 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p->lived_before += before; /* added by the next commit */
 	if (!p->alive_tasks)
 		p->lived_ns = now;
-	p->tasks++;
 	p->alive_tasks++;
 	is_first = !p->event.rec.threads_total;
 	p->event.rec.threads_total++;

@@ -213,12 +213,6 @@ static __always_inline u32 task_wait_status(struct task_struct *leader, struct s
 	return BPF_CORE_READ(leader, exit_code);
 }
 
-#define PIDTYPE_TGID 1
-
-struct signal_struct___of_group {
-	struct pid *pids[4];
-} __attribute__((preserve_access_index));
-
 /*
  * Returns the signal_struct of @task. Returns NULL, of which every field reads as 0, if it is
  * another process's now: a task whose exit was not seen may be freed, and its signal_struct reused.
@@ -228,9 +222,7 @@ struct signal_struct___of_group {
 static __always_inline struct signal_struct *signal_of(struct task_struct *task, u32 seen)
 {
 	u64 sig = (u64)BPF_CORE_READ(task, signal);
-	struct signal_struct___of_group *group = (void *)sig;
-	u32 tgid = BPF_CORE_READ(group, pids[PIDTYPE_TGID], numbers[0].nr);
-	u64 others = is_set(tgid ^ (u32)BPF_CORE_READ(task, tgid));
+	u64 others = is_set(signal_tgid(sig) ^ (u32)BPF_CORE_READ(task, tgid));
 
 	if (seen)
 		return (void *)sig;

@@ -235,6 +235,29 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	return 0;
 }
 
+/* Ends the process of @task, which exits without an entry, if it is the last thread to exit. */
+int process_end_unentered(u64 addr)
+{
+	struct task_struct *task = (struct task_struct *)addr;
+	u64 signal = (u64)BPF_CORE_READ(task, signal), serial = process_serial(task);
+	struct process_entry *p = process_find(signal, serial);
+	struct account_key account;
+	bool ended;
+
+	if (!p || BPF_CORE_READ(task, signal, live.counter))
+		return 0;
+	process_lock(p);
+	ended = p->event.rec.serial == serial && p->event.rec.threads_total &&
+		!(p->event.rec.flags & PROCESS_ENDED);
+	if (ended)
+		p->event.rec.flags |= PROCESS_ENDED | PROCESS_END_UNSEEN;
+	account = p->event.rec.account;
+	process_unlock(p);
+	if (ended)
+		account_end_process(account.tree, account.cgroup, 0);
+	return 0;
+}
+
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(follow__exit, struct task_struct *task)
 {
@@ -244,8 +267,11 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 	if (event_is_missed())
 		return 0;
 	commit_exited();
-	if (!task_find_or_adopt(addr))
+	if (!task_find_or_adopt(addr)) {
+		if (nr_refused)
+			process_end_unentered(addr);
 		return 0;
+	}
 	task_note_exit(addr, true);
 	if (last_exited[cpu])
 		late_exited_put(cpu, last_exited[cpu]);
@@ -275,8 +301,14 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 	return task_commit_counters(addr, t, p, &now, COMMIT_CLOSES);
 }
 
-/* There are processes with threads of which none has an entry; see process_close_last_entry(). */
-bool entries_lack;
+/*
+ * Returns true if a thread of @task's process lives or is a zombie. The free event of its last
+ * thread comes after the kernel has released all of them.
+ */
+static __always_inline bool threads_are_left(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, signal, nr_threads);
+}
 
 /*
  * Handles a freed task that was the last one with an entry in its process @p. A thread that was
@@ -288,11 +320,10 @@ static __always_inline void process_close_last_entry(struct task_struct *task, u
 {
 	if (by_cgroup) /* its other threads may have been moved out */
 		process_close(signal, serial, PROCESS_LEFT);
-	else if (!(p->event.rec.flags & PROCESS_ENDED) ||
-		 ((misses_seen || nr_refused) &&
-		  BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
+	else if (!(p->event.rec.flags & PROCESS_ENDED) || threads_are_left(task) ||
+		 (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
 		entries_lack = true;
-	else if (process_begin_closing(p, serial))
+	else if (process_begin_closing(p, serial, 0))
 		process_emit_and_delete(signal, p);
 }
 
@@ -302,7 +333,8 @@ static __always_inline void process_close_unentered(struct task_struct *task)
 	u64 signal = (u64)BPF_CORE_READ(task, signal), serial = process_serial(task);
 	struct process_entry *p = process_find(signal, serial);
 
-	if (p && !p->tasks && !BPF_CORE_READ(task, signal, live.counter))
+	/* without a thread so far, another CPU is about to add one */
+	if (p && p->event.rec.threads_total && !threads_are_left(task))
 		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 }
 
@@ -319,8 +351,12 @@ int BPF_PROG(follow__free, struct task_struct *task)
 
 	if (miss_is_drawn(inject_free_misses))
 		return 0;
-	/* a task that is first met during the attach has used nothing since */
-	t = can_seed && seeding ? task_find(addr) : task_find_or_adopt(addr);
+	/*
+	 * A task that is first met during the attach has used nothing since. The process of one
+	 * that had no room may have its record already.
+	 */
+	t = (can_seed && seeding) || task_is_refused(addr) ? task_find(addr)
+							   : task_find_or_adopt(addr);
 	if (!t && entries_lack)
 		process_close_unentered(task);
 	task_refused_forget(addr, false);

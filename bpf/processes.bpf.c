@@ -19,12 +19,12 @@ static __always_inline void process_describe(struct process_record *r, struct ta
  * The kernel may reuse the memory of a deleted entry, so only one caller may delete it, and only
  * while it is the entry of the process @serial.
  */
-__hidden bool process_begin_closing(struct process_entry *p, u64 serial)
+__hidden bool process_begin_closing(struct process_entry *p, u64 serial, u32 most_tasks)
 {
 	bool is_first;
 
 	process_lock(p);
-	is_first = p->event.rec.serial == serial && !p->is_closing;
+	is_first = p->event.rec.serial == serial && !p->is_closing && p->tasks <= most_tasks;
 	if (is_first)
 		p->is_closing = 1;
 	process_unlock(p);
@@ -44,13 +44,13 @@ static __always_inline void process_lose_tasks(struct process_entry *p, struct a
 		account_lose(account->tree, account->cgroup, LOSS_STALE, (s32)(p->tasks - final));
 }
 
-/* Closes the process and emits its record with everything that is known. */
-int process_close(u64 key, u64 serial, u32 how)
+/* Emits the record with everything that is known. */
+static __always_inline int process_close_with(u64 key, u64 serial, u32 how, u32 most_tasks)
 {
 	struct process_entry *p = process_find(key, serial);
 	struct account_key account;
 
-	if (!p || !process_begin_closing(p, serial))
+	if (!p || !process_begin_closing(p, serial, most_tasks))
 		return 0;
 	lifetime_commit(key, serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	account = process_account(p);
@@ -69,6 +69,17 @@ int process_close(u64 key, u64 serial, u32 how)
 		mm_leave(key, serial, true);
 	process_emit_and_delete(key, p);
 	return 0;
+}
+
+int process_close(u64 key, u64 serial, u32 how)
+{
+	return process_close_with(key, serial, how, 0);
+}
+
+/* Closes a process of which the signal_struct has been reused. */
+int process_close_stale(u64 key, u64 serial)
+{
+	return process_close_with(key, serial, PROCESS_ENDED | PROCESS_END_UNSEEN, ANY_TASKS);
 }
 
 static __always_inline u64 current_mm(void)
@@ -127,7 +138,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 			return 0;
 		known = process_find_stale(key, serial);
 		if (known)
-			process_close(key, known, PROCESS_ENDED | PROCESS_END_UNSEEN);
+			process_close_stale(key, known);
 		if (process_put(key)) {
 			if (process_find(key, serial))
 				return 0;

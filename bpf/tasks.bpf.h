@@ -8,6 +8,20 @@
 
 #include "memory.bpf.h"
 
+#define PIDTYPE_TGID 1
+
+struct signal_struct___of_group {
+	struct pid *pids[4];
+} __attribute__((preserve_access_index));
+
+/* Returns the kernel's number of the process that @signal belongs to now; 0: none, or released. */
+static __always_inline u32 signal_tgid(u64 signal)
+{
+	struct signal_struct___of_group *group = (void *)signal;
+
+	return BPF_CORE_READ(group, pids[PIDTYPE_TGID], numbers[0].nr);
+}
+
 /* exits.bpf.c */
 /* Reads the counters of @task since its birth. */
 __hidden void counters_read(struct task_struct *task, struct task_counters *now);
@@ -37,12 +51,20 @@ int task_note_exit(u64 task, u32 seen);
  */
 #define PROCESS_NO_ROOM (-2)
 int process_make(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
-/* Returns true to one caller only, which then emits the record and deletes the entry. */
-__hidden bool process_begin_closing(struct process_entry *p, u64 serial);
-/* Closes a process that has no task left. @how: flags for its record unless its end was seen. */
+/*
+ * Returns true to one caller only, which then emits the record and deletes the entry. Returns false
+ * while more than @most_tasks tasks have an entry or are about to get one.
+ */
+#define ANY_TASKS (~0U)
+__hidden bool process_begin_closing(struct process_entry *p, u64 serial, u32 most_tasks);
+/*
+ * Closes the process if it has no task left. @how: flags for its record unless its end was seen.
+ */
 int process_close(u64 signal, u64 serial, u32 how);
 
 /* entries.bpf.c */
+/* There are processes with threads of which none has an entry; see process_close_last_entry(). */
+extern bool entries_lack;
 /* What the launched task has used so far; set before task_add() with PROCESS_LAUNCHED. */
 extern struct task_counters launched_used;
 /*
@@ -61,6 +83,8 @@ int task_refuse(u64 task, u64 tree, u64 cgroup, u32 flags);
  * loss, as no sample lacks the task.
  */
 int task_refused_forget(u64 task, u32 at_birth);
+/* Returns true if @task, which has no entry, may have none because there was no room. */
+int task_is_refused(u64 task);
 enum tracked_by { NOT_TRACKED, TRACKED_BY_BIRTH, TRACKED_BY_CGROUP };
 __hidden enum tracked_by task_should_track(struct task_struct *task, struct account_key *account,
 					   u64 *image);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Thousands of live tasks are counted; what does not fit is told, not guessed."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from lib.account import AccountCase
 from lib.bpfmon import truth
 
@@ -53,14 +55,23 @@ class TooManyTasks(AccountCase):
     def test_threads_that_do_not_fit(self):
         self.assert_told(self.run_narrow(f"{truth('livethreads')} 300 0.2"))
 
-    def test_a_run_that_waits_for_its_tree_ends_where_the_last_thread_to_end_did_not_fit(self):
-        run = self.run_bpfmon(
+    def run_crowd(self, _):
+        return self.run_bpfmon(
             ["sh", "-c", f"i=0; while [ $((i += 1)) -le 200 ]; do {truth('livethreads')} 10 0.1 & done; wait; exit 3"],
             ["--max-tasks", "100", "-i", "0.05", "--wait", "tree"],
         )
-        self.assert_told(run)
-        self.assertEqual((run.samples[-1]["processes"], run.samples[-1]["threads"]), (0, 0))
-        self.assertEqual(run.summary["exits"], run.summary["processes_total"])
+
+    def test_a_run_that_waits_for_its_tree_ends_where_the_last_thread_to_end_did_not_fit(self):
+        """Several runs at once: threads of a process are refused and end on all CPUs at once."""
+        with ThreadPoolExecutor(6) as pool:
+            runs = list(pool.map(self.run_crowd, range(24)))
+        for run in runs:
+            self.assert_told(run)
+            self.assertEqual((run.samples[-1]["processes"], run.samples[-1]["threads"]), (0, 0))
+            self.assertEqual(run.summary["exits"], run.summary["processes_total"])
+            pids = [p["pid"] for p in run.processes]
+            self.assertEqual(len(pids), len(set(pids)), "a process has two records")
+            self.assertEqual(len(pids), run.summary["processes_total"])
 
     def test_each_that_does_not_fit_counts_once(self):
         """It is tried again at whatever it does next; some fit by then, and have their records."""

@@ -204,6 +204,7 @@ struct nsproxy {
 struct signal_struct {
 	refcount_t sigcnt;
 	atomic_t live;
+	int nr_threads;
 	struct list_head thread_head;
 	int group_exit_code;
 	unsigned int flags;
