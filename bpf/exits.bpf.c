@@ -160,7 +160,8 @@ int task_is_forgotten(u64 task)
 {
 	struct task_entry *t = task_find(task);
 
-	return t && t->final &&
+	/* one with sighand is a zombie, which its parent may leave for any time */
+	return t && t->final && !BPF_CORE_READ((struct task_struct *)task, sighand) &&
 	       (u32)(bpf_ktime_get_boot_ns() / NS_PER_S) - t->final_s > FREE_LATEST_S;
 }
 

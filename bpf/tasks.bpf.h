@@ -34,8 +34,8 @@ __hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *
 /* Commits a task that has exited. Returns true if nothing is left to commit. */
 int task_commit_exited(u64 task);
 /*
- * Returns true if @task ended so long ago that it must have been freed and its free event was
- * missed. The task_struct cannot show that, as freed memory may keep its contents.
+ * Returns true if @task was released and ended so long ago that it must have been freed and its
+ * free event was missed. The task_struct cannot show that, as freed memory may keep its contents.
  */
 int task_is_forgotten(u64 task);
 /*

@@ -13,8 +13,9 @@ import test_names
 import test_sums
 import test_trees
 
+from lib.account import AccountCase
 from lib.agent import NOBODY, AgentCase
-from lib.bpfmon import BPFMON, Case
+from lib.bpfmon import BPFMON, Case, truth
 
 SAMPLED = True
 
@@ -51,6 +52,16 @@ class Times(ThroughAgent):
         times = [sample["elapsed_seconds"] for sample in run.samples]
         self.assertGreater(len(times), 10)
         self.assertEqual(times, sorted(set(times)))
+
+
+class Zombies(ThroughAgent, AccountCase):
+    def test_one_that_is_reaped_after_35_seconds_counts_once(self):
+        """After 30 s a node's books take a task that the kernel has released for one whose free event was missed."""
+        run = self.run_bpfmon(["sh", "-c", f"{truth('zombie')} 100 35; sleep 1"])
+        zombie = self.by_pid(run, run.witness["zombie_pid"])
+        self.assert_cpu(zombie["cpu_seconds"], run.witness["zombie_cpu_seconds"])
+        self.assert_sums(run)
+        self.assertEqual(len(run.processes), run.summary["processes_total"])
 
 
 for tested in (test_counts, test_sums):
