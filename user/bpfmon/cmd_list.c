@@ -543,7 +543,7 @@ static int cmd_list(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	filter = filter_get(&o.filter);
-	if (o.store.of_node && o.as == PRINT_TEXT)
+	if (o.store.of_node && o.as == PRINT_TEXT && !o.columns.nr && !o.many.what)
 		job_titles_open(&titles, ""); /* before stores_find() drops the rights of root */
 	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all))
 		status = o.many.what ? list_print_many(&o, &s, &all)

@@ -56,11 +56,35 @@ static bool exact_write(struct jsonw *j, const struct line *l, const char *key, 
 	return true;
 }
 
-void rewrite_line(struct jsonw *j, const struct line *l)
+/* Returns the time of a sample since the start of the run, or NULL for another line. */
+static const uint64_t *sample_elapsed(const struct line *l)
 {
+	if (!json_is_number(json_object_get(l->tree, "elapsed_seconds")))
+		return NULL;
+	return l->kind == LINE_SAMPLE           ? &l->sample.elapsed_ns
+	       : l->kind == LINE_PROCESS_SAMPLE ? &l->process_sample.elapsed_ns
+						: NULL;
+}
+
+/* Writes the time of a sample as start plus elapsed time, as where a line has no tree. */
+static void tree_rewrite(struct jsonw *j, const struct line *l)
+{
+	const uint64_t *elapsed_ns = sample_elapsed(l);
 	const char *key;
 	json_t *v;
 
+	json_object_foreach((json_t *)l->tree, key, v) {
+		if (elapsed_ns && !strcmp(key, "time"))
+			continue;
+		if (!exact_write(j, l, key, v))
+			tree_write(j, key, v);
+		if (elapsed_ns && !strcmp(key, "kind"))
+			epoch_write(j, "time", l->start_epoch_ns + *elapsed_ns);
+	}
+}
+
+void rewrite_line(struct jsonw *j, const struct line *l)
+{
 	if (!l->tree && l->kind == LINE_SAMPLE)
 		write_sample_since(j, l->start_epoch_ns, &l->sample);
 	if (!l->tree && l->kind == LINE_PROCESS)
@@ -72,9 +96,7 @@ void rewrite_line(struct jsonw *j, const struct line *l)
 	if (!l->tree)
 		return;
 	jsonw_object(j, NULL);
-	json_object_foreach((json_t *)l->tree, key, v)
-		if (!exact_write(j, l, key, v))
-			tree_write(j, key, v);
+	tree_rewrite(j, l);
 	line_end(j);
 }
 
