@@ -25,6 +25,7 @@ function cut_script() {
 	# dates
 	cut(",ql=[\"January\"", ",oe=l=>l%1==0", "")
 	cut(",ce=\"{YYYY}\"", "Cl(2,-53,53,[1])", ";")
+	cut("Xl=u.tzDate||", ",Zl=", "Xl=0")
 	cut(",Zl=u.fmtDate||ne", ",te=[],ie=k.legend", "")
 	cut("t.value=l?Ll(e)?We(Xl,Ae(e,Zl)):e||ee:", "e||nt", "t.value=")
 	cut("(2==t.distr?ae:n?1==hl?ke:Se:fe)", ")", "fe")
@@ -33,6 +34,7 @@ function cut_script() {
 	# logarithmic scales
 	cut("(n&&1==t.distr?Ql:3==t.distr?Je:4==t.distr?qe:$e)", ")", "$e")
 	cut("(3>t.distr||10!=t.log?3==t.distr&&2==t.log?tt:kl:et)", ")", "kl")
+	cut("function B(l,e,t,n){", "const J=.1", "")
 	cut("function Je(l,e,t,n,i)", "function nt(", "")
 	cut("(n?Bt:l==El?3==e.distr?qt:4==e.distr?Xt:Vt:3==e.distr?Jt:4==e.distr?Kt:$t)", ")", "(l==El?Vt:$t)")
 	cut("const Bt=Vt;", "function $t(", "")
@@ -43,6 +45,23 @@ function cut_script() {
 	# the legend
 	cut("if(se)if(ce=z(\"table\"", "const be={show:!0}", "")
 	cut("if(se){let i=function(t,n)", "if(re){te.splice(n,0,null)", "")
+	cut("const Ye={show:!0,live:!0", "Ce=[0,0]", "const ")
+	cut(",ie=k.legend=Bl({},Ye,u.legend)", ",oe=k.cursor=", "")
+	cut("ie.show&&ie.live&&_t&&(mi(),_t=!1),", "F||(F=!0", "")
+	cut("ie.live&&(te.fill(n),_t=!0)", "}else{let l,e,t;1==M", "te.fill(n),_t=!0")
+	cut(",se&&me[l]&&(me[l].style.opacity=e)", "}(i,o", "")
+	cut("if(pl[e].show)se&&T(me[e],l);else if(se&&S(me[e],l),re){", "let l=zt", "if(!pl[e].show&&re){")
+	cut("se&&Et&&Ce(p,ce,", "k.valToIdx=", "")
+	cut("ce?.remove(),", "Ci(\"destroy\")", "")
+	cut(",se=ie.show", ",re=oe.show", "")
+	cut(",ue=ie.markers;", "const be={show:!0}", ";")
+	cut("function mi(l,e){", "function xi(l,e,t)", "")
+	cut("_t&&(ie.idx=n,mi()),", "!1!==e&&Ci(\"setCursor\")", "")
+	cut("k.setLegend=mi;", "let wi=null", "")
+	# names for others
+	cut("function Ll(l)", "function Ol(l)", "")
+	cut("en.assign=Bl,", "en.join=function", "")
+	cut("en.addGap=function", "let l=en.paths", "")
 }
 
 function cut_style() {

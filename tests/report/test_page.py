@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The page in a browser: what it says, and what it does when it is used."""
 
+import math
 import pathlib
 
 import synthetic
@@ -29,6 +30,10 @@ def legend(chart):
 
 def cursor(chart, at):
     return ("cursor", {"chart": chart, "at": at})
+
+
+def mebibytes(n):
+    return f"{math.floor(n / synthetic.MIB * 10 + 0.5) / 10:.1f} MiB"
 
 
 class Page(ReportCase):
@@ -100,8 +105,43 @@ class Charts(Page):
             if line["kind"] == "process" and line["start_time"] - synthetic.START <= last and line["end_time"] - synthetic.START >= first
         ]  # fmt: skip
         self.assertTrue(counted.startswith(f"{len(lived)} of 30 processes: those alive from 0:2"), counted)
-        self.assertRegex(said, r"^Selected: 12\.\d s of 100 s, from 0:2\d\.\d to 0:3\d\.\d: about 18\.\d s of CPU time \(1\.50 cores\), up to ")
-        self.assertRegex(said, r", about 25\.\d MiB read and 12\.5 MiB written, up to \d processes at a sample\.$")
+        start, end = math.ceil(first), math.floor(last)
+        took, (before, after) = end - start, (synthetic.sample(i, 1, SAMPLES // 3) for i in (start, end))
+        read, written = (mebibytes(after[key] - before[key]) for key in ("read_bytes", "write_bytes"))
+        self.assertRegex(said, rf"^Selected: 12\.\d s of 100 s, from 0:2\d\.\d to 0:3\d\.\d; measured from 0:{start}\.\d+ to 0:{end}\.\d+, ")
+        self.assertIn(f", 1.50 cores ({1.5 * took:.1f} s of CPU time), up to 9.1 GiB resident, {read} read and {written} written, ", said)
+        self.assertRegex(said, r", up to \d processes at a sample\.$")
+
+    def test_tiles_are_of_the_selected_time_or_say_that_they_are_not(self):
+        before, place, _, ranges, tiles, whole, there, _, after = self.look_at(
+            texts(".tile"), ("box", {"of": "#stage"}), ("zoom", {"chart": "cpu", "from": 0.5, "to": 0.7}), ("range", {}), texts(".tile"),
+            ("count", {"of": ".tile.selected"}), ("box", {"of": "#stage"}), ("press", {"of": "body", "key": "Escape"}), texts(".tile"),
+        )  # fmt: skip
+        self.assertEqual((before, whole), (after, 5))
+        self.assertAlmostEqual(place["y"], there["y"], delta=0.1)  # the charts stay where they are
+        first, last = ranges[0]
+        start, end = math.ceil(first), math.floor(last)
+        samples = [synthetic.sample(i, 1, SAMPLES // 3) for i in range(start, end + 1)]
+        took, largest = end - start, max(samples, key=lambda s: s["rss_bytes"])
+        read, written = (mebibytes(samples[-1][key] - samples[0][key]) for key in ("read_bytes", "write_bytes"))
+        lived = sum(
+            line["kind"] == "process" and line["start_time"] - synthetic.START <= last and line["end_time"] - synthetic.START >= first
+            for line in synthetic.lines(SAMPLES, 30)
+        )
+        time, cpu, memory, io, processes, trouble = (tile.split("\n") for tile in tiles)
+        self.assertEqual((time[0], time[2]), ("Selected time", "of 100 s"))
+        self.assertEqual(cpu, ["CPU", "1.50 cores", "up to 1.50 cores", f"{1.5 * took:.1f} s", f"waited {10 * took} ms for a CPU"])
+        self.assertEqual(memory[:2], ["Memory", f"{math.floor(largest['rss_bytes'] / synthetic.MIB + 0.5)} MiB"])
+        self.assertEqual(memory[2:], [f"largest sample, resident at {largest['elapsed_seconds']:.1f} s"])
+        self.assertEqual(io[:3], ["I/O: read", read, f"from storage; {written} written"])
+        self.assertEqual(processes[:2], ["Processes", str(lived)])
+        self.assertEqual(trouble[0], "Trouble, whole run")
+        self.assertEqual(trouble[1:], before[5].split("\n")[1:])
+
+    def test_a_selection_between_two_samples_has_no_figures(self):
+        tiles, said = self.look(f"{self.page}#t=50.2,50.8", texts(".tile"), text("#selection")).results
+        self.assertEqual([tile.split("\n")[1] for tile in tiles[1:4]], ["\u2013"] * 3)
+        self.assertEqual(said, "Selected: 600 ms of 100 s, from 0:50.2 to 0:50.8; no interval of samples is within.")
 
     def test_keys_move_the_cursor_zoom_and_are_announced(self):
         chart = "[data-chart=processes] .plot"

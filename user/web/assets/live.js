@@ -41,6 +41,7 @@ function growSummary(sample) {
 function slide(before) {
 	const isMoved = live.range && (view.from !== live.range[0] || view.to !== live.range[1]);
 	if (isMoved) live.span = view.to < before ? null : view.from <= 0 ? Infinity : view.to - view.from;
+	view.latest = live.span === LIVE_WINDOW ? Math.max(0, wall - live.span) : null;
 	if (has(live.span)) showRange(Math.max(0, wall - live.span), wall, true);
 	else showRange(view.from, view.to, true);
 	live.range = [view.from, view.to];
@@ -50,13 +51,9 @@ function drawGrown(before) {
 	for (const chart of drawn) if (data.charts[chart.kind.name]) chart.plot.setData(plotData(chart), false);
 	slide(before);
 	drawOverview();
-	for (const [id, fill] of [
-		["figures", tiles],
-		["chips", chips],
-	]) {
-		byId(id).replaceChildren();
-		fill();
-	}
+	tiles();
+	byId("chips").replaceChildren();
+	chips();
 	byId("sentence").replaceChildren(sentence());
 }
 

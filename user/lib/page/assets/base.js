@@ -143,9 +143,11 @@ shareTimes(data.charts);
 // Duration of the run, and the range that is shown.
 let lastSample = Math.max(0, ...Object.values(data.charts).map((c) => c.time.at(-1) || 0));
 let wall = Math.max(summary.wall_seconds || 0, lastSample, 1e-6);
-const view = { from: 0, to: wall, listeners: [], painters: [], chosen: null };
+// latest: where a range begins that the page chose itself, the latest minutes of a running run
+const view = { from: 0, to: wall, latest: null, listeners: [], painters: [], chosen: null };
 const shortestRange = Math.min(wall, 1e-3);
 const isWhole = () => view.from <= 0 && view.to >= wall;
+const isSelected = () => !isWhole() && view.from !== view.latest;
 
 // Extends a running run to the time @at.
 function runReaches(at) {

@@ -86,7 +86,7 @@ function processesTable() {
 		byId("processes-count").textContent =
 			(found.length < processes.length ? `${count(found.length)} of ` : "") +
 			several(processes.length, "process", "processes") +
-			(isWhole()
+			(!isSelected()
 				? ""
 				: `: those alive from ${clock(view.from)} to ${clock(view.to)}, with the figures of their whole lives`) +
 			(left ? `; the page has those of ${count(data.processes.total)} with the most CPU time, memory or lifetime` : "");

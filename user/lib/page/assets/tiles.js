@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Six tiles: wall time, CPU, memory, I/O, processes, trouble. Only trouble and what slowed the run down have a colour.
+// While a time is selected, they are those of its samples; what is known of the whole run alone says so.
 "use strict";
 
 const SPARK_WIDTH = 120;
@@ -26,12 +27,13 @@ const sparkFrame = (...children) =>
 		...children,
 	);
 
-// Returns the largest value of each step; steps without a value are omitted.
+// Returns the largest value of each step of the range that is shown; steps without a value are omitted.
 function sparkSteps(time, values) {
 	const steps = new Array(SPARK_STEPS).fill(null);
 	values.forEach((v, i) => {
-		const at = Math.min(SPARK_STEPS - 1, Math.floor((time[i] / wall) * SPARK_STEPS));
-		if (has(v) && at >= 0) steps[at] = Math.max(steps[at] ?? 0, v);
+		const at = isSelected() ? share(time[i]) : time[i] / wall,
+			step = Math.min(SPARK_STEPS - 1, Math.floor(at * SPARK_STEPS));
+		if (has(v) && at >= 0 && at <= 1) steps[step] = Math.max(steps[step] ?? 0, v);
 	});
 	return steps.map((v, i) => [i, v]).filter(([, v]) => has(v));
 }
@@ -105,10 +107,9 @@ function memoryTile() {
 	};
 }
 
-function ioTile() {
-	const s = summary;
+function ioTile(s = summary) {
 	const isRead = (s.read_bytes || 0) > (s.write_bytes || 0);
-	const upTo = s.bounds?.write_bytes === "at_most" ? "up to " : "";
+	const upTo = summary.bounds?.write_bytes === "at_most" && has(s.write_bytes) ? "up to " : "";
 	return {
 		name: isRead ? "I/O: read" : "I/O: written",
 		value: isRead ? bytes(s.read_bytes) : `${upTo}${bytes(s.write_bytes)}`,
@@ -185,17 +186,66 @@ function troubleTile() {
 	};
 }
 
+// The tiles of a selection, in the order of those of the run.
+function selectedTiles() {
+	const f = figuresInView();
+	const peak = data.running ? null : memoryPeak(),
+		isIn = peak && peak.at >= view.from && peak.at <= view.to, // no sample can be larger
+		memory = isIn ? peak : f.memory;
+	const areListed = !data.running && processes.length === data.processes.total;
+	return [
+		{
+			name: "Selected time",
+			value: seconds(view.to - view.from),
+			more: [`of ${seconds(wall)}`, measuredText(f)],
+		},
+		{
+			name: "CPU",
+			value: has(f.cores) ? `${f.cores.toFixed(2)} cores` : missing,
+			more: [
+				has(f.cores_peak) ? `up to ${cores(f.cores_peak)} cores` : null,
+				has(f.cpu_seconds) ? seconds(f.cpu_seconds) : null,
+				f.runqueue_wait_seconds > 0 ? `waited ${seconds(f.runqueue_wait_seconds)} for a CPU` : null,
+			],
+			spark: spark("cpu", "cores"),
+		},
+		{
+			name: "Memory",
+			value: bytes(memory?.value),
+			more: [`${isIn ? "peak" : "largest sample"}, resident${has(memory?.at) ? ` at ${seconds(memory.at)}` : ""}`],
+			spark: spark("memory", "rss_bytes"),
+		},
+		ioTile(f),
+		{
+			name: "Processes",
+			value: areListed ? count(processes.filter(livesInView).length) : missing,
+			more: [f.alive > 0 ? `up to ${count(f.alive)} at a sample` : null],
+			spark: spark("processes", "processes"),
+		},
+	].map((t) => ({ ...t, isSelected: true }));
+}
+
+const runTiles = () => [wallTile, cpuTile, memoryTile, ioTile, processesTile].map((make) => make());
+
 function tiles() {
-	for (const make of [wallTile, cpuTile, memoryTile, ioTile, processesTile, troubleTile]) {
-		const t = make();
-		const text = t.more.filter(Boolean).map((line) => el("span", "", line));
-		byId("figures").append(
+	const place = byId("figures"),
+		list = [...(isSelected() ? selectedTiles() : runTiles()), troubleTile()];
+	// what is below must not move while a range is dragged
+	place.style.minHeight = isSelected() ? place.style.minHeight || `${place.getBoundingClientRect().height}px` : "";
+	place.replaceChildren(
+		...list.map((t) =>
 			el(
 				"div",
-				`tile${t.isBad ? " bad" : t.isWarning ? " warn" : ""}`,
-				el("dt", "", t.name),
-				el("dd", "", el("b", "", t.value), ...text, t.spark || null),
+				`tile${t.isSelected ? " selected" : ""}${t.isBad ? " bad" : t.isWarning ? " warn" : ""}`,
+				el("dt", "", t.name, !t.isSelected && isSelected() ? ", whole run" : null),
+				el(
+					"dd",
+					"",
+					el("b", "", t.value),
+					...t.more.filter(Boolean).map((line) => el("span", "", line)),
+					t.spark || null,
+				),
 			),
-		);
-	}
+		),
+	);
 }

@@ -9,7 +9,9 @@ function timesBar() {
 	const parts = data.answer.time_parts,
 		all = parts.reduce((sum, p) => sum + p.seconds, 0);
 	const bar = el("div", "times-bar"),
-		list = el("ul", "", el("li", "", `Time of all threads, ${seconds(all)}:`));
+		ofRun = el("span", "of-run", " in the whole run"),
+		list = el("ul", "", el("li", "", "Time of all threads", ofRun, `, ${seconds(all)}:`));
+	ofRun.hidden = true;
 	for (const { name, seconds: spent, percent: share } of parts) {
 		const colour = `time-${TIME_COLOURS[name] || 0}`,
 			text = `${name} ${seconds(spent)} (${share} %)`;
