@@ -47,6 +47,17 @@ class Served(ServedCase):
         self.assertEqual(seen.requests.count(host + "runs/1"), 1)
         self.assertEqual(seen.results[-1], 0)  # a run that goes on cannot be edited
 
+    def test_a_larger_peak_has_its_own_time(self):
+        grow = "import time\nheld = []\nwhile True:\n    held.append(b'x' * 1000000)\n    time.sleep(0.1)"
+        self.begin("grows", f'exec python3 -c "{grow}"')
+        seen = self.look(
+            self.web.url,
+            ("click", {"of": "#runs .what a"}),
+            ("until", {"of": "#live-state", "like": "follow the run"}),
+            ("until", {"of": "#figures", "like": r"resident at ([5-9]|\d\d)\.\d+ s"}),
+        )
+        self.assertEqual(seen.problems, [])
+
     def test_a_stalled_run_says_what_it_waits_for(self):
         lock = self.dir / "lock"
         self.begin("waits", f"exec 9>{lock}; flock 9; exec flock {lock} true", "--stalled-after", "0.5")

@@ -32,7 +32,10 @@ function growSummary(sample) {
 	summary.wall_seconds = sample.elapsed_seconds;
 	if (sample.elapsed_seconds > 0) summary.cores_mean = summary.cpu_seconds / sample.elapsed_seconds;
 	summary.cores_peak = Math.max(summary.cores_peak ?? 0, sample.cores ?? 0);
-	if (sample.rss_bytes > (summary.rss_peak_bytes ?? 0)) summary.rss_peak_bytes = sample.rss_bytes;
+	if (sample.rss_bytes > (summary.rss_peak_bytes ?? 0)) {
+		summary.rss_peak_bytes = sample.rss_bytes;
+		summary.rss_peak_elapsed_seconds = sample.elapsed_seconds;
+	}
 	data.answer.peak_bytes = Math.max(data.answer.peak_bytes ?? 0, sample.rss_bytes ?? 0);
 	data.samples++;
 }
