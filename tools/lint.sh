@@ -111,6 +111,7 @@ step includes tools/check-includes.sh
 step names tools/check-names.py
 step allocations tools/check-allocations.sh
 step maps tools/check-maps.sh
+step stack tools/check-stack.py
 step circles tools/check-circles.py
 step docs tools/gen-docs.sh --check
 step pictures tools/gen-pictures.py --check
