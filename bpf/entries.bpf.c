@@ -153,7 +153,7 @@ int task_close(u64 key, u64 start_ns)
 	if (signal_tgid(signal) == p->event.rec.tgid) /* threads are left that had no room */
 		entries_lack = true;
 	else
-		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
+		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN, 0);
 	return 0;
 }
 

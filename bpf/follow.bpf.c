@@ -319,7 +319,7 @@ static __always_inline void process_close_last_entry(struct task_struct *task, u
 						     u64 serial, struct process_entry *p)
 {
 	if (by_cgroup) /* its other threads may have been moved out */
-		process_close(signal, serial, PROCESS_LEFT);
+		process_close(signal, serial, PROCESS_LEFT, 0);
 	else if (!(p->event.rec.flags & PROCESS_ENDED) || threads_are_left(task) ||
 		 (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
 		entries_lack = true;
@@ -335,7 +335,7 @@ static __always_inline void process_close_unentered(struct task_struct *task)
 
 	/* without a thread so far, another CPU is about to add one */
 	if (p && p->event.rec.threads_total && !threads_are_left(task))
-		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
+		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN, 0);
 }
 
 /* The last event of a task: commits it and closes its entry. */

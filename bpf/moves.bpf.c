@@ -43,7 +43,7 @@ __noinline int task_leave(u64 addr)
 		account_end_task(account.tree, account.cgroup, false);
 	}
 	if (result == COMMIT_LAST)
-		process_close(signal, serial, PROCESS_LEFT);
+		process_close(signal, serial, PROCESS_LEFT, 0);
 	return 0;
 }
 

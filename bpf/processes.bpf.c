@@ -45,7 +45,7 @@ static __always_inline void process_lose_tasks(struct process_entry *p, struct a
 }
 
 /* Emits the record with everything that is known. */
-static __always_inline int process_close_with(u64 key, u64 serial, u32 how, u32 most_tasks)
+int process_close(u64 key, u64 serial, u32 how, u32 most_tasks)
 {
 	struct process_entry *p = process_find(key, serial);
 	struct account_key account;
@@ -69,17 +69,6 @@ static __always_inline int process_close_with(u64 key, u64 serial, u32 how, u32 
 		mm_leave(key, serial, true);
 	process_emit_and_delete(key, p);
 	return 0;
-}
-
-int process_close(u64 key, u64 serial, u32 how)
-{
-	return process_close_with(key, serial, how, 0);
-}
-
-/* Closes a process of which the signal_struct has been reused. */
-int process_close_stale(u64 key, u64 serial)
-{
-	return process_close_with(key, serial, PROCESS_ENDED | PROCESS_END_UNSEEN, ANY_TASKS);
 }
 
 static __always_inline u64 current_mm(void)
@@ -138,7 +127,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 			return 0;
 		known = process_find_stale(key, serial);
 		if (known)
-			process_close_stale(key, known);
+			process_close(key, known, PROCESS_ENDED | PROCESS_END_UNSEEN, ANY_TASKS);
 		if (process_put(key)) {
 			if (process_find(key, serial))
 				return 0;

@@ -58,9 +58,10 @@ int process_make(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
 #define ANY_TASKS (~0U)
 __hidden bool process_begin_closing(struct process_entry *p, u64 serial, u32 most_tasks);
 /*
- * Closes the process if it has no task left. @how: flags for its record unless its end was seen.
+ * Closes the process under the same condition; with ANY_TASKS if its signal_struct was reused.
+ * @how: flags for its record unless its end was seen.
  */
-int process_close(u64 signal, u64 serial, u32 how);
+int process_close(u64 signal, u64 serial, u32 how, u32 most_tasks);
 
 /* entries.bpf.c */
 /* There are processes with threads of which none has an entry; see process_close_last_entry(). */
