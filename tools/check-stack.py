@@ -44,7 +44,7 @@ def functions(path):
         # a helper calls the function that it gets
         found = {places.get((of, int(to, 0) // 8), of) for to, of in POINTER.findall(text)}
         for at, to, of in CALL.findall(text):
-            # a static function is a place in a section: its own, or one that the linker was told
+            # a static function is called by its place: in the section of the relocation, or else of the caller
             place = (of, int(to, 0) + 1) if of else (where[name[1]], int(at) + 1 + int(to, 0))
             found.add(of if of in names else places[place])
         calls[name[1]] = found & names

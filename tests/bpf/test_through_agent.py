@@ -56,7 +56,7 @@ class Times(ThroughAgent):
 
 class Zombies(ThroughAgent, AccountCase):
     def test_one_that_is_reaped_after_35_seconds_counts_once(self):
-        """After 30 s a node's books take a task that the kernel has released for one whose free event was missed."""
+        """After 30 s a drain of the agent closes a task that the kernel has released: its free event was missed."""
         run = self.run_bpfmon(["sh", "-c", f"{truth('zombie')} 100 35; sleep 1"])
         zombie = self.by_pid(run, run.witness["zombie_pid"])
         self.assert_cpu(zombie["cpu_seconds"], run.witness["zombie_cpu_seconds"])

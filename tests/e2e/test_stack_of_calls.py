@@ -14,7 +14,7 @@ FRAME = "volatile char a[{bytes}]; a[{bytes} - 1 - (n & 7)] = n;"
 
 class Stack(unittest.TestCase):
     def reported(self, *frames, how="static "):
-        """The tool's lines for a program whose functions call each other and have so many bytes of stack."""
+        """The tool's lines for a chain of functions with these sizes of stack, in bytes; the first is the program."""
         text = ""
         for i, size in reversed(list(enumerate(frames))):
             called = f"f{i + 1}(n + 1)" if i + 1 < len(frames) else "n"

@@ -32,7 +32,7 @@ function totalInView(name, key) {
 	return isBroken ? null : known;
 }
 
-// Returns the largest sample. A row whose mean is its largest value has the same in all of its samples, so its last one
+// Returns the largest sample. If the mean of a row is its largest value, all of its samples are equal, and the last one
 // counts even if the row begins before the range.
 function mostInView(name, key) {
 	const { time, columns, most } = data.charts[name] || {};
