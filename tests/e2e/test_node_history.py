@@ -19,6 +19,7 @@ from lib.node import NOBODY, AgentCase
 SAMPLED = True
 MIB = 1 << 20
 MOST_READERS = 4  # of a user at once
+GAMES, NEWS = 5, 9  # users of every Debian; other tests have jobs of nobody at the same time
 
 
 def burn(cpu_seconds=0.3):
@@ -367,18 +368,18 @@ class Users(HistoryCase):
     def setUp(self):
         super().setUp()
         self.agent = self.start_agent()
-        for number, uid in ((7801, NOBODY), (7802, NOBODY - 1), (7803, NOBODY)):
+        for number, uid in ((7801, GAMES), (7802, NEWS), (7803, GAMES)):
             self.run_job(number, *burn(), uid=uid)
             self.wait_for_end_of(f"slurm/{number}")
         self.node = ["--node", "--agent", self.socket]
 
-    def as_user(self, *words, uid=NOBODY, node=None, **kwargs):
+    def as_user(self, *words, uid=GAMES, node=None, **kwargs):
         of = self.node if node is None else node
         return self.bpfmon(*words[:1], *of, *words[1:], user=uid, group=uid, extra_groups=[], cwd="/", **kwargs)
 
     @contextlib.contextmanager
     def running_job(self, number):
-        folder = self.job_cgroup(number)
+        folder = self.job_cgroup(number, GAMES)
         job = subprocess.Popen(["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec sleep 60', folder])
         try:
             wait_for(lambda: f"slurm/{number}" in self.as_user("jobs", node=self.node[1:]), "the job")
@@ -394,19 +395,19 @@ class Users(HistoryCase):
     def test_a_user_sees_the_own_jobs_alone(self):
         own = ["slurm/7803", "slurm-step/7803.0", "slurm/7801", "slurm-step/7801.0"]
         self.assertEqual(sorted(self.jobs()), sorted(own))
-        self.assertEqual(sorted(self.jobs(uid=NOBODY - 1)), ["slurm-step/7802.0", "slurm/7802"])
+        self.assertEqual(sorted(self.jobs(uid=NEWS)), ["slurm-step/7802.0", "slurm/7802"])
         self.assertEqual(self.jobs(uid=12345), [])
         self.assertLessEqual({*own, "slurm/7802", "node", "other"}, set(self.jobs(uid=0)))
 
     def test_root_sees_all_jobs_also_under_sudo_and_others_read_whose_are_shown(self):
-        sudo = {"env": {**os.environ, "SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}, "uid": 0}
-        note = "note: only jobs of nobody are shown; root, also by sudo, sees those of all users\n"
+        sudo = {"env": {**os.environ, "SUDO_UID": str(GAMES), "SUDO_GID": str(GAMES), "SUDO_USER": "games"}, "uid": 0}
+        note = "note: only jobs of games are shown; root, also by sudo, sees those of all users\n"
         folder = self.place / "theirs"
         folder.mkdir(mode=0o777)
         folder.chmod(0o777)
         self.assertEqual(sorted(self.jobs(**sudo)), sorted(self.jobs(uid=0)))
         self.as_user("report", "-o", folder / "page", "slurm/7802", **sudo)
-        self.assertEqual((folder / "page").stat().st_uid, NOBODY)
+        self.assertEqual((folder / "page").stat().st_uid, GAMES)
         self.assertIn("slurm/7803", self.as_user("compare", "slurm/7802", "slurm/7803", **sudo))
         for who, is_own in ({}, True), (sudo, False), ({"uid": 0}, False):
             self.assertEqual(self.as_user("list", **who).endswith(note), is_own)
@@ -442,14 +443,14 @@ class Users(HistoryCase):
         self.assertEqual(exported, self.bpfmon("export", "--format", "jsonl", "--store", self.store, number))
 
     def test_completion_asks_the_agent_that_is_typed(self):
-        own = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+        own = {"user": GAMES, "group": GAMES, "extra_groups": [], "cwd": "/"}
         for agent in (["--agent", self.socket], [f"--agent={self.socket}"]):
             said = self.bpfmon("complete", "--", "list", "--node", *agent, "--name", "", **own)
             self.assertEqual({line.split("\t")[0] for line in said.splitlines()}, {"7801", "7801.0", "7803", "7803.0"})
         self.assertEqual(self.bpfmon("complete", "--", "list", "--agent", self.socket, "--name", "", **own), "")
 
     def test_the_agent_of_the_variable_is_asked(self):
-        own = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/", "env": {**os.environ, "BPFMON_AGENT": str(self.socket)}}
+        own = {"user": GAMES, "group": GAMES, "extra_groups": [], "cwd": "/", "env": {**os.environ, "BPFMON_AGENT": str(self.socket)}}
         self.assertIn("7801", self.bpfmon("list", "--node", **own))
         self.assertIn("slurm/7801", self.bpfmon("show", "--node", "slurm/7801", **own))
         self.assertIn("slurm/7801", self.bpfmon("report", "--node", "-o", "-", "slurm/7801", **own))
@@ -481,7 +482,7 @@ class Users(HistoryCase):
     def test_a_query_for_the_lines_of_another_users_run_gets_none(self):
         ((number,),) = self.ask("SELECT id FROM run WHERE job = 'slurm/7802'")
         asker = ASKER % (str(self.socket), json.dumps({"lines": True, "id": number}))
-        said = subprocess.run([sys.executable, "-c", asker, str(NOBODY)], stdout=subprocess.PIPE, check=True)
+        said = subprocess.run([sys.executable, "-c", asker, str(GAMES)], stdout=subprocess.PIPE, check=True)
         (line,) = said.stdout.splitlines()
         self.assertIn("it is not yours", json.loads(line)["error"])
 
@@ -504,7 +505,7 @@ class Users(HistoryCase):
         said = [process.communicate(b"\n")[0].decode() for process in asked]
         self.assertEqual(sum("too many requests" in text for text in said), len(asked) - MOST_READERS)
         wait_for(lambda: len(self.children(first)) == 1, "the readers to end")
-        self.assertEqual(self.jobs("--job", "slurm/7811"), ["slurm/7811"])
+        self.assertEqual(self.jobs("--job", "slurm/7811", uid=NOBODY), ["slurm/7811"])
 
     def test_garbage_is_refused_in_words(self):
         asker = ASKER % (str(self.socket), "1 1 {} nonsense")

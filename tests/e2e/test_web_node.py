@@ -79,10 +79,10 @@ class Ended(NodeCase):
 
     def test_the_list_is_that_of_list_node(self):
         own = self.serve()
-        words = ["list", "--json", "--node", "--agent", self.socket, "--state", "finished", "--name", "*81*"]
+        words = ["list", "--json", "--node", "--agent", self.socket, "--state", "finished", "--name", "*810*"]
         said = self.bpfmon(*words, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/")
         self.assertIn('"job":"slurm/8101"', said)
-        self.assertEqual(self.jobs(own, "&state=finished&name=*81*")[0]["runs"], [json.loads(line) for line in said.splitlines()])
+        self.assertEqual(self.jobs(own, "&state=finished&name=*810*")[0]["runs"], [json.loads(line) for line in said.splitlines()])
         self.assertEqual(set(self.jobs(own, "&job=slurm/8101")[1]), {"slurm/8101"})
 
     def test_pages_exports_and_comparisons_are_of_the_history(self):

@@ -102,7 +102,9 @@ class AgentCase(Case):
     def job_cgroup(self, number, uid=NOBODY):
         """That of a step of a job of Slurm; to be removed by end_job()."""
         folder = hierarchy() / f"slurm/uid_{uid}/job_{number}/step_0"
-        folder.mkdir(parents=True)
+        while not folder.exists():
+            with contextlib.suppress(FileNotFoundError):  # another test has just removed a folder above
+                folder.mkdir(parents=True)
         self.addCleanup(self.end_job, folder)
         return folder
 
