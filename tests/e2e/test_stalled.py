@@ -45,7 +45,7 @@ class Runs(LiveCase):
         before = [s for s in run.samples if s["time"] <= stalled["since_time"]]
         last = next(s for s in run.samples if s["time"] >= stalled["time"])
         self.assertEqual(len(stalled["pids"]), last["processes"])
-        self.assertRegex(stalled["reason"], "flock waits for a lock .flock. on .* held by ")
+        self.assertRegex(stalled["reason"], "flock waits for a lock .flock. held by .* on ")
         self.assertRegex(stalled["cause"], r"^flock waited for a lock held by \d+")
         seconds = last["time"] - before[-1]["time"] + 0.001
         for key, a_second in (("cpu_seconds", 0.005), ("rchar_bytes", 16 << 10), ("wchar_bytes", 2 << 10)):

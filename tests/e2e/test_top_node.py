@@ -74,10 +74,10 @@ class TopOfNode(AgentCase):
         python = next(pid for pid in descendants_of(shell) if "python" in os.readlink(f"/proc/{pid}/exe"))
         t = self.top("--job", "815")
         t.expect("slurm/815", "─sleep 1000", "while sum", "3 live", "running, ")
-        # PID S CPU% +CPU% +TIME RSS
+        # PID S CPU% +CPU% +TIME and its unit, RSS
         cells = wait_for(lambda: self.row_has_used(cpu_seconds(python)), "the CPU time that the kernel has")
         self.assertEqual(int(cells[0]), python)
-        self.assertAlmostEqual(float(cells[5].removesuffix("M")), resident_mib(python), delta=1)
+        self.assertAlmostEqual(float(cells[6].removesuffix("M")), resident_mib(python), delta=1)
         self.assertIn(str(shell), t.screen())
         self.end_processes(shell)
         t.expect("after ", without=("running, ",))
@@ -87,7 +87,7 @@ class TopOfNode(AgentCase):
     def row_has_used(self, seconds):
         """The cells of the row of the process that has used some CPU time, once it is as much as that."""
         cells = self.row_of("-c while sum")
-        return cells if abs(float(cells[4].removesuffix("s")) - seconds) < 0.02 else None
+        return cells if abs(float(cells[4]) * {"ms": 1e-3, "s": 1}[cells[5]] - seconds) < 0.02 else None
 
     def start_run(self, folder, before):
         """A run through the agent, with its process in the cgroup of a job."""
@@ -216,7 +216,7 @@ class TopOfNode(AgentCase):
         screen = t.expect("slurm/8161", "slurm/8162", "slurm-step/8162.0")
         row = next(line for line in screen.splitlines() if line.endswith("slurm/8161"))
         # CORES SINCE MEMORY CPU PROCS USER JOB
-        self.assertRegex(row, re.compile(r"^ +\d+\.\d\d +\S+ +\S+ +0\.\d\ds +3 +nobody +slurm/8161$"))
+        self.assertRegex(row, re.compile(r"^ +\d+\.\d\d +[\d.]+ m?s +\S+ +[\d.]+ [mu]?s +3 +nobody +slurm/8161$"))
         self.end_processes(first)
         t.expect("slurm/8162", without=("slurm/8161", "slurm-step/8161.0"))
         self.end_agent(agent)

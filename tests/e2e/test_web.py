@@ -200,7 +200,7 @@ class Live(WebCase):
 
     def test_a_stalled_run_says_so_until_it_goes_on(self):
         self.goes_on(1)
-        stalled = {"since_time": 1763690000.25, "reason": "4712 flock waits for a lock, held by 4711 sh"}
+        stalled = {"since_time": 1763690000.25, "reason": "4712 flock waits for a lock held by 4711 sh"}
         events = self.web.follow(1, self.last_ns(1))
         self.grow(1)
         self.assertNotIn("stalled", json.loads(next(events)[2]))

@@ -505,7 +505,7 @@ class Others(Waiting):
             signal.pause()
 
         pid = self.child(work)
-        found, _ = self.until(pid, "mutex", says=f"waits for a mutex, held by its thread {pid} (signal)")
+        found, _ = self.until(pid, "mutex", says=f"waits for a mutex held by its thread {pid} (signal)")
         self.assertEqual(found["holder_tid"], pid)
 
     def test_a_mutex_that_another_process_holds(self):

@@ -71,13 +71,13 @@ class Locks(Naming):
         holder = self.holder(self.of_bytes(F_OFD_SETLK, fcntl.F_WRLCK, 50, 10))
         self.child(self.asker(self.of_bytes(F_OFD_SETLKW, fcntl.F_WRLCK, 0, 5)))
         found = self.waits(self.asker(self.of_bytes(F_OFD_SETLKW, fcntl.F_WRLCK, 50, 5)),
-                           f"a lock (open file description, bytes 50-54) on {self.file}, held by {holder} ", "lock")
+                           f"a lock (open file description, bytes 50-54) held by {holder} ", "lock")
         self.held_by(found, holder)
 
     def test_a_flock_is_not_held_by_what_has_a_posix_lock(self):
         self.holder(lambda fd: fcntl.lockf(fd, fcntl.LOCK_EX))
         holder = self.holder(lambda fd: fcntl.flock(fd, fcntl.LOCK_EX))
-        found = self.waits(self.asker(lambda fd: fcntl.flock(fd, fcntl.LOCK_EX)), f"a lock (flock) on {self.file}", "lock")
+        found = self.waits(self.asker(lambda fd: fcntl.flock(fd, fcntl.LOCK_EX)), f"a lock (flock) held by {holder} ", "lock")
         self.held_by(found, holder)
 
     def test_all_that_read_hold_up_what_writes(self):
@@ -90,11 +90,11 @@ class Locks(Naming):
     def test_a_posix_lock_that_an_open_file_has_and_the_other_way_round(self):
         holder = self.holder(self.of_bytes(F_OFD_SETLK, fcntl.F_WRLCK, 10, 0))
         found = self.waits(self.asker(self.of_bytes(fcntl.F_SETLKW, fcntl.F_RDLCK, 20, 0)),
-                           "a lock (POSIX, from byte 20) on", "lock")
+                           "a lock (POSIX, from byte 20) held by", "lock")
         self.held_by(found, holder)
         holder = self.holder(self.of_bytes(fcntl.F_SETLK, fcntl.F_WRLCK, 0, 10))
         found = self.waits(self.asker(self.of_bytes(F_OFD_SETLKW, fcntl.F_RDLCK, 0, 1)),
-                           "a lock (open file description, bytes 0-0) on", "lock")
+                           "a lock (open file description, bytes 0-0) held by", "lock")
         self.held_by(found, holder)
 
     def test_what_has_a_lock_to_read_and_wants_to_write_is_not_its_own_holder(self):
@@ -129,7 +129,7 @@ class Locks(Naming):
             fcntl.fcntl(fd, F_SETLEASE, fcntl.F_WRLCK)
 
         holder = self.holder(hold)
-        found = self.waits(lambda: os.open(self.file, os.O_RDONLY), f"waits for the end of a lease on {self.file}, held by {holder} ",
+        found = self.waits(lambda: os.open(self.file, os.O_RDONLY), f"waits for the end of a lease held by {holder} ",
                            "lock")
         self.assertEqual(found["lock"], "LEASE")
         self.held_by(found, holder)

@@ -61,7 +61,7 @@ class Served(ServedCase):
     def test_a_stalled_run_says_what_it_waits_for(self):
         lock = self.dir / "lock"
         self.begin("waits", f"exec 9>{lock}; flock 9; exec flock {lock} true", "--stalled-after", "0.5")
-        badge = r"stalled for \d.*: \d+ flock waits for a lock .* held by "
+        badge = r"stalled for \d.*: \d+ flock waits for a lock .flock. held by "
         seen = self.look(
             self.web.url,
             ("until", {"of": "#runs .stalled", "like": badge}),

@@ -33,13 +33,13 @@ static void a_sentence_names_what_is_waited_for_and_who_has_it(void **state)
 			  .peer = { { 4711, "cp", 'S' } } };
 
 	(void)state;
-	assert_string_equal(said(&w), "waits for a lock (flock) on /data/x.lock, held by 4711 cp");
+	assert_string_equal(said(&w), "waits for a lock (flock) held by 4711 cp, on /data/x.lock");
 	w.peers = 0;
 	assert_string_equal(said(&w),
-			    "waits for a lock (flock) on /data/x.lock, held by no process");
+			    "waits for a lock (flock) held by no process, on /data/x.lock");
 	w.unread = WAIT_NO_OTHERS;
-	assert_string_equal(said(&w), "waits for a lock (flock) on /data/x.lock, held by no "
-				      "process that this user may read");
+	assert_string_equal(said(&w), "waits for a lock (flock) held by no process that this "
+				      "user may read, on /data/x.lock");
 	w = (struct wait){ .kind = WAIT_DISK,
 			   .state = 'D',
 			   .channel = "folio_wait_bit_common",

@@ -287,33 +287,29 @@ static const struct stall_state *stall_now(const struct view *v)
 	return NULL;
 }
 
-/*
- * Splits a reason into what blocks, which is returned, and *@rest, who waits for it. The former
- * comes first on the screen, because the end of a long line is cut.
- */
-static const char *stall_split(char *reason, const char **rest)
+/* Draws a text in up to two lines. Returns the next line. */
+static int head_text(struct screen *s, int y, enum style style, const char *text)
 {
-	static const char idle[] = "idle: ";
-	const char *holder = waits_split(reason);
-	char *next = strstr(reason, "; ");
+	const char *end = text;
 
-	*rest = reason;
-	if (*holder)
-		return holder;
-	*rest = next ? next + 2 : "";
-	if (next)
-		*next = '\0';
-	return strncmp(reason, idle, strlen(idle)) ? reason : reason + strlen(idle);
+	for (const char *blank = strchr(text, ' '); blank; blank = strchr(blank + 1, ' '))
+		if (blank - text <= s->width)
+			end = blank;
+	if (strlen(text) <= (size_t)s->width || end == text) {
+		screen_text(s, 0, y, s->width, style, text);
+		return y + 1;
+	}
+	screen_text(s, 0, y, (int)(end - text), style, text);
+	screen_text(s, 2, y + 1, s->width - 2, style, end + 1);
+	return y + 2;
 }
 
-/* Draws since when nothing is done, and why: two lines, if the reason has two parts. */
+/* Draws since when nothing is done, and why. Returns the next line. */
 static int head_stall(struct view *v, struct screen *s, int y)
 {
 	const struct stall_state *stall = stall_now(v);
-	char reason[sizeof(stall->reason)], since[FORMAT_BYTES];
+	char reason[sizeof(stall->reason)], since[FORMAT_BYTES], text[sizeof(reason) + 64];
 	uint64_t now_ns = v->model->start_epoch_ns + (uint64_t)(v->at_ns > 0 ? v->at_ns : 0);
-	const char *first, *rest;
-	int x;
 
 	if (!stall)
 		return y;
@@ -321,37 +317,13 @@ static int head_stall(struct view *v, struct screen *s, int y)
 	if (!reason[0])
 		stall_reason_find(v, reason, sizeof(reason));
 	format_seconds(since, now_ns > stall->since_epoch_ns ? now_ns - stall->since_epoch_ns : 0);
-	first = stall_split(reason, &rest);
-	x = screen_printf(s, 0, y, s->width, STYLE_ALARM, "stalled for %s%s", since,
-			  *first ? ": " : "");
-	screen_text(s, x, y, s->width - x, STYLE_ALARM, first);
-	if (!*rest)
-		return y + 1;
-	screen_text(s, LABEL_COLUMNS, y + 1, s->width - LABEL_COLUMNS, STYLE_ALARM, rest);
-	return y + 2;
-}
-
-/* Draws what slowed down a run that has ended, in up to two lines. Returns the next line. */
-static int head_slowdown(const struct view *v, struct screen *s, int y)
-{
-	const char *text = v->model->slowdown, *end = text;
-
-	if (!*text)
-		return y;
-	for (const char *blank = strchr(text, ' '); blank; blank = strchr(blank + 1, ' '))
-		if (blank - text <= s->width)
-			end = blank;
-	if (strlen(text) <= (size_t)s->width || end == text) {
-		screen_text(s, 0, y, s->width, STYLE_WARN, text);
-		return y + 1;
-	}
-	screen_text(s, 0, y, (int)(end - text), STYLE_WARN, text);
-	screen_text(s, 2, y + 1, s->width - 2, STYLE_WARN, end + 1);
-	return y + 2;
+	snprintf(text, sizeof(text), "stalled for %s%s%s", since, *reason ? ": " : "", reason);
+	return head_text(s, y, STYLE_ALARM, text);
 }
 
 int draw_head(struct view *v, struct screen *s)
 {
+	const char *slowdown = v->model->slowdown; /* of a run that has ended */
 	int values = s->width < 60 ? s->width - LABEL_COLUMNS - 8 : VALUE_COLUMNS, y;
 
 	head_first(v, s);
@@ -365,7 +337,9 @@ int draw_head(struct view *v, struct screen *s)
 	y = head_stall(v, s, 4);
 	if (s->height < 16)
 		return y;
-	return (y > 4 ? y : head_note(v, s, head_slowdown(v, s, y))) + 1;
+	return (y > 4 ? y
+		      : head_note(v, s, *slowdown ? head_text(s, y, STYLE_WARN, slowdown) : y)) +
+	       1;
 }
 
 static int foot_key(struct screen *s, int x, const char *key, const char *what)

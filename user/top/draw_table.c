@@ -176,26 +176,6 @@ static void row_name_draw(struct view *v, struct screen *s, int x, int y,
 	}
 }
 
-/*
- * Removes the words that the column title already has, and puts the holder first, because the end
- * of a long text is cut: "17 cp, for a lock (flock) on /x".
- */
-static void waits_shorten(char waits[WAITING_BYTES])
-{
-	static const char begin[] = "waits for ", held[] = "held by ";
-	char text[WAITING_BYTES];
-	const char *holder, *what = text;
-
-	memcpy(text, waits, WAITING_BYTES);
-	holder = waits_split(text);
-	if (!strncmp(text, begin, strlen(begin)))
-		what += strlen(begin);
-	if (!strncmp(holder, held, strlen(held)))
-		snprintf(waits, WAITING_BYTES, "%s, for %s", holder + strlen(held), what);
-	else
-		memmove(waits, waits + (what - text), strlen(waits + (what - text)) + 1);
-}
-
 /* Writes the job of a process, or "". */
 static void job_of_process(const struct view *v, int32_t pid, char *out, size_t size)
 {
@@ -226,8 +206,8 @@ static void row_draw(struct view *v, struct screen *s, int y, const struct table
 	if (values.task && v->is_here && v->is_following &&
 	    waiting_text(&v->waiting, values.task->pid, values.task->start_epoch_ns, &values.state,
 			 waits, sizeof(waits))) {
-		waits_shorten(waits);
-		values.waits = waits;
+		/* the title of the column has these words already */
+		values.waits = waits + (strncmp(waits, "waits for ", 10) ? 0 : 10);
 	}
 	for (int i = 0; i < COLUMN_COMMAND; i++) {
 		const struct column *c = &columns[i];
@@ -489,7 +469,7 @@ static void page_facts(struct page_lines *p, struct view *v, const struct task *
 	if (v->is_here && v->is_following)
 		page_state(p, v, t);
 	if (idle != MODEL_NEVER && v->at_ns - idle >= 1000000000) {
-		duration_short(text, sizeof(text), (uint64_t)(v->at_ns - idle));
+		format_seconds(text, (uint64_t)(v->at_ns - idle));
 		page_field(p, "has not run for", text);
 	}
 }

@@ -257,22 +257,6 @@ void waiting_reason(struct waiting *w, const int32_t *pids, size_t nr, char *out
 	snprintf(out, size, "%s", w->reason);
 }
 
-const char *waits_split(char *text)
-{
-	static const char *const before[] = { ", held by ", ", served by " };
-	const char *next = strstr(text, "; "); /* what follows is about another process */
-
-	for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++) {
-		char *at = strstr(text, before[i]);
-
-		if (!at || (next && at > next))
-			continue;
-		*at = '\0';
-		return at + 2;
-	}
-	return "";
-}
-
 void waiting_done(struct waiting *w)
 {
 	waits_free(w->set);

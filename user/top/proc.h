@@ -61,10 +61,4 @@ bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char 
 void waiting_reason(struct waiting *w, const int32_t *pids, size_t nr, char *out, size_t size);
 void waiting_done(struct waiting *w);
 
-/*
- * Cuts the part about the holder off a text about a wait, and returns it: "held by 17 cp". Returns
- * "" if there is none.
- */
-const char *waits_split(char *text);
-
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "top/top_column.h"
 
-#include <inttypes.h>
+#include "text/format.h"
+
 #include <stdio.h>
 
 /* From which load on a value has which style. */
@@ -26,10 +27,10 @@ const struct column columns[NR_COLUMNS] = {
 	[COLUMN_USER] = { "USER", "Its user", 9, false, true, true, true, 5 },
 	[COLUMN_JOB] = { "JOB", "Its job, with an agent, if it is alive on this machine", 16, false, true, true, true, 4 },
 	[COLUMN_STATE] = { "S", "State: R runs, S sleeps, D waits for a device, T stopped, Z ended", 1, true, false, true, true, 7 },
-	[COLUMN_CPU] = { "CPU%", "CPU use since the previous sample; 100: one core", 6, true, false, false, false, 2 },
-	[COLUMN_SUM_CPU] = { "+CPU%", "The same, including all processes that it started", 6, true, false, false, false, 0 },
-	[COLUMN_TIME] = { "TIME", "CPU time", 7, false, false, false, false, 9 },
-	[COLUMN_SUM_TIME] = { "+TIME", "CPU time, including all processes that it started", 7, true, false, false, false, 3 },
+	[COLUMN_CPU] = { "CPU%", "CPU use since the previous sample; 100: one core", 5, true, false, false, false, 2 },
+	[COLUMN_SUM_CPU] = { "+CPU%", "The same, including all processes that it started", 5, true, false, false, false, 0 },
+	[COLUMN_TIME] = { "TIME", "CPU time", 11, false, false, false, false, 9 },
+	[COLUMN_SUM_TIME] = { "+TIME", "CPU time, including all processes that it started", 11, true, false, false, false, 5 },
 	[COLUMN_RSS] = { "RSS", "Resident memory", 6, true, false, false, false, 5 },
 	[COLUMN_SUM_RSS] = { "+RSS", "Resident memory, including its descendants", 6, true, false, false, false, 1 },
 	[COLUMN_SWAP] = { "SWAP", "Swapped-out memory", 6, false, false, false, false, 14 },
@@ -40,7 +41,7 @@ const struct column columns[NR_COLUMNS] = {
 	[COLUMN_SUM_WRITE] = { "+WRITE", "Written to storage, including what it started", 6, false, false, false, false, 10 },
 	[COLUMN_MAJFLT] = { "+MAJFLT", "Major page faults, including what it started", 7, false, false, false, false, 15 },
 	[COLUMN_QUEUE] = { "QUEUE%", "Time waiting for a CPU since the previous sample", 6, false, false, false, false, 11 },
-	[COLUMN_IDLE] = { "IDLE", "Time since it last ran", 6, false, false, false, false, 11 },
+	[COLUMN_IDLE] = { "IDLE", "Time since it last ran", 11, false, false, false, false, 11 },
 	[COLUMN_WAITS] = { "WAITS FOR", "What it waits for, if it is alive on this machine", 32, true, false, true, true, 8 },
 	[COLUMN_COMMAND] = { "COMMAND", "Program and arguments", 12, true, false, true, true, 0 },
 };
@@ -66,20 +67,6 @@ void bytes_short(char *out, size_t size, double bytes)
 		snprintf(out, size, "%.1f%c", bytes, units[unit]);
 	else
 		snprintf(out, size, "%.0f%c", bytes, units[unit]);
-}
-
-void duration_short(char *out, size_t size, uint64_t ns)
-{
-	uint64_t s = ns / 1000000000, hundredths = ns / 10000000;
-
-	if (s < 60)
-		snprintf(out, size, "%.2fs", (double)hundredths / 100);
-	else if (s < 3600)
-		snprintf(out, size, "%" PRIu64 "m%02us", s / 60, (unsigned)(s % 60));
-	else if (s < 360000)
-		snprintf(out, size, "%" PRIu64 "h%02um", s / 3600, (unsigned)(s / 60 % 60));
-	else
-		snprintf(out, size, "%" PRIu64 "d%02uh", s / 86400, (unsigned)(s / 3600 % 24));
 }
 
 /* Columns that show one measure, as an amount or a rate. */
@@ -147,7 +134,7 @@ static void column_measured_text(enum column_id id, const struct row_values *v, 
 	else if (measured[id].as == AS_BYTES)
 		bytes_short(out, size, value);
 	else if (measured[id].as == AS_TIME)
-		duration_short(out, size, (uint64_t)value);
+		format_seconds(out, (uint64_t)value);
 	else
 		snprintf(out, size, "%.0f", value);
 }
@@ -161,7 +148,7 @@ static void column_idle_text(const struct row_values *v, char *out, size_t size)
 	else if (v->at_ns - since < 1000000000)
 		snprintf(out, size, "0");
 	else
-		duration_short(out, size, (uint64_t)(v->at_ns - since) / 1000000000 * 1000000000);
+		format_seconds(out, (uint64_t)(v->at_ns - since));
 }
 
 void column_text(enum column_id id, const struct row_values *v, char *out, size_t size,

@@ -69,8 +69,7 @@ double column_number(enum column_id id, const struct row_values *v);
  */
 uint32_t columns_limit_width(uint32_t chosen, int width, int command);
 
-/* Format short values of up to 7 columns, such as "158M", "12.34s", "1h02m". */
+/* Formats @bytes in up to 5 columns, such as "158M". */
 void bytes_short(char *out, size_t size, double bytes);
-void duration_short(char *out, size_t size, uint64_t ns);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "run/job_id.h"
 #include "store/node_jobs.h"
+#include "text/format.h"
 #include "text/jobs_text.h"
 #include "top/top_column.h"
 
@@ -211,14 +212,15 @@ void list_done(struct list *l)
 /* The screen: runs of stores, then jobs of the node. */
 
 #define NUMBER_COLUMNS 8
-#define TIME_COLUMNS 9
+#define TIME_COLUMNS 11
 #define NAME_COLUMNS 20
 #define CORES_COLUMNS 6
 #define BYTES_COLUMNS 7
 #define COUNT_COLUMNS 6
 #define USER_COLUMNS 9
-#define STALL_COLUMNS 14 /* "stalled 12m34s" */
-#define WIDE 76          /* minimum width for all columns of jobs */
+#define STALL_COLUMNS 19 /* "stalled 12 min 34 s" */
+#define WIDE 100         /* minimum width for all columns of jobs */
+#define MEDIUM 70        /* minimum width for the user */
 
 /* Draws a right-aligned cell. Returns the column after it. */
 static int cell_draw(struct screen *s, int x, int y, int columns_, enum style style,
@@ -231,10 +233,9 @@ static int cell_draw(struct screen *s, int x, int y, int columns_, enum style st
 static int since_draw(struct screen *s, int x, int y, uint64_t start_epoch_ns,
 		      uint64_t now_epoch_ns)
 {
-	char text[32];
+	char text[FORMAT_BYTES];
 
-	duration_short(text, sizeof(text),
-		       now_epoch_ns > start_epoch_ns ? now_epoch_ns - start_epoch_ns : 0);
+	format_seconds(text, now_epoch_ns > start_epoch_ns ? now_epoch_ns - start_epoch_ns : 0);
 	return cell_draw(s, x, y, TIME_COLUMNS, STYLE_GOOD, text) + 1;
 }
 
@@ -269,8 +270,10 @@ static void jobs_title_draw(struct screen *s, int y)
 	x = cell_draw(s, x, y, TIME_COLUMNS, STYLE_TITLE, "SINCE");
 	x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_TITLE, "MEMORY") + 1;
 	if (s->width >= WIDE) {
-		x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_TITLE, "CPU");
+		x = cell_draw(s, x, y, TIME_COLUMNS, STYLE_TITLE, "CPU");
 		x = cell_draw(s, x, y, COUNT_COLUMNS, STYLE_TITLE, "PROCS") + 1;
+	}
+	if (s->width >= MEDIUM) {
 		screen_text(s, x, y, USER_COLUMNS, STYLE_TITLE, "USER");
 		x += USER_COLUMNS + 1;
 	}
@@ -289,7 +292,7 @@ static void job_cell(const struct node_job_row *j, enum metric_id id, char *out,
 	else if (id == M_rss)
 		bytes_short(out, size, (double)n);
 	else if (id == M_cpu)
-		duration_short(out, size, n);
+		format_seconds(out, n);
 	else
 		snprintf(out, size, "%" PRIu64, n);
 }
@@ -298,7 +301,7 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 {
 	const struct node_job_row *j = item->job;
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	char text[256], since[16];
+	char text[256], since[FORMAT_BYTES];
 	int x;
 
 	job_cell(j, M_cores, text, sizeof(text));
@@ -310,9 +313,11 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 	x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_PLAIN, text) + 1;
 	if (s->width >= WIDE) {
 		job_cell(j, M_cpu, text, sizeof(text));
-		x = cell_draw(s, x, y, BYTES_COLUMNS, STYLE_PLAIN, text);
+		x = cell_draw(s, x, y, TIME_COLUMNS, STYLE_PLAIN, text);
 		job_cell(j, M_processes, text, sizeof(text));
 		x = cell_draw(s, x, y, COUNT_COLUMNS, STYLE_PLAIN, text) + 1;
+	}
+	if (s->width >= MEDIUM) {
 		screen_text(s, x, y, USER_COLUMNS, STYLE_PLAIN, j->user ? j->user : "-");
 		x += USER_COLUMNS + 1;
 	}
@@ -321,10 +326,9 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 		    STYLE_BOLD, text);
 	if (!j->stall.is_stalled)
 		return;
-	duration_short(since, sizeof(since),
-		       now_epoch_ns > j->stall.since_epoch_ns
-			       ? now_epoch_ns - j->stall.since_epoch_ns
-			       : 0);
+	format_seconds(since, now_epoch_ns > j->stall.since_epoch_ns
+				      ? now_epoch_ns - j->stall.since_epoch_ns
+				      : 0);
 	snprintf(text, sizeof(text), "stalled %s", since);
 	screen_text_right(s, s->width - STALL_COLUMNS, y, STALL_COLUMNS, STYLE_ALARM, text);
 }

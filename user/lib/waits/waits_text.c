@@ -125,8 +125,11 @@ static void lock_describe(struct sentence *s, const struct wait *w)
 		sentence_append(s, ", from byte %" PRIu64, w->lock_first);
 	else if (*kind && w->lock_last != UINT64_MAX)
 		sentence_append(s, ", bytes %" PRIu64 "-%" PRIu64, w->lock_first, w->lock_last);
-	sentence_append(s, "%s%s%s", *kind ? ")" : "", *w->object ? " on " : "", w->object);
-	holder_describe(s, w, ", held by ");
+	if (*kind)
+		sentence_append(s, ")");
+	holder_describe(s, w, " held by "); /* before the path, which may be long */
+	if (*w->object)
+		sentence_append(s, ", on %s", w->object);
 }
 
 static void child_describe(struct sentence *s, const struct wait *w)
@@ -151,7 +154,7 @@ static void mutex_describe(struct sentence *s, const struct wait *w)
 			w->tid, w->holder_tid);
 		return;
 	}
-	sentence_append(s, "waits for a mutex, held by ");
+	sentence_append(s, "waits for a mutex held by ");
 	if (w->peers)
 		peers_describe(s, w);
 	else
