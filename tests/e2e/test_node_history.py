@@ -138,6 +138,27 @@ class Read(HistoryCase):
         self.assertEqual(json.loads(lines[0])["node_job"], shown["meta"]["node_job"])
 
 
+    def test_a_job_keeps_the_name_that_its_user_gave(self):
+        self.start_agent()
+        for number, name in ((7311, "align A7"), (7312, None)):
+            env = {k: v for k, v in os.environ.items() if k != "SLURM_JOB_NAME"} | ({"SLURM_JOB_NAME": name} if name else {})
+            folder = self.job_cgroup(number)
+            job = subprocess.Popen(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec cat', folder], stdin=subprocess.PIPE, env=env)
+            self.addCleanup(job.kill)
+            wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = ? AND wall_ns > 500000000", f"slurm/{number}"), "samples of the job")
+            # who may not read the environment of the job has the name from the agent
+            now = self.bpfmon("jobs", "--agent", self.socket, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/")
+            self.assertEqual("align A7" in now, name is not None, now)
+            job.communicate()
+            self.end_job(folder)
+            self.wait_for_end_of(f"slurm/{number}")
+        names = {row["job"]: row["name"] for row in self.rows("--store", self.store, "--name", "*")}
+        self.assertEqual([names[f"slurm/{number}"] for number in (7311, 7312)], ["align A7", "7312"])
+        self.assertEqual(names["slurm-step/7311.0"], "align A7")
+        shown = json.loads(self.bpfmon("show", "--json", "--store", self.store, "slurm/7311"))
+        self.assertEqual((shown["meta"]["name"], shown["meta"]["node_job"]["name"]), ("align A7", "7311"))
+
+
 class Killed(HistoryCase):
     def test_a_writer_that_is_killed_is_started_again_and_no_job_is_lost(self):
         agent = self.start_agent()

@@ -127,6 +127,38 @@ static void run_of_another_writer_is_gone_on_with(void **state)
 	assert_int_equal(ask(p->path, "SELECT rss_peak_bytes FROM run"), 4096);
 }
 
+/* Writes a sample of the run after its meta line has changed. */
+static void rename_and_write(struct open_run *run, uint64_t seconds, const char *meta)
+{
+	free(run->meta);
+	run->meta = strdup(meta);
+	run->is_renamed = true;
+	put_sample(run, seconds, 1024);
+	assert_int_equal(open_run_write(run, &w), 0);
+	commit();
+	assert_false(run->is_renamed);
+}
+
+static void name_that_is_found_later_is_set_unless_a_user_has_set_another(void **state)
+{
+	struct place *p = *state;
+	struct open_run *run = run_with_meta(UUID_1, META_OF("01", "\"name\":\"7311\","));
+
+	begin(p->path);
+	put_sample(run, 1, 1024);
+	assert_int_equal(open_run_write(run, &w), 0);
+	commit();
+	rename_and_write(run, 2, META_OF("01", "\"name\":\"align\","));
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run JOIN run_text ON id = run WHERE "
+				      "name = 'align' AND meta LIKE '%\"name\":\"align\"%'"),
+			 1);
+	assert_int_equal(database_runf(&w.d, "UPDATE run SET edited_time_ns = 5"), 0);
+	rename_and_write(run, 3, META_OF("01", "\"name\":\"other\","));
+	end();
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run WHERE name = 'align'"), 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample"), 3);
+}
+
 static void run_without_a_meta_line_anywhere_is_not_written(void **state)
 {
 	struct place *p = *state;
@@ -227,6 +259,7 @@ int main(void)
 		cmocka_unit_test(run_is_found_by_its_id_alone),
 		PLACE_TEST(several_runs_are_written_in_one_transaction),
 		PLACE_TEST(run_of_another_writer_is_gone_on_with),
+		PLACE_TEST(name_that_is_found_later_is_set_unless_a_user_has_set_another),
 		PLACE_TEST(run_without_a_meta_line_anywhere_is_not_written),
 		PLACE_TEST(after_an_undone_transaction_nothing_is_missing),
 		PLACE_TEST(run_that_has_vanished_is_unfinished),

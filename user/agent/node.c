@@ -246,6 +246,7 @@ static void node_job_end(const struct node *n, struct node_job *j)
 		feeds_remove(&j->view.feeds, f);
 	}
 	tally_view_done(&j->view);
+	free(j->title);
 	free(j->cgroup);
 }
 

@@ -7,6 +7,7 @@
 #include "base/message.h"
 #include "base/line_stream.h"
 #include "base/log.h"
+#include "store/edit.h"
 #include "store/remove.h"
 
 #include <errno.h>
@@ -71,11 +72,13 @@ static void history_keep_meta(struct recording *r, const char *text, size_t n)
 	struct open_run *run = line_check_meta(&r->line) ? NULL : run_of_line(r);
 	const json_t *interval = json_object_get(r->line.tree, "interval_seconds");
 
-	if (!run || run->meta)
+	if (!run || (run->meta && !strncmp(run->meta, text, n) && !run->meta[n]))
 		return;
+	run->is_renamed = run->meta && run->kept.id;
+	free(run->meta);
 	run->meta = memory_strndup(text, n);
 	run->interval_ns = (uint64_t)(json_number_value(interval) * NSEC_PER_SEC);
-	run->is_searched = false;
+	run->is_searched = run->kept.id != 0;
 }
 
 static void history_keep_sample(struct recording *r)
@@ -416,7 +419,9 @@ int open_run_write(struct open_run *run, struct store_writer *w)
 		err = store_writer_put(w, run->meta, strlen(run->meta));
 	if (err || !run->kept.id)
 		return err;
-	if (run->has_waiting)
+	if (run->is_renamed && run->meta)
+		err = store_copy_new_words(&w->d, run->kept.id, run->meta);
+	if (!err && run->has_waiting)
 		err = store_writer_put_sample(w, &run->waiting);
 	if (!err && run->summary)
 		err = store_writer_put(w, run->summary, strlen(run->summary));
@@ -432,7 +437,10 @@ void open_run_settle(struct open_run *run, bool is_committed)
 	if (!is_committed) {
 		run->kept = (struct store_run){ 0 };
 		run->is_searched = false;
-	} else if (run->kept.id && run->has_waiting) {
+		return;
+	}
+	run->is_renamed = false;
+	if (run->kept.id && run->has_waiting) {
 		run->kept_ns = run->waiting.elapsed_ns;
 		run->has_waiting = false;
 		run->waiting = (struct sample){ 0 };

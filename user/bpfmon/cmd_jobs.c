@@ -93,13 +93,16 @@ static void line_print(enum line_kind kind, const char *line, size_t length)
 	fwrite(has_schema ? line : line + 1, 1, has_schema ? length : length - 1, stdout);
 }
 
+/* The agent does not know containers in the home of the caller, nor jobs that have just begun. */
 static void jobs_find_titles(struct node_job_rows *rows)
 {
 	struct job_titles t;
 
 	job_titles_open(&t, "");
 	for (size_t i = 0; i < rows->nr; i++)
-		rows->all[i].title = job_title_find(&t, rows->all[i].id, rows->all[i].cgroup);
+		if (!rows->all[i].title)
+			rows->all[i].title =
+				job_title_find(&t, rows->all[i].id, rows->all[i].cgroup);
 	job_titles_done(&t);
 }
 

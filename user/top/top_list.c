@@ -192,11 +192,13 @@ int list_arrange(struct list *l)
 void list_item_label(const struct list_item *item, char *out, size_t size)
 {
 	const struct node_job_row *job = item->job;
+	char id[JOB_ID_BYTES];
 
 	if (!job)
 		snprintf(out, size, "%s", item->run->name ? item->run->name : "");
 	else if (strcmp(job->id, "run") != 0)
-		job_id_format(out, size, job->id);
+		snprintf(out, size, "%s%s%s", job_id_format(id, sizeof(id), job->id),
+			 job->title ? " " : "", job->title ? job->title : "");
 	else
 		snprintf(out, size, "run%s%s", *job->name ? " " : "", job->name);
 }

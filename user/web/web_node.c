@@ -151,7 +151,7 @@ static void job_write(const struct node_job_row *r, struct jsonw *j)
 	jsonw_object(j, NULL);
 	jsonw_string(j, "run", r->run);
 	jsonw_string(j, "job", r->id);
-	jsonw_string(j, "name", r->name);
+	jsonw_string(j, "name", r->title ? r->title : r->name);
 	jsonw_string(j, "user", r->user);
 	jsonw_string(j, "state", "running");
 	jsonw_decimal(j, "start_time", r->start_epoch_ns / 1000, 6);

@@ -145,3 +145,13 @@ int store_copy_words(struct database *d, int64_t id, const char *from)
 	json_decref(meta);
 	return err == -EBADMSG ? 0 : err;
 }
+
+int store_copy_new_words(struct database *d, int64_t id, const char *from)
+{
+	bool is_unedited;
+	int64_t at_ns;
+	int err = database_number(d, &at_ns, &is_unedited,
+				  "SELECT edited_time_ns FROM run WHERE id = %lld", (long long)id);
+
+	return err || !is_unedited ? err : store_copy_words(d, id, from);
+}

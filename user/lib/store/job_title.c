@@ -217,6 +217,14 @@ static char *title_of_slurm(const struct job_titles *t, const char *cgroup)
 	return title;
 }
 
+bool job_can_have_title(const char *id)
+{
+	const char *last = strrchr(id, '/');
+
+	return last && (!strncmp(id, "slurm", strlen("slurm")) ||
+			!strncmp(id, "pod", strlen("pod")) || strlen(last + 1) == JOB_HASH_DIGITS);
+}
+
 char *job_title_find(const struct job_titles *t, const char *id, const char *cgroup)
 {
 	const char *last = strrchr(id, '/');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The names that people gave to jobs of this node: of a container by podman, docker or Kubernetes,
- * of a pod, of a Slurm job while it runs. An agent knows only cgroups. A name is known to callers
- * that may read the files of the engine, or the environment of a process of the job.
+ * of a pod, of a Slurm job while it runs. A name is known to callers that may read the files of
+ * the engine, or the environment of a process of the job.
  */
 #ifndef STORE_JOB_TITLE_H
 #define STORE_JOB_TITLE_H
@@ -19,6 +19,8 @@ struct job_titles {
 /* Reads the files of the engines. @root is not owned. */
 void job_titles_open(struct job_titles *t, const char *root);
 void job_titles_done(struct job_titles *t);
+/* Returns false for jobs that no engine names, such as services; reads nothing. */
+bool job_can_have_title(const char *id);
 /*
  * Returns the name of the job @id with the cgroup @cgroup (may be NULL), without control
  * characters, or NULL if it is unknown. The caller frees it.

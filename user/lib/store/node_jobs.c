@@ -71,6 +71,8 @@ static int meta_take(struct node_job_rows *rows, const struct line *l)
 	row->run = member_copy(o, "run", &err);
 	row->id = member_copy(job, "id", &err);
 	row->name = member_copy(job, "name", &err);
+	if (row->name && !json_equal(json_object_get(o, "name"), json_object_get(job, "name")))
+		row->title = member_copy(o, "name", &err);
 	row->user = member_copy(job, "user", &err);
 	row->cgroup = member_copy(job, "cgroup", &err);
 	row->live_socket = member_copy(o, "live_socket", &err);

@@ -17,7 +17,7 @@
 struct node_job_row {
 	char *run, *id, *name;             /* owned */
 	char *user, *cgroup, *live_socket; /* owned; may be NULL */
-	char *title;                       /* owned; from job_title_find(), set by the caller */
+	char *title;                       /* owned; name that people gave to it; NULL: unknown */
 	uint64_t start_epoch_ns;
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
