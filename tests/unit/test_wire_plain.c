@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "wire_fixture.h"
 
@@ -249,6 +250,26 @@ static void samples_of_another_bpfmon_are_left_to_the_parser(void **state)
 	assert_false(is_line_read_plainly(PROCESS_SAMPLE "\"cpu_seconds\":\"1\"}"));
 }
 
+/* line_may_be() would take it for one, and the tree for the other. */
+static void line_of_two_kinds_is_refused(void **state)
+{
+	static const char *const lines[] = {
+		"{\"kind\":\"sample\",\"elapsed_seconds\":1,\"kind\":\"meta\",\"schema\":\"bpfmon/"
+		"1\"}",
+		"{\"kind\":\"process\",\"pid\":3,\"kind\":\"summary\"}",
+		"{\"kind\":\"event\",\"kind\":\"other\"}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		struct line l = { 0 };
+
+		assert_int_equal(line_read(&l, lines[i], strlen(lines[i])), -EBADMSG);
+		assert_false(is_read_alike(lines[i], strlen(lines[i])));
+		line_done(&l);
+	}
+}
+
 static void reader_goes_from_lines_with_a_tree_to_those_without_and_back(void **state)
 {
 	static const char sample[] = "{\"kind\":\"sample\",\"elapsed_seconds\":1,\"a\":1}\n";
@@ -281,6 +302,7 @@ int main(void)
 		cmocka_unit_test(damaged_line_is_read_as_the_parser_reads_it),
 		cmocka_unit_test(samples_need_no_tree),
 		cmocka_unit_test(samples_of_another_bpfmon_are_left_to_the_parser),
+		cmocka_unit_test(line_of_two_kinds_is_refused),
 		cmocka_unit_test(reader_goes_from_lines_with_a_tree_to_those_without_and_back),
 	};
 

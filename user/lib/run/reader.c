@@ -381,7 +381,8 @@ static int line_read_as(struct line *l, struct reading *r, bool wants_tree)
 	if (k && r->is_plain && !wants_tree && !r->is_bad)
 		goto done;
 	found = kind_of_tree(reading_tree(r));
-	if (!found || r->is_bad)
+	/* of two kinds, line_may_be() would see the first and the tree has the last */
+	if (!found || r->is_bad || (k && found != k))
 		return -EBADMSG;
 	if (found != k) {
 		at = members_find(r);
