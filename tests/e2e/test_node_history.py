@@ -14,10 +14,11 @@ import threading
 
 from lib.bpfmon import BPFMON
 from lib.live import wait_for
-from lib.node import NOBODY, AgentCase
+from lib.node import NOBODY, V1, AgentCase
 
 SAMPLED = True
 MIB = 1 << 20
+LIMIT = "memory.limit_in_bytes" if V1.exists() else "memory.max"
 MOST_READERS = 4  # of a user at once
 GAMES, NEWS = 5, 9  # users of every Debian; other tests have jobs of nobody at the same time
 
@@ -138,11 +139,12 @@ class Read(HistoryCase):
         self.assertEqual(json.loads(lines[0])["node_job"], shown["meta"]["node_job"])
 
 
-    def test_a_job_keeps_the_name_that_its_user_gave(self):
+    def test_a_job_keeps_its_limit_and_the_name_that_its_user_gave(self):
         self.start_agent()
         for number, name in ((7311, "align A7"), (7312, None)):
             env = {k: v for k, v in os.environ.items() if k != "SLURM_JOB_NAME"} | ({"SLURM_JOB_NAME": name} if name else {})
             folder = self.job_cgroup(number)
+            (folder.parent / LIMIT).write_text(str(512 * MIB))
             job = subprocess.Popen(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec cat', folder], stdin=subprocess.PIPE, env=env)
             self.addCleanup(job.kill)
             wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = ? AND wall_ns > 500000000", f"slurm/{number}"), "samples of the job")
@@ -157,6 +159,7 @@ class Read(HistoryCase):
         self.assertEqual(names["slurm-step/7311.0"], "align A7")
         shown = json.loads(self.bpfmon("show", "--json", "--store", self.store, "slurm/7311"))
         self.assertEqual((shown["meta"]["name"], shown["meta"]["node_job"]["name"]), ("align A7", "7311"))
+        self.assertEqual(shown["meta"]["limits"], {"memory_max_bytes": 512 * MIB})
 
 
 class Killed(HistoryCase):

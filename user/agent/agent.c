@@ -43,7 +43,7 @@ static void node_sample(struct agent *a, uint64_t now_ns)
 
 	a->counts.late_ticks += passed - 1;
 	a->due_ns += passed * a->config.interval_ns;
-	agent_name_jobs(a);
+	agent_describe_jobs(a);
 	node_publish(&a->node);
 	notices_log_gaps(a);
 	agent_report(a, NULL);

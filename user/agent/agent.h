@@ -119,8 +119,8 @@ size_t agent_count_jobs(const struct agent *a, uid_t uid);
  * @with_samples.
  */
 void agent_greet(struct agent *a, struct listener *l, bool with_samples);
-/* Searches the names of jobs that have none, and sends those found to the history. */
-void agent_name_jobs(struct agent *a);
+/* Reads names and limits of jobs that have just begun, and sends changes to the history. */
+void agent_describe_jobs(struct agent *a);
 /*
  * Writes the line about the agent itself to @l, or if that is NULL to all listeners that see all
  * jobs.

@@ -3,6 +3,8 @@
 
 #include "base/cgroup.h"
 #include "base/memory.h"
+#include "run/meta_cgroup.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -240,4 +242,17 @@ void cgroups_done(struct cgroups *c)
 		close(c->point_fd);
 	memset(c, 0, sizeof(*c));
 	c->point_fd = -1;
+}
+
+bool cgroups_read_limits(const struct cgroups *c, const struct cgroup *cg, struct job_label *label)
+{
+	static struct limits l; /* too large for the stack */
+	const struct job_label before = *label;
+
+	l.have = 0;
+	limits_of_folder(cg, strlen(c->point), &l);
+	label->memory_max_bytes = limit_has(&l, LIMIT_MEMORY_MAX) ? l.value[LIMIT_MEMORY_MAX] : 0;
+	label->cpu_max_milli = limit_has(&l, LIMIT_CPU_MAX) ? l.value[LIMIT_CPU_MAX] : 0;
+	return label->memory_max_bytes != before.memory_max_bytes ||
+	       label->cpu_max_milli != before.cpu_max_milli;
 }

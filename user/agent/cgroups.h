@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct job_label;
 struct node_job;
 
 struct known_cgroup {
@@ -54,5 +55,10 @@ void cgroups_forget(struct cgroups *c, struct known_cgroup *one);
 bool cgroups_has(const struct cgroups *c, const char *path, unsigned depth);
 /* Returns whether the cgroup @id exists; true also if that cannot be determined. */
 bool cgroups_has_id(const struct cgroups *c, uint64_t id);
+/*
+ * Reads the limits of the cgroup @cg, which is in the hierarchy, and of those above into @label.
+ * Returns whether they have changed.
+ */
+bool cgroups_read_limits(const struct cgroups *c, const struct cgroup *cg, struct job_label *label);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Meta lines of jobs: of all for a new listener, of one whose name is found for the history. */
+/* Meta lines of jobs: of all for a new listener, of those known better by now for the history. */
 #include "agent/agent.h"
 #include "store/job_title.h"
 
@@ -47,45 +47,53 @@ void agent_greet(struct agent *a, struct listener *l, bool with_samples)
 }
 
 /*
- * Samples of a job at which its name is searched: a Slurm job has it when a process of its user has
- * started, which may be after the first.
+ * Samples of a job at which its name and limits are read: they may be set after its first process
+ * has started. A Slurm job has a name when a process of its user has started.
  */
-#define MOST_SEARCHES 4
-#define MOST_AT_ONCE 64 /* searches at a sample, as when the agent starts on a full node */
+#define MOST_LOOKS 4
+#define MOST_AT_ONCE 64 /* jobs at a sample, as when the agent starts on a full node */
 
-struct naming {
+struct describing {
 	struct agent *agent;
 	struct job_titles titles;
 	bool is_open;
-	unsigned searches;
+	unsigned looks;
 };
 
-static void job_name(void *context, struct node_job *j)
+static bool job_find_title(struct describing *d, struct node_job *j)
 {
-	struct naming *n = context;
-	struct archive *history = &n->agent->archive;
-
-	if (j->title || j->title_searches >= MOST_SEARCHES || n->searches >= MOST_AT_ONCE ||
-	    !job_can_have_title(j->rule.id))
-		return;
-	if (!n->is_open)
-		job_titles_open(&n->titles, "");
-	n->is_open = true;
-	n->searches++;
-	j->title_searches++;
-	j->title = job_title_find(&n->titles, j->rule.id, j->cgroup);
-	if (!j->title)
-		return;
-	j->subject.run.name = j->title;
-	if (history->stream.fd >= 0 && !history->listener.feed.is_broken)
-		stream_put_meta(&n->agent->stream, &j->subject, &history->listener);
+	if (j->title || !job_can_have_title(j->rule.id))
+		return false;
+	if (!d->is_open)
+		job_titles_open(&d->titles, "");
+	d->is_open = true;
+	j->title = job_title_find(&d->titles, j->rule.id, j->cgroup);
+	if (j->title)
+		j->subject.run.name = j->title;
+	return j->title;
 }
 
-void agent_name_jobs(struct agent *a)
+static void job_look_again(void *context, struct node_job *j)
 {
-	struct naming n = { .agent = a };
+	struct describing *d = context;
+	struct archive *history = &d->agent->archive;
+	bool is_changed;
 
-	node_each(&a->node, job_name, &n);
-	if (n.is_open)
-		job_titles_done(&n.titles);
+	if (!j->cgroup || j->looks >= MOST_LOOKS || d->looks >= MOST_AT_ONCE)
+		return;
+	d->looks++;
+	j->looks++;
+	is_changed = node_job_read_limits(&d->agent->node, j);
+	is_changed |= job_find_title(d, j);
+	if (is_changed && history->stream.fd >= 0 && !history->listener.feed.is_broken)
+		stream_put_meta(&d->agent->stream, &j->subject, &history->listener);
+}
+
+void agent_describe_jobs(struct agent *a)
+{
+	struct describing d = { .agent = a };
+
+	node_each(&a->node, job_look_again, &d);
+	if (d.is_open)
+		job_titles_done(&d.titles);
 }

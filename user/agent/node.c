@@ -187,6 +187,14 @@ static void node_job_sample(const struct node *n, struct node_job *j, uint64_t n
 	tally_view_note_stall(&j->view, j->view.smp.elapsed_ns);
 }
 
+bool node_job_read_limits(const struct node *n, struct node_job *j)
+{
+	struct cgroup cg;
+
+	return node_job_find_folder(n, j, &cg) &&
+	       cgroups_read_limits(&n->cgroups, &cg, &j->subject.label);
+}
+
 /*
  * Adds the cgroup @path, of at least @depth components, to the job. The memory of a job with
  * several cgroups is in none of them.
@@ -198,6 +206,7 @@ static void node_job_extend(struct node_job *j, const char *path, unsigned depth
 	if (own && j->cgroup && strcmp(own, j->cgroup) != 0) {
 		j->is_one_cgroup = false;
 		j->view.tally.summary.seen.has_cgroup = false;
+		j->subject.label.memory_max_bytes = j->subject.label.cpu_max_milli = 0;
 	}
 	free(own);
 }
@@ -215,6 +224,7 @@ static void node_job_begin(struct node *n, struct node_job *j, struct rules_job 
 	j->cgroup = path ? cgroup_of_job(path, rule.depth) : NULL;
 	j->is_one_cgroup = j->cgroup && hierarchy_has_memory(n);
 	node_job_describe(n, j);
+	node_job_read_limits(n, j);
 	tally_view_init(&j->view);
 	tally_view_open(&j->view, &j->subject.run, n->books);
 	tally_view_choose_metrics(&j->view);

@@ -16,9 +16,9 @@ struct node_job {
 	struct node_job *next;  /* in the list, not owned */
 	struct node_job *above; /* enclosing job; NULL for the node */
 	struct rules_job rule;
-	char *cgroup; /* path; owned */
-	char *title;  /* owned; name that people gave to the job; NULL: not found */
-	unsigned title_searches;
+	char *cgroup;       /* path; owned */
+	char *title;        /* owned; name that people gave to the job; NULL: not found */
+	unsigned looks;     /* at samples, for its title and limits */
 	bool is_one_cgroup; /* its memory is that of @cgroup */
 	bool has_looked;    /* that memory was read when the job had used looked_cpu_ns */
 	uint64_t looked_cpu_ns;
@@ -53,6 +53,11 @@ struct node {
 int node_open(struct node *n, struct books *books, const struct cgroup_target *root,
 	      const struct rules *rules, struct stream *stream, uint64_t interval_ns);
 void node_done(struct node *n);
+/*
+ * Reads the limits of the job's cgroup into its label. A manager may set them after the first
+ * process is in the cgroup. Returns whether they have changed.
+ */
+bool node_job_read_limits(const struct node *n, struct node_job *j);
 /* Called when all existing tasks have been adopted. */
 void node_start(struct node *n);
 /* Applies @rules to cgroups found from now on; those that have a job keep it. */

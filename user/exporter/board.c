@@ -154,6 +154,7 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 
 	if (r && r->start_epoch_ns == begin->start_epoch_ns) {
 		r->is_stalled = false; /* if it is still stalled, the next line says so */
+		r->memory_max_bytes = begin->memory_max_bytes;
 		run_note_line(r, now_ns);
 		return 0;
 	}
@@ -172,6 +173,7 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 		return -ENOMEM;
 	r->labels = begin->labels;
 	r->start_epoch_ns = begin->start_epoch_ns;
+	r->memory_max_bytes = begin->memory_max_bytes;
 	r->is_new = is_new;
 	if (begin->interval_ns && begin->interval_ns < UINT64_MAX / BOARD_SILENT_INTERVALS)
 		b->interval_ns = begin->interval_ns;
@@ -254,6 +256,8 @@ int board_end_run(struct board *b, const char *run, const struct sample *total,
 	if (!run_is_of_node(&r->labels) && !run_is_rest(r)) {
 		ended.value[ENDED_START] = r->start_epoch_ns;
 		ended.has[ENDED_START] = true;
+		ended.value[ENDED_LIMIT] = r->memory_max_bytes;
+		ended.has[ENDED_LIMIT] = r->memory_max_bytes;
 		labels_put(&labels, &r->labels);
 		err = ended_add(&b->ended, &labels, &ended, now_ns);
 	}
@@ -300,6 +304,8 @@ static void run_add_gauges(const struct shown_run *r)
 	if (s->is_own && r->state == RUN_LIVE &&
 	    (!s->start_epoch_ns || r->start_epoch_ns < s->start_epoch_ns))
 		s->start_epoch_ns = r->start_epoch_ns;
+	if (s->is_own && r->state == RUN_LIVE)
+		s->memory_max_bytes += r->memory_max_bytes;
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_get((enum metric_id)i)->kind == KIND_GAUGE &&
 		    metric_has(&r->have, (enum metric_id)i))

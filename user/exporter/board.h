@@ -44,6 +44,7 @@ struct shown_run {
 	bool is_stalled;
 	bool is_new; /* began after the first stream was opened */
 	uint64_t start_epoch_ns, silence_ns;
+	uint64_t memory_max_bytes;       /* 0: no limit, or unknown */
 	uint64_t last_line_ns, state_ns; /* last line, last change of state */
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
@@ -91,6 +92,7 @@ struct run_begin {
 	const char *run;
 	struct job_labels labels;
 	uint64_t start_epoch_ns, interval_ns;
+	uint64_t memory_max_bytes; /* 0: no limit, or unknown */
 };
 
 /*

@@ -8,6 +8,7 @@
 
 const struct ended_metric ended_metrics[NR_ENDED_METRICS] = {
 	{ "start_time_seconds", "", UNIT_NS, "When the job started, since the epoch" },
+	{ "memory_limit_bytes", "", UNIT_BYTES, "Memory limit of the job, if it had one" },
 #define ENDED_METRIC(name, key, unit, help) { #name, #key, UNIT_##unit, help },
 #include "exporter/ended_metrics.def"
 };

@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 enum {
-	ENDED_START, /* when the job started, since the epoch */
+	ENDED_START, /* these two are of the meta line: start, since the epoch */
+	ENDED_LIMIT, /* of memory */
 #define ENDED_METRIC(name, key, unit, help) ENDED_##name,
 #include "exporter/ended_metrics.def"
 	NR_ENDED_METRICS

@@ -117,6 +117,8 @@ static int intake_begin(struct intake *in, const char *run, uint64_t now_ns)
 		return err ? err : -EBADMSG;
 	labels_read(&begin.labels, job);
 	begin.interval_ns = member_read_number(in->line.tree, "interval_seconds", 9);
+	begin.memory_max_bytes =
+		member_read_number(json_object_get(in->line.tree, "limits"), "memory_max_bytes", 0);
 	return board_begin_run(in->board, &begin, now_ns);
 }
 
@@ -164,7 +166,7 @@ static void agent_read(struct agent_state *a, const json_t *line)
 static void ended_read(struct ended_values *e, const json_t *summary)
 {
 	*e = (struct ended_values){ 0 };
-	for (int i = ENDED_START + 1; i < NR_ENDED_METRICS; i++) {
+	for (int i = ENDED_LIMIT + 1; i < NR_ENDED_METRICS; i++) {
 		const json_t *v = json_object_get(summary, ended_metrics[i].key);
 
 		e->value[i] = json_is_true(v);

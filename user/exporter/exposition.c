@@ -73,10 +73,12 @@ static const struct {
 	JOB_STATE(live, "running", UNIT_COUNT, "1 while the job runs, 0 when it has ended"),
 	JOB_STATE(start_epoch_ns, "start_time_seconds", UNIT_NS,
 		  "When the job started, since the epoch"),
+	JOB_STATE(memory_max_bytes, "memory_limit_bytes", UNIT_BYTES,
+		  "Smallest memory limit of the job's cgroup and those above, if there is one"),
 	JOB_STATE(stalled, "stalled", UNIT_COUNT, "Whether the job is stalled; see stalled_after"),
 };
 
-enum { STATE_RUNNING, STATE_START };
+enum { STATE_RUNNING, STATE_START, STATE_LIMIT };
 #define NR_JOB_STATES (sizeof(job_states) / sizeof(*job_states))
 
 static void exposition_put_state(struct buffer *t, size_t state, const struct series *first,
@@ -87,7 +89,8 @@ static void exposition_put_state(struct buffer *t, size_t state, const struct se
 	for (const struct series *s = first; s; s = s->next) {
 		if (!s->live && (state != STATE_RUNNING || s->runs || !s->is_own))
 			continue;
-		if (state == STATE_START && !s->start_epoch_ns)
+		if ((state == STATE_START && !s->start_epoch_ns) ||
+		    (state == STATE_LIMIT && !s->memory_max_bytes))
 			continue;
 		if (is_first)
 			openmetrics_put_family(t, &job_states[state].family, as);

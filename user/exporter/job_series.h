@@ -27,10 +27,11 @@ struct series {
 	bool is_new; /* its job began after the first stream was opened, and it was not scraped
 		      * yet: counters are shown as 0 once, so that their increase is whole */
 	size_t runs; /* not ended */
-	uint64_t live, stalled;  /* of these, at board_prepare() */
-	uint64_t start_epoch_ns; /* first start of the live ones; 0 if none */
-	uint64_t ended_ns;       /* set if no run is left */
-	unsigned scrapes;        /* since then */
+	uint64_t live, stalled;    /* of these, at board_prepare() */
+	uint64_t start_epoch_ns;   /* first start of the live ones; 0 if none */
+	uint64_t memory_max_bytes; /* of the live ones; 0 if they have no limit */
+	uint64_t ended_ns;         /* set if no run is left */
+	unsigned scrapes;          /* since then */
 };
 
 /* Unordered, with an index of their labels. */

@@ -183,6 +183,16 @@ static int place_find_twin(const char *self, const struct cgroup_target *t, cons
 	return err;
 }
 
+void limits_of_folder(const struct cgroup *cg, size_t mount_bytes, struct limits *l)
+{
+	struct place p = { .mount = mount_bytes, .is_v2 = cg->is_v2 };
+
+	memcpy(p.folder, cg->path, sizeof(p.folder));
+	limits_lower_upwards(l, p, "memory");
+	if (cg->is_v2)
+		limits_lower_upwards(l, p, "cpu");
+}
+
 void limits_of_cgroup(const char *self, const struct cgroup_target *t, struct limits *l)
 {
 	struct place p = { .is_v2 = t->cg.is_v2 };

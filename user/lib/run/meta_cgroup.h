@@ -15,6 +15,11 @@ void limits_of_process(const char *self, const char *proc, const struct cgroup *
 		       struct limits *l);
 /* Reads the limits of the cgroup @t and its ancestors, which apply to every process in it. */
 void limits_of_cgroup(const char *self, const struct cgroup_target *t, struct limits *l);
+/*
+ * The same, without a search in the mounts: of memory, and in version 2 of CPU. @cg is in the
+ * hierarchy of the memory controller; the first @mount_bytes of its path are the mount point.
+ */
+void limits_of_folder(const struct cgroup *cg, size_t mount_bytes, struct limits *l);
 
 /*
  * Identifies the container of the process of @proc ("/proc/77") by the names of its cgroups. Leaves

@@ -19,8 +19,10 @@ struct job_label {
 	const char *cgroup; /* path of its own cgroup; NULL: none */
 	int64_t uid;        /* user that owns the job; -1: none */
 	const char *user;   /* name of that user */
-	bool is_adopted;    /* older than its agent: previous usage is excluded */
-	bool is_nested;     /* another job of the node includes its use */
+	/* smallest limits of its cgroup and those above; 0: none, or unknown */
+	uint64_t memory_max_bytes, cpu_max_milli;
+	bool is_adopted; /* older than its agent: previous usage is excluded */
+	bool is_nested;  /* another job of the node includes its use */
 };
 
 struct run {

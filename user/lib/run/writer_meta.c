@@ -172,6 +172,12 @@ static void attachment_write(struct jsonw *j, const struct run *run)
 
 static void of_node_write(struct jsonw *j, const struct job_label *l)
 {
+	struct limits limits = { 0 };
+
+	if (l->memory_max_bytes)
+		limit_lower(&limits, LIMIT_MEMORY_MAX, l->memory_max_bytes);
+	if (l->cpu_max_milli)
+		limit_lower(&limits, LIMIT_CPU_MAX, l->cpu_max_milli);
 	jsonw_object(j, "node_job");
 	jsonw_string(j, "id", l->id);
 	jsonw_string(j, "kind", l->kind);
@@ -187,6 +193,7 @@ static void of_node_write(struct jsonw *j, const struct job_label *l)
 	if (l->is_nested)
 		jsonw_bool(j, "nested", true);
 	jsonw_object_end(j);
+	limits_write(j, &limits);
 }
 
 void write_meta(struct jsonw *j, const struct run *run)
