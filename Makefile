@@ -141,9 +141,10 @@ format: ## Format the sources
 	clang-format -i bpf/*.[ch] tools/c/*.h tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/*/*/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
-docs: all ## Regenerate docs/METRICS.md, pictures, manual pages; build/KERNELS.md, the table of kernels
+docs: all ## Regenerate docs/METRICS.md, pictures, manual pages, dashboards; build/KERNELS.md, the table of kernels
 	tools/gen-docs.sh
 	tools/gen-pictures.py
+	tools/gen-dashboards.py
 	tools/gen-kernels.sh >$(BUILD)/KERNELS.md
 
 coverage: ## Run the unit tests with coverage; report in build/coverage.txt: 3 minutes
@@ -186,6 +187,9 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -d $(PACKAGE)/bpfmon
 	install -m 644 tools/python/pyproject.toml LICENSE $(PACKAGE)/
 	install -m 644 tools/python/bpfmon/*.py tools/python/bpfmon/py.typed $(PACKAGE)/bpfmon/
+	install -d $(SHARE)/bpfmon/grafana $(SHARE)/bpfmon/rules
+	install -m 644 share/bpfmon/grafana/*.json $(SHARE)/bpfmon/grafana/
+	install -m 644 share/bpfmon/rules/bpfmon.yml $(SHARE)/bpfmon/rules/
 	install -d $(DOC)
 	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
 		$(DOC)/

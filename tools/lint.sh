@@ -115,6 +115,7 @@ step stack tools/check-stack.py
 step circles tools/check-circles.py
 step docs tools/gen-docs.sh --check
 step pictures tools/gen-pictures.py --check
+step dashboards tools/gen-dashboards.py --check
 step manual manual
 
 if [ -n "$failed" ]; then

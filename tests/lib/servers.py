@@ -112,9 +112,24 @@ bind-address = "127.0.0.1:{rpc}"
     return server
 
 
-def victoriametrics(folder):
+SCRAPING = """
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+- job_name: bpfmon
+  honor_labels: true
+  static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
+"""
+
+
+def victoriametrics(folder, scraped=None):
+    """@scraped: the port of loopback that it reads metrics from."""
     need("victoria-metrics")
     port = free_port()
+    scraping = []
+    if scraped:
+        config = pathlib.Path(folder) / "scraping.yml"
+        config.write_text(SCRAPING.format(port=scraped))
+        scraping = [f"-promscrape.config={config}"]
     argv = [
         "victoria-metrics",
         f"-storageDataPath={folder}/data",
@@ -124,6 +139,7 @@ def victoriametrics(folder):
         "-search.disableCache",
         "-memory.allowedBytes=256MB",
         "-loggerLevel=WARN",
+        *scraping,
     ]
     return Server(argv, port, "/health", f"{folder}/log")
 
@@ -135,13 +151,7 @@ def prometheus(folder, blocks, scraped=None):
     config = pathlib.Path(folder) / "prometheus.yml"
     config.write_text("global: {}\n")
     if scraped:
-        config.write_text(f"""
-global: {{scrape_interval: 1s, scrape_timeout: 1s}}
-scrape_configs:
-- job_name: bpfmon
-  honor_labels: true
-  static_configs: [{{targets: ["127.0.0.1:{scraped}"]}}]
-""")
+        config.write_text(SCRAPING.format(port=scraped))
     argv = [
         "prometheus",
         f"--config.file={config}",

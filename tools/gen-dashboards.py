@@ -1,0 +1,334 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Writes the Grafana dashboards share/bpfmon/grafana/*.json, for engines of PromQL.
+
+Usage: tools/gen-dashboards.py [--check]
+  --check  changes nothing; exits 1 when a dashboard is not up to date
+"""
+
+import json
+import pathlib
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+SOURCE = {"type": "prometheus", "uid": "$datasource"}
+WIDTH = 24  # columns of a dashboard
+CHOSEN = 'nested="", instance=~"$instance", user=~"$user", kind=~"$kind"'
+JOB = 'job="$job"'
+LABELS = "job, user, kind, name"
+WAITS = "child futex pipe socket disk lock poll timer other unseen".split()
+
+
+def target(ref, expr, legend="", table=False):
+    """A query; of a table its present value, otherwise its course."""
+    one = {"refId": ref, "datasource": SOURCE, "expr": expr, "legendFormat": legend or "__auto"}
+    return one | ({"instant": True, "range": False, "format": "table"} if table else {"range": True})
+
+
+def panel(kind, title, width, height, targets, unit="short", about="", **more):
+    defaults = {"unit": unit, "custom": {}} | more.pop("defaults", {})
+    refs = [chr(ord("A") + i) for i in range(len(targets))]
+    return {
+        "type": kind,
+        "title": title,
+        "description": about,
+        "datasource": SOURCE,
+        "gridPos": {"w": width, "h": height},
+        "targets": [target(ref, *t, table=kind == "table") for ref, t in zip(refs, targets)],
+        "fieldConfig": {"defaults": defaults, "overrides": more.pop("overrides", [])},
+        **more,
+    }
+
+
+def curves(title, targets, unit="short", width=12, stacked=False, about="", overrides=()):
+    custom = {"lineWidth": 1, "fillOpacity": 60 if stacked else 10, "showPoints": "never"}
+    if stacked:
+        custom["stacking"] = {"mode": "normal", "group": "A"}
+    options = {
+        "legend": {"displayMode": "list", "placement": "bottom", "showLegend": True},
+        "tooltip": {"mode": "multi", "sort": "desc"},
+    }
+    defaults = {"custom": custom, "min": 0}
+    return panel("timeseries", title, width, 8, targets, unit, about, defaults=defaults, overrides=list(overrides), options=options)
+
+
+def figure(title, expr, unit="short", about="", bad_above=None, width=6):
+    steps = [{"color": "green", "value": None}]
+    if bad_above is not None:
+        steps.append({"color": "red", "value": bad_above})
+    options = {"reduceOptions": {"calcs": ["lastNotNull"]}, "colorMode": "none" if bad_above is None else "value", "graphMode": "area"}
+    return panel(
+        "stat", title, width, 4, [(expr,)], unit, about, defaults={"thresholds": {"mode": "absolute", "steps": steps}}, options=options
+    )
+
+
+def table(title, columns, about="", links=True, height=10):
+    """`columns`: (title, query, unit). Rows have the labels that all queries have in common."""
+    overrides = []
+    names = {}
+    for i, (name, _, unit) in enumerate(columns):
+        ref = f"Value #{chr(ord('A') + i)}"
+        names[ref] = name
+        overrides.append({"matcher": {"id": "byName", "options": name}, "properties": [{"id": "unit", "value": unit}]})
+    if links:
+        link = {"title": "This job on all of its nodes", "url": "/d/bpfmon-job?var-job=${__data.fields.job}&${__url_time_range}"}
+        overrides.append({"matcher": {"id": "byName", "options": "job"}, "properties": [{"id": "links", "value": [link]}]})
+    hidden = {"Time": True}
+    transformations = [
+        {"id": "merge", "options": {}},
+        {"id": "organize", "options": {"excludeByName": hidden, "indexByName": {}, "renameByName": names}},
+    ]
+    options = {"showHeader": True, "cellHeight": "sm", "sortBy": [{"displayName": columns[0][0], "desc": True}]}
+    targets = [(query,) for _, query, _ in columns]
+    return panel("table", title, WIDTH, height, targets, "short", about, overrides=overrides, transformations=transformations, options=options)
+
+
+def variable(name, query, all_values=True):
+    one = {
+        "type": "query",
+        "name": name,
+        "label": name,
+        "datasource": SOURCE,
+        "query": {"query": query, "refId": name},
+        "refresh": 2,
+        "sort": 1,
+        "includeAll": all_values,
+        "multi": all_values,
+    }
+    # empty labels are absent: they match .* only
+    return one | ({"allValue": ".*", "current": {"text": "All", "value": "$__all"}} if all_values else {})
+
+
+def values_of(label, metric="bpfmon_job_running"):
+    return f"label_values({metric}, {label})"
+
+
+def dashboard(uid, title, about, variables, panels):
+    x = y = row = 0
+    for number, one in enumerate(panels, 1):
+        at = one["gridPos"]
+        if x + at["w"] > WIDTH:
+            x, y, row = 0, y + row, 0
+        one["id"] = number
+        at["x"], at["y"] = x, y
+        x, row = x + at["w"], max(row, at["h"])
+    source = {"type": "datasource", "name": "datasource", "label": "data source", "query": "prometheus", "refresh": 1}
+    return {
+        "uid": uid,
+        "title": title,
+        "description": about,
+        "tags": ["bpfmon"],
+        "schemaVersion": 39,
+        "editable": True,
+        "timezone": "browser",
+        "time": {"from": "now-6h", "to": "now"},
+        "refresh": "1m",
+        "links": [{"type": "dashboards", "title": "bpfmon", "tags": ["bpfmon"], "asDropdown": True, "keepTime": True, "icon": "", "tooltip": "", "url": "", "targetBlank": False, "includeVars": False}],
+        "templating": {"list": [source, *variables]},
+        "panels": panels,
+    }
+
+
+def by_job(expr):
+    return f"sum by ({LABELS}) ({expr})"
+
+
+def ended(metric, combine="sum"):
+    return f"{combine} by ({LABELS}) (max_over_time(bpfmon_job_ended_{metric}{{{CHOSEN}}}[$__range]))"
+
+
+def jobs():
+    cores = f"rate(bpfmon_job_cpu_seconds_total{{{CHOSEN}}}[$__rate_interval])"
+    live = f"bpfmon_job_running{{{CHOSEN}}} == 1"
+    return dashboard(
+        "bpfmon-jobs",
+        "bpfmon: jobs",
+        "Jobs that run, and those that ended in the time shown",
+        [variable("instance", values_of("instance")), variable("user", values_of("user")), variable("kind", values_of("kind"))],
+        [
+            figure("Running jobs", f"count(sum by (job) ({live})) or vector(0)"),
+            figure("Cores in use", f"sum({cores})"),
+            figure("Memory", f"sum(bpfmon_job_rss_bytes{{{CHOSEN}}})", "bytes", "Resident memory of the jobs"),
+            figure("Stalled jobs", f"sum(bpfmon_job_stalled{{{CHOSEN}}}) or vector(0)", bad_above=1),
+            curves("Cores of the ten largest jobs", [(f"topk(10, {by_job(cores)})", "{{job}} {{user}}")]),
+            curves("Memory of the ten largest jobs", [(f"topk(10, {by_job(f'bpfmon_job_rss_bytes{{{CHOSEN}}}')})", "{{job}} {{user}}")], "bytes"),
+            table(
+                "Running jobs",
+                [
+                    ("cores", by_job(cores), "short"),
+                    ("memory", by_job(f"bpfmon_job_rss_bytes{{{CHOSEN}}}"), "bytes"),
+                    (
+                        "of its limit",
+                        f"max by ({LABELS}) (bpfmon_job_rss_anon_bytes{{{CHOSEN}}} / bpfmon_job_memory_limit_bytes)",
+                        "percentunit",
+                    ),
+                    ("nodes", f"count by ({LABELS}) ({live})", "short"),
+                    ("processes", by_job(f"bpfmon_job_processes{{{CHOSEN}}}"), "short"),
+                    ("stalled on", by_job(f"bpfmon_job_stalled{{{CHOSEN}}}"), "short"),
+                    ("age", f"max by ({LABELS}) (time() - bpfmon_job_start_time_seconds{{{CHOSEN}}})", "s"),
+                ],
+                "Of its limit: anonymous memory, which cannot be dropped, on the node that is nearest to its limit",
+            ),
+            table(
+                "Jobs that ended",
+                [
+                    ("CPU time", ended("cpu_seconds"), "s"),
+                    ("wall time", ended("wall_seconds", "max"), "s"),
+                    ("cores", f"{ended('cpu_seconds')} / {ended('wall_seconds', 'max')}", "short"),
+                    ("waited for a CPU", ended("runqueue_wait_seconds"), "s"),
+                    ("memory needed", ended("memory_needed_bytes", "max"), "bytes"),
+                    ("memory limit", ended("memory_limit_bytes", "max"), "bytes"),
+                    ("needed of limit", f"{ended('memory_needed_bytes', 'max')} / {ended('memory_limit_bytes', 'max')}", "percentunit"),
+                    ("read", ended("read_bytes"), "bytes"),
+                    ("written", ended("write_bytes"), "bytes"),
+                    ("OOM kills", ended("oom_kills"), "short"),
+                ],
+                "Cores: CPU time by wall time. Memory: of the node that needed most",
+            ),
+        ],
+    )
+
+
+def of_job(metric, rate=True):
+    expr = f"bpfmon_job_{metric}{{{JOB}}}"
+    return f"sum by (instance) (rate({expr}[$__rate_interval]))" if rate else f"sum by (instance) ({expr})"
+
+
+def one_job():
+    dashed = {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [6, 6]}}
+    limits = {"matcher": {"id": "byRegexp", "options": ".* limit"}, "properties": [dashed, {"id": "custom.fillOpacity", "value": 0}]}
+    waits = [(f"sum(rate(bpfmon_job_wait_{kind}_seconds_total{{{JOB}}}[$__rate_interval]))", kind) for kind in WAITS]
+    return dashboard(
+        "bpfmon-job",
+        "bpfmon: one job",
+        "A job on each of its nodes",
+        [variable("job", values_of("job"), all_values=False)],
+        [
+            curves("Cores", [(of_job("cpu_seconds_total"), "{{instance}}")]),
+            curves(
+                "Memory",
+                [(of_job("rss_bytes", rate=False), "{{instance}}"), (of_job("memory_limit_bytes", rate=False), "{{instance}} limit")],
+                "bytes",
+                overrides=[limits],
+            ),
+            curves(
+                "Time of all threads",
+                [
+                    (f"sum(rate(bpfmon_job_user_seconds_total{{{JOB}}}[$__rate_interval]))", "user"),
+                    (f"sum(rate(bpfmon_job_system_seconds_total{{{JOB}}}[$__rate_interval]))", "system"),
+                    (f"sum(rate(bpfmon_job_runqueue_wait_seconds_total{{{JOB}}}[$__rate_interval]))", "waits for a CPU"),
+                ],
+                stacked=True,
+                about="Threads at a time",
+            ),
+            curves("Waits for", waits, stacked=True, about="Threads at a time, estimated; of kernels and agents that can tell"),
+            curves(
+                "Storage",
+                [(of_job("read_bytes_total"), "{{instance}} read"), (of_job("write_bytes_total"), "{{instance}} written")],
+                "Bps",
+            ),
+            curves("Page faults that waited for a disk", [(of_job("majflt_total"), "{{instance}}")], "ops"),
+            curves(
+                "Processes and threads",
+                [(of_job("processes", rate=False), "{{instance}} processes"), (of_job("threads", rate=False), "{{instance}} threads")],
+            ),
+            curves(
+                "Context switches",
+                [(of_job("nvcsw_total"), "{{instance}} voluntary"), (of_job("nivcsw_total"), "{{instance}} involuntary")],
+                "ops",
+            ),
+        ],
+    )
+
+
+def users():
+    chosen = 'nested="", user=~"$user", kind=~"$kind"'
+    hours = f"sum by (user) (increase(bpfmon_user_cpu_seconds_total{{{chosen}}}[$__range])) / 3600"
+
+    def of_jobs(metric):
+        return f"sum by (user) (max_over_time(bpfmon_job_ended_{metric}{{{chosen}}}[$__range]))"
+
+    cores = f"rate(bpfmon_user_cpu_seconds_total{{{chosen}}}[$__rate_interval])"
+    waits = f"rate(bpfmon_user_runqueue_wait_seconds_total{{{chosen}}}[$__rate_interval])"
+    return dashboard(
+        "bpfmon-users",
+        "bpfmon: users",
+        "What users used, and what they reserved and did not use",
+        [variable("user", values_of("user")), variable("kind", values_of("kind"))],
+        [
+            curves("Cores in use", [(f"sum by (user) ({cores})", "{{user}}")], stacked=True),
+            curves("Threads that wait for a CPU", [(f"sum by (user) ({waits})", "{{user}}")], stacked=True),
+            table(
+                "Users",
+                [
+                    ("CPU hours", hours, "h"),
+                    ("jobs that ended", f"count by (user) (max_over_time(bpfmon_job_ended_wall_seconds{{{chosen}}}[$__range]))", "short"),
+                    ("memory not needed", f"{of_jobs('memory_limit_bytes')} - {of_jobs('memory_needed_bytes')}", "bytes"),
+                    ("needed of limits", f"{of_jobs('memory_needed_bytes')} / {of_jobs('memory_limit_bytes')}", "percentunit"),
+                    ("OOM kills", of_jobs("oom_kills"), "short"),
+                ],
+                "CPU hours: of all jobs, however short. The rest: of jobs that ended in the time shown",
+                links=False,
+            ),
+        ],
+    )
+
+
+def nodes():
+    chosen = 'instance=~"$instance"'
+
+    def rates(metric, by="instance"):
+        return f"sum by ({by}) (rate({metric}{{{chosen}}}[$__rate_interval]))"
+
+    def grown(metric):
+        return f"increase({metric}{{{chosen}}}[$__range])"
+
+    return dashboard(
+        "bpfmon-nodes",
+        "bpfmon: nodes",
+        "Nodes, and whether their agents miss anything",
+        [variable("instance", values_of("instance", "bpfmon_agent_up"))],
+        [
+            figure("Agents that answer", f"sum(bpfmon_agent_up{{{chosen}}})"),
+            figure("Agents that do not", f"count(bpfmon_agent_up{{{chosen}}} == 0) or vector(0)", bad_above=1),
+            figure("Jobs", f"sum(bpfmon_agent_jobs{{{chosen}}})"),
+            figure("Losses", f"sum({grown('bpfmon_agent_losses_total')}) or vector(0)", bad_above=1, about="Of all kinds, in the time shown"),
+            curves("Cores in use", [(rates("bpfmon_node_cpu_seconds_total"), "{{instance}}")]),
+            curves("Memory", [(f"bpfmon_node_rss_bytes{{{chosen}}}", "{{instance}}")], "bytes"),
+            curves("Page faults that waited for a disk", [(rates("bpfmon_node_majflt_total"), "{{instance}}")], "ops"),
+            curves("Storage", [(rates("bpfmon_node_read_bytes_total"), "{{instance}} read"), (rates("bpfmon_node_write_bytes_total"), "{{instance}} written")], "Bps"),
+            curves("Losses", [(rates("bpfmon_agent_losses_total", "instance, what"), "{{instance}} {{what}}")], "ops"),
+            curves("CPU of the agents", [(rates("bpfmon_agent_cpu_seconds_total"), "{{instance}}")], "percentunit", about="1: a core"),
+            table(
+                "Agents",
+                [
+                    ("answers", f"bpfmon_agent_up{{{chosen}}}", "short"),
+                    ("last line", f"time() - bpfmon_agent_last_line_time_seconds{{{chosen}}}", "s"),
+                    ("memory", f"bpfmon_agent_rss_bytes{{{chosen}}}", "bytes"),
+                    ("tasks of the most", f"bpfmon_agent_tasks{{{chosen}}} / bpfmon_agent_max_tasks", "percentunit"),
+                    ("accounts of the most", f"bpfmon_agent_accounts{{{chosen}}} / bpfmon_agent_max_accounts", "percentunit"),
+                    ("late samples", grown("bpfmon_agent_late_ticks_total"), "short"),
+                    ("jobs without series", grown("bpfmon_exporter_runs_refused_total"), "short"),
+                    ("jobs summed as other", grown("bpfmon_exporter_jobs_summed_total"), "short"),
+                ],
+                links=False,
+            ),
+        ],
+    )
+
+
+def main():
+    is_check = sys.argv[1:] == ["--check"]
+    stale = []
+    for one in (jobs(), one_job(), users(), nodes()):
+        path = TOP / f"share/bpfmon/grafana/{one['uid']}.json"
+        text = json.dumps(one, indent="\t", ensure_ascii=False) + "\n"
+        if is_check and path.read_text() != text:
+            stale.append(path.name)
+        elif not is_check:
+            path.write_text(text)
+    if stale:
+        sys.exit(f"not up to date, run tools/gen-dashboards.py: {', '.join(stale)}")
+
+
+main()
