@@ -2,6 +2,7 @@
 """What the agent keeps of the jobs of the node, and that nothing stops it from doing so."""
 
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -149,8 +150,12 @@ class Read(HistoryCase):
             self.addCleanup(job.kill)
             wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = ? AND wall_ns > 500000000", f"slurm/{number}"), "samples of the job")
             # who may not read the environment of the job has the name from the agent
-            now = self.bpfmon("jobs", "--agent", self.socket, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/")
-            self.assertEqual("align A7" in now, name is not None, now)
+            nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
+            seen = functools.partial(self.bpfmon, "jobs", "--agent", self.socket, **nobody)
+            if name:
+                wait_for(lambda seen=seen, name=name: name in seen(), "its name")
+            else:
+                self.assertNotIn("align A7", seen())
             job.communicate()
             self.end_job(folder)
             self.wait_for_end_of(f"slurm/{number}")

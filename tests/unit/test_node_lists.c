@@ -63,7 +63,7 @@ static void assert_title(const struct place *p, const char *id, const char *cgro
 	struct job_titles t;
 	char *title;
 
-	job_titles_open(&t, p->dir);
+	job_titles_open(&t, p->dir, true);
 	title = job_title_find(&t, id, cgroup);
 	if (wanted)
 		assert_string_equal(title, wanted);
@@ -262,7 +262,7 @@ static void the_node_has_one_row_across_restarts_and_jobs_their_ids(void **state
 	place_put(p, DOCKER "/config.v2.json", "{\"Name\":\"/shop\"}");
 	setenv("TZ", "UTC", 1);
 	tzset();
-	job_titles_open(&t, p->dir);
+	job_titles_open(&t, p->dir, true);
 	assert_int_equal(node_runs_fold(&all), 2);
 	assert_int_equal(all.nr, 5);
 	job_titles_set(&t, &all);

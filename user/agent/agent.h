@@ -64,6 +64,8 @@ struct agent {
 	bool is_private;  /* has one owner, which passes the connections of clients */
 	struct porter_link porter;
 	uint64_t last_order_id; /* to the porter */
+	/* for names of jobs; owned; NULL: none goes on. At the end of the agent it may still do. */
+	struct title_search *naming;
 	struct message clients; /* message being received from the owner of a private agent */
 };
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Meta lines of jobs: of all for a new listener, of those known better by now for the history. */
 #include "agent/agent.h"
+#include "base/memory.h"
 #include "store/job_title.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct greeting {
@@ -53,47 +56,91 @@ void agent_greet(struct agent *a, struct listener *l, bool with_samples)
 #define MOST_LOOKS 4
 #define MOST_AT_ONCE 64 /* jobs at a sample, as when the agent starts on a full node */
 
+static void job_describe_again(struct agent *a, const struct node_job *j)
+{
+	struct archive *history = &a->archive;
+
+	if (history->stream.fd >= 0 && !history->listener.feed.is_broken)
+		stream_put_meta(&a->stream, &j->subject, &history->listener);
+}
+
 struct describing {
 	struct agent *agent;
-	struct job_titles titles;
-	bool is_open;
 	unsigned looks;
+	bool may_search;
+	struct title_wanted *wanted; /* owned; NULL or room for MOST_AT_ONCE */
+	size_t nr;
 };
-
-static bool job_find_title(struct describing *d, struct node_job *j)
-{
-	if (j->title || !job_can_have_title(j->rule.id))
-		return false;
-	if (!d->is_open)
-		job_titles_open(&d->titles, "");
-	d->is_open = true;
-	j->title = job_title_find(&d->titles, j->rule.id, j->cgroup);
-	if (j->title)
-		j->subject.run.name = j->title;
-	return j->title;
-}
 
 static void job_look_again(void *context, struct node_job *j)
 {
 	struct describing *d = context;
-	struct archive *history = &d->agent->archive;
-	bool is_changed;
+	struct title_wanted *w;
 
 	if (!j->cgroup || j->looks >= MOST_LOOKS || d->looks >= MOST_AT_ONCE)
 		return;
 	d->looks++;
 	j->looks++;
-	is_changed = node_job_read_limits(&d->agent->node, j);
-	is_changed |= job_find_title(d, j);
-	if (is_changed && history->stream.fd >= 0 && !history->listener.feed.is_broken)
-		stream_put_meta(&d->agent->stream, &j->subject, &history->listener);
+	if (node_job_read_limits(&d->agent->node, j))
+		job_describe_again(d->agent, j);
+	if (j->title || !job_can_have_title(j->rule.id) || !d->may_search)
+		return;
+	if (!d->wanted)
+		d->wanted = memory_calloc(MOST_AT_ONCE, sizeof(*d->wanted));
+	if (!d->wanted)
+		return;
+	w = &d->wanted[d->nr];
+	snprintf(w->id, sizeof(w->id), "%s", j->rule.id);
+	snprintf(w->run, sizeof(w->run), "%s", j->subject.run.id);
+	w->cgroup = memory_strdup(j->cgroup);
+	d->nr += w->cgroup != NULL;
+}
+
+struct named {
+	struct agent *agent;
+	struct title_wanted *all;
+	size_t nr;
+};
+
+static void job_take_title(void *context, struct node_job *j)
+{
+	struct named *n = context;
+
+	for (size_t i = 0; i < n->nr; i++) {
+		struct title_wanted *w = &n->all[i];
+
+		if (!w->title || j->title || strcmp(w->run, j->subject.run.id) != 0)
+			continue;
+		j->title = w->title; /* moved */
+		w->title = NULL;
+		j->subject.run.name = j->title;
+		job_describe_again(n->agent, j);
+	}
+}
+
+/* Takes the names that were found. Returns false if the search goes on. */
+static bool names_take(struct agent *a)
+{
+	struct named n = { .agent = a };
+
+	if (!a->naming)
+		return true;
+	n.all = title_search_results(a->naming, &n.nr);
+	if (!n.all)
+		return false;
+	node_each(&a->node, job_take_title, &n);
+	title_search_free(a->naming);
+	a->naming = NULL;
+	return true;
 }
 
 void agent_describe_jobs(struct agent *a)
 {
-	struct describing d = { .agent = a };
+	struct describing d = { .agent = a, .may_search = names_take(a) };
 
 	node_each(&a->node, job_look_again, &d);
-	if (d.is_open)
-		job_titles_done(&d.titles);
+	if (d.nr)
+		a->naming = title_search_start(d.wanted, d.nr);
+	else
+		free(d.wanted);
 }

@@ -98,7 +98,7 @@ static void jobs_find_titles(struct node_job_rows *rows)
 {
 	struct job_titles t;
 
-	job_titles_open(&t, "");
+	job_titles_open(&t, "", true);
 	for (size_t i = 0; i < rows->nr; i++)
 		if (!rows->all[i].title)
 			rows->all[i].title =

@@ -544,7 +544,8 @@ static int cmd_list(int argc, char **argv)
 		return go_on ? EXIT_USAGE : 0;
 	filter = filter_get(&o.filter);
 	if (o.store.of_node && o.as == PRINT_TEXT && !o.columns.nr && !o.many.what)
-		job_titles_open(&titles, ""); /* before stores_find() drops the rights of root */
+		job_titles_open(&titles, "",
+				true); /* before stores_find() drops the rights of root */
 	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all))
 		status = o.many.what ? list_print_many(&o, &s, &all)
 				     : list_print(&o, &s, &all, &titles);

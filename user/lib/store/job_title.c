@@ -5,11 +5,13 @@
 #include "base/cleanup.h"
 #include "base/jansson_memory.h"
 #include "base/memory.h"
+#include "base/stack.h"
 #include "base/text.h"
-#include "run/job_id.h"
 
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,7 @@
 #include <unistd.h>
 
 #define MOST_BYTES (16UL << 20) /* of a file; longer ones are not read to their end */
+#define MOST_TITLE 255          /* bytes */
 #define NR(list) (sizeof(list) / sizeof(*(list)))
 
 /* Reads a regular file, so that no caller waits for a pipe; ends it with NUL. */
@@ -75,9 +78,9 @@ static void titles_read_folder(struct job_titles *t, const char *root, const cha
 }
 
 /* Only root's folders, or the caller's own: a user chooses the contents of the others. */
-static void titles_read_storages(struct job_titles *t)
+static void titles_read_storages(struct job_titles *t, bool with_home)
 {
-	const char *home = geteuid() ? getenv("HOME") : NULL;
+	const char *home = with_home && geteuid() ? getenv("HOME") : NULL;
 	char folder[64];
 
 	titles_read_folder(t, t->root, "/var/lib/containers/storage");
@@ -126,10 +129,10 @@ static void titles_read_kube(struct job_titles *t, const char *folder, bool is_p
 		titles_take_kube(t, e->d_name, is_pod);
 }
 
-void job_titles_open(struct job_titles *t, const char *root)
+void job_titles_open(struct job_titles *t, const char *root, bool with_home)
 {
 	*t = (struct job_titles){ .root = root, .names = json_object() };
-	titles_read_storages(t);
+	titles_read_storages(t, with_home);
 	titles_read_kube(t, "/var/log/pods", true);
 	titles_read_kube(t, "/var/log/containers", false);
 }
@@ -237,8 +240,10 @@ char *job_title_find(const struct job_titles *t, const char *id, const char *cgr
 		title = title_of_docker(t, last + 1);
 	else if (!strncmp(id, "slurm", strlen("slurm")) && cgroup)
 		title = title_of_slurm(t, cgroup);
-	if (title)
+	if (title) {
+		title[text_cut_bytes(title, MOST_TITLE)] = '\0';
 		text_disarm(title);
+	}
 	return title;
 }
 
@@ -258,4 +263,59 @@ void job_titles_set(const struct job_titles *t, struct stored_runs *all)
 		free(r->name);
 		r->name = title;
 	}
+}
+
+struct title_search {
+	struct title_wanted *all; /* owned; the thread's until it is done */
+	size_t nr;
+	pthread_t thread;
+	atomic_bool is_done;
+};
+
+static void *title_search_run(void *context)
+{
+	struct title_search *s = context;
+	struct job_titles t;
+
+	job_titles_open(&t, "", false);
+	for (size_t i = 0; i < s->nr; i++)
+		s->all[i].title = job_title_find(&t, s->all[i].id, s->all[i].cgroup);
+	job_titles_done(&t);
+	atomic_store(&s->is_done, true);
+	return NULL;
+}
+
+static void title_wanted_free(struct title_wanted *all, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		free(all[i].cgroup);
+		free(all[i].title);
+	}
+	free(all);
+}
+
+struct title_search *title_search_start(struct title_wanted *all, size_t nr)
+{
+	struct title_search *s = memory_calloc(1, sizeof(*s));
+
+	if (s)
+		*s = (struct title_search){ .all = all, .nr = nr };
+	if (s && !stack_start_thread(&s->thread, title_search_run, s))
+		return s;
+	title_wanted_free(all, nr);
+	free(s);
+	return NULL;
+}
+
+struct title_wanted *title_search_results(const struct title_search *s, size_t *nr)
+{
+	*nr = s->nr;
+	return atomic_load(&s->is_done) ? s->all : NULL;
+}
+
+void title_search_free(struct title_search *s)
+{
+	pthread_join(s->thread, NULL);
+	title_wanted_free(s->all, s->nr);
+	free(s);
 }

@@ -7,6 +7,7 @@
 #ifndef STORE_JOB_TITLE_H
 #define STORE_JOB_TITLE_H
 
+#include "run/job_id.h"
 #include "store/query.h"
 
 #include <jansson.h>
@@ -16,8 +17,11 @@ struct job_titles {
 	json_t *names;    /* owned; by the last part of the id of a job */
 };
 
-/* Reads the files of the engines. @root is not owned. */
-void job_titles_open(struct job_titles *t, const char *root);
+/*
+ * Reads the files of the engines, with @with_home also those of the caller, if that is not root.
+ * @root is not owned.
+ */
+void job_titles_open(struct job_titles *t, const char *root, bool with_home);
 void job_titles_done(struct job_titles *t);
 /* Returns false for jobs that no engine names, such as services; reads nothing. */
 bool job_can_have_title(const char *id);
@@ -29,5 +33,24 @@ char *job_title_find(const struct job_titles *t, const char *id, const char *cgr
 /* Sets the name of each job to that which people gave, and drops one that repeats the end of its
  * id. */
 void job_titles_set(const struct job_titles *t, struct stored_runs *all);
+
+/*
+ * A search for the names of several jobs in a thread, because the environment of a process cannot
+ * be read while that holds its mmap lock, which can take as long as a file server is down.
+ */
+
+struct title_wanted {
+	char id[JOB_ID_BYTES], run[37];
+	char *cgroup, *title; /* owned; @title is set by the search, NULL if unknown */
+};
+
+struct title_search;
+
+/* Starts a search for @all, which it takes also on failure. Returns NULL if out of memory. */
+struct title_search *title_search_start(struct title_wanted *all, size_t nr);
+/* Returns NULL while the search goes on. */
+struct title_wanted *title_search_results(const struct title_search *s, size_t *nr);
+/* Frees a search that has results. */
+void title_search_free(struct title_search *s);
 
 #endif
