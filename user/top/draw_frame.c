@@ -290,16 +290,15 @@ static const struct stall_state *stall_now(const struct view *v)
 /* Draws a text in up to two lines. Returns the next line. */
 static int head_text(struct screen *s, int y, enum style style, const char *text)
 {
-	const char *end = text;
+	const char *rest = screen_skip(s, text, s->width), *end = rest;
 
-	for (const char *blank = strchr(text, ' '); blank; blank = strchr(blank + 1, ' '))
-		if (blank - text <= s->width)
-			end = blank;
-	if (strlen(text) <= (size_t)s->width || end == text) {
+	while (end > text && *end && *end != ' ')
+		end--;
+	if (!*rest || end == text) {
 		screen_text(s, 0, y, s->width, style, text);
 		return y + 1;
 	}
-	screen_text(s, 0, y, (int)(end - text), style, text);
+	screen_text(s, 0, y, screen_measure(s, text) - screen_measure(s, end), style, text);
 	screen_text(s, 2, y + 1, s->width - 2, style, end + 1);
 	return y + 2;
 }

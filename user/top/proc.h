@@ -49,7 +49,7 @@ void waiting_begin(struct waiting *w);
 void waiting_add(struct waiting *w, int32_t pid, uint64_t start_epoch_ns);
 /*
  * Stores the state of a process in *@state and what it waits for in @out, such as "waits for a lock
- * (flock) on /x, held by 17 cp", or "". Returns false if the process has ended, was not read yet,
+ * (flock) held by 17 cp, on /x", or "". Returns false if the process has ended, was not read yet,
  * or without memory.
  */
 bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char *state, char *out,

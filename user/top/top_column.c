@@ -69,6 +69,15 @@ void bytes_short(char *out, size_t size, double bytes)
 		snprintf(out, size, "%.0f%c", bytes, units[unit]);
 }
 
+/* In up to 5 columns. */
+static void percent_short(char *out, size_t size, double value)
+{
+	if (value < 99999.5)
+		snprintf(out, size, value < 999.95 ? "%.1f" : "%.0f", value);
+	else
+		snprintf(out, size, "%.0fk", value / 1000);
+}
+
 /* Columns that show one measure, as an amount or a rate. */
 static const struct {
 	enum measure measure;
@@ -130,7 +139,7 @@ static void column_measured_text(enum column_id id, const struct row_values *v, 
 	}
 	*style = column_style(id, value);
 	if (measured[id].as == AS_PERCENT)
-		snprintf(out, size, value < 1000 ? "%.1f" : "%.0f", value);
+		percent_short(out, size, value);
 	else if (measured[id].as == AS_BYTES)
 		bytes_short(out, size, value);
 	else if (measured[id].as == AS_TIME)

@@ -303,6 +303,7 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 {
 	const struct node_job_row *j = item->job;
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	const int stall_columns = s->width >= MEDIUM ? STALL_COLUMNS : (int)strlen("stalled");
 	char text[256], since[FORMAT_BYTES];
 	int x;
 
@@ -324,7 +325,7 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 		x += USER_COLUMNS + 1;
 	}
 	list_item_label(item, text, sizeof(text));
-	screen_text(s, x, y, s->width - x - (j->stall.is_stalled ? STALL_COLUMNS + 1 : 0),
+	screen_text(s, x, y, s->width - x - (j->stall.is_stalled ? stall_columns + 1 : 0),
 		    STYLE_BOLD, text);
 	if (!j->stall.is_stalled)
 		return;
@@ -332,7 +333,7 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 				      ? now_epoch_ns - j->stall.since_epoch_ns
 				      : 0);
 	snprintf(text, sizeof(text), "stalled %s", since);
-	screen_text_right(s, s->width - STALL_COLUMNS, y, STALL_COLUMNS, STYLE_ALARM, text);
+	screen_text_right(s, s->width - stall_columns, y, stall_columns, STYLE_ALARM, text);
 }
 
 /* The lines of the list: title and runs, title and jobs. */
