@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 
 #include "fixture.h"
 #include "run/job_id.h"
@@ -178,6 +179,37 @@ static void jobs_have_their_user_name_and_state(void **state)
 		"        -  2.00 s\n");
 }
 
+static int take(struct node_job_rows *rows, const char *line)
+{
+	bool is_last = false;
+
+	return node_jobs_take(rows, line, strlen(line), &is_last);
+}
+
+#define JOB_LINE(name, id)                                                                         \
+	"{\"kind\":\"meta\",\"run\":\"a\",\"start_time\":1," name "\"node_job\":{" id              \
+	"\"name\":\"815\"}}"
+
+static void job_that_is_described_again_stays_one_row(void **state)
+{
+	struct node_job_rows rows = { 0 };
+
+	(void)state;
+	assert_int_equal(take(&rows, JOB_LINE("\"name\":\"815\",", "\"id\":\"slurm/815\",")), 0);
+	assert_null(rows.all[0].title);
+	assert_int_equal(take(&rows, "{\"kind\":\"sample\",\"run\":\"a\",\"elapsed_seconds\":1,"
+				     "\"rss_bytes\":7}"),
+			 0);
+	assert_int_equal(take(&rows, JOB_LINE("\"name\":\"align\",", "\"id\":\"slurm/815\",")), 0);
+	assert_int_equal(rows.nr, 1);
+	assert_string_equal(rows.all[0].title, "align");
+	assert_string_equal(rows.all[0].name, "815");
+	assert_int_equal(rows.all[0].value[M_rss], 7);
+	assert_int_equal(take(&rows, JOB_LINE("", "")), -EBADMSG);
+	assert_int_equal(rows.nr, 0);
+	node_jobs_done(&rows);
+}
+
 static void ids_of_jobs_are_cut_in_a_narrow_terminal_only(void **state)
 {
 	struct node_job_row one =
@@ -309,6 +341,7 @@ int main(void)
 		PLACE_TEST(pods_have_the_names_of_their_logs),
 		PLACE_TEST(a_slurm_job_has_the_name_in_its_environment),
 		cmocka_unit_test(jobs_have_their_user_name_and_state),
+		cmocka_unit_test(job_that_is_described_again_stays_one_row),
 		cmocka_unit_test(ids_of_jobs_are_cut_in_a_narrow_terminal_only),
 		cmocka_unit_test(a_user_without_jobs_reads_so),
 		PLACE_TEST(the_node_has_one_row_across_restarts_and_jobs_their_ids),

@@ -63,10 +63,11 @@ struct agent {
 	bool has_no_room; /* for another descriptor: accepting is paused */
 	bool is_private;  /* has one owner, which passes the connections of clients */
 	struct porter_link porter;
-	uint64_t last_order_id; /* to the porter */
-	/* for names of jobs; owned; NULL: none goes on. At the end of the agent it may still do. */
-	struct title_search *naming;
-	struct message clients; /* message being received from the owner of a private agent */
+	uint64_t last_order_id;      /* to the porter */
+	struct title_search *naming; /* for names of jobs; owned; NULL: none goes on */
+	uint64_t naming_since_ns;
+	unsigned stuck_searches; /* given up; their threads may wait for a process */
+	struct message clients;  /* message being received from the owner of a private agent */
 };
 
 struct agent_options {
@@ -121,8 +122,9 @@ size_t agent_count_jobs(const struct agent *a, uid_t uid);
  * @with_samples.
  */
 void agent_greet(struct agent *a, struct listener *l, bool with_samples);
-/* Reads names and limits of jobs that have just begun, and sends changes to the history. */
+/* Reads names and limits of jobs that have just begun, and sends a meta line for a change. */
 void agent_describe_jobs(struct agent *a);
+void agent_end_naming(struct agent *a);
 /*
  * Writes the line about the agent itself to @l, or if that is NULL to all listeners that see all
  * jobs.

@@ -484,6 +484,7 @@ void agent_close(struct agent *a)
 {
 	if (a->node.whole.view.books)
 		node_end(&a->node);
+	agent_end_naming(a);
 	archive_close(&a->archive);
 	node_done(&a->node);
 	books_close(&a->books);

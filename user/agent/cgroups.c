@@ -251,6 +251,8 @@ bool cgroups_read_limits(const struct cgroups *c, const struct cgroup *cg, struc
 
 	l.have = 0;
 	limits_of_folder(cg, strlen(c->point), &l);
+	if (access(cg->path, F_OK)) /* removed: those read are of the cgroups above */
+		return false;
 	label->memory_max_bytes = limit_has(&l, LIMIT_MEMORY_MAX) ? l.value[LIMIT_MEMORY_MAX] : 0;
 	label->cpu_max_milli = limit_has(&l, LIMIT_CPU_MAX) ? l.value[LIMIT_CPU_MAX] : 0;
 	return label->memory_max_bytes != before.memory_max_bytes ||

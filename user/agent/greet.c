@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Meta lines of jobs: of all for a new listener, of those known better by now for the history. */
+/* Meta lines of jobs: of all for a new listener, of those known better by now for all listeners. */
 #include "agent/agent.h"
+#include "base/clock.h"
 #include "base/memory.h"
 #include "store/job_title.h"
 
@@ -55,13 +56,13 @@ void agent_greet(struct agent *a, struct listener *l, bool with_samples)
  */
 #define MOST_LOOKS 4
 #define MOST_AT_ONCE 64 /* jobs at a sample, as when the agent starts on a full node */
+#define PATIENCE_NS (10 * NSEC_PER_SEC) /* with a search */
+#define MOST_STUCK 8                    /* searches; then names are searched no more */
 
 static void job_describe_again(struct agent *a, const struct node_job *j)
 {
-	struct archive *history = &a->archive;
-
-	if (history->stream.fd >= 0 && !history->listener.feed.is_broken)
-		stream_put_meta(&a->stream, &j->subject, &history->listener);
+	stream_put_meta(&a->stream, &j->subject, NULL);
+	stream_put_stall(&a->stream, &j->subject, &j->view.stall, j->view.smp.elapsed_ns, NULL);
 }
 
 struct describing {
@@ -72,28 +73,39 @@ struct describing {
 	size_t nr;
 };
 
-static void job_look_again(void *context, struct node_job *j)
+static void job_want_title(struct describing *d, struct node_job *j)
 {
-	struct describing *d = context;
 	struct title_wanted *w;
 
-	if (!j->cgroup || j->looks >= MOST_LOOKS || d->looks >= MOST_AT_ONCE)
-		return;
-	d->looks++;
-	j->looks++;
-	if (node_job_read_limits(&d->agent->node, j))
-		job_describe_again(d->agent, j);
-	if (j->title || !job_can_have_title(j->rule.id) || !d->may_search)
+	if (j->title || j->title_looks >= MOST_LOOKS || d->nr == MOST_AT_ONCE ||
+	    !job_can_have_title(j->rule.id))
 		return;
 	if (!d->wanted)
 		d->wanted = memory_calloc(MOST_AT_ONCE, sizeof(*d->wanted));
 	if (!d->wanted)
 		return;
+	j->title_looks++;
 	w = &d->wanted[d->nr];
 	snprintf(w->id, sizeof(w->id), "%s", j->rule.id);
 	snprintf(w->run, sizeof(w->run), "%s", j->subject.run.id);
 	w->cgroup = memory_strdup(j->cgroup);
 	d->nr += w->cgroup != NULL;
+}
+
+static void job_look_again(void *context, struct node_job *j)
+{
+	struct describing *d = context;
+
+	if (!j->cgroup)
+		return;
+	if (j->looks < MOST_LOOKS && d->looks < MOST_AT_ONCE) {
+		d->looks++;
+		j->looks++;
+		if (node_job_read_limits(&d->agent->node, j))
+			job_describe_again(d->agent, j);
+	}
+	if (d->may_search)
+		job_want_title(d, j);
 }
 
 struct named {
@@ -118,20 +130,29 @@ static void job_take_title(void *context, struct node_job *j)
 	}
 }
 
-/* Takes the names that were found. Returns false if the search goes on. */
+void agent_end_naming(struct agent *a)
+{
+	if (a->naming)
+		title_search_end(a->naming);
+	a->naming = NULL;
+}
+
+/* Takes the names that were found. Returns whether another search may start. */
 static bool names_take(struct agent *a)
 {
 	struct named n = { .agent = a };
 
 	if (!a->naming)
-		return true;
+		return a->stuck_searches < MOST_STUCK;
 	n.all = title_search_results(a->naming, &n.nr);
-	if (!n.all)
+	if (n.all)
+		node_each(&a->node, job_take_title, &n);
+	else if (clock_ns(CLOCK_MONOTONIC) - a->naming_since_ns < PATIENCE_NS)
 		return false;
-	node_each(&a->node, job_take_title, &n);
-	title_search_free(a->naming);
-	a->naming = NULL;
-	return true;
+	else
+		a->stuck_searches++;
+	agent_end_naming(a);
+	return a->stuck_searches < MOST_STUCK;
 }
 
 void agent_describe_jobs(struct agent *a)
@@ -139,8 +160,10 @@ void agent_describe_jobs(struct agent *a)
 	struct describing d = { .agent = a, .may_search = names_take(a) };
 
 	node_each(&a->node, job_look_again, &d);
-	if (d.nr)
+	if (d.nr) {
 		a->naming = title_search_start(d.wanted, d.nr);
-	else
+		a->naming_since_ns = clock_ns(CLOCK_MONOTONIC);
+	} else {
 		free(d.wanted);
+	}
 }

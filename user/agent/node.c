@@ -207,6 +207,7 @@ static void node_job_extend(struct node_job *j, const char *path, unsigned depth
 		j->is_one_cgroup = false;
 		j->view.tally.summary.seen.has_cgroup = false;
 		j->subject.label.memory_max_bytes = j->subject.label.cpu_max_milli = 0;
+		stream_put_meta(j->subject.stream, &j->subject, NULL);
 	}
 	free(own);
 }

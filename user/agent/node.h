@@ -16,11 +16,11 @@ struct node_job {
 	struct node_job *next;  /* in the list, not owned */
 	struct node_job *above; /* enclosing job; NULL for the node */
 	struct rules_job rule;
-	char *cgroup;       /* path; owned */
-	char *title;        /* owned; name that people gave to the job; NULL: not found */
-	unsigned looks;     /* at samples, for its title and limits */
-	bool is_one_cgroup; /* its memory is that of @cgroup */
-	bool has_looked;    /* that memory was read when the job had used looked_cpu_ns */
+	char *cgroup;                /* path; owned */
+	char *title;                 /* owned; name that people gave to the job; NULL: not found */
+	unsigned looks, title_looks; /* at samples, for its limits and its title */
+	bool is_one_cgroup;          /* its memory is that of @cgroup */
+	bool has_looked;             /* that memory was read when the job had used looked_cpu_ns */
 	uint64_t looked_cpu_ns;
 	struct tally_view view;
 	struct subject subject;

@@ -71,12 +71,16 @@ static void history_keep_meta(struct recording *r, const char *text, size_t n)
 {
 	struct open_run *run = line_check_meta(&r->line) ? NULL : run_of_line(r);
 	const json_t *interval = json_object_get(r->line.tree, "interval_seconds");
+	char *copy;
 
 	if (!run || (run->meta && !strncmp(run->meta, text, n) && !run->meta[n]))
 		return;
-	run->is_renamed = run->meta && run->kept.id;
+	copy = memory_strndup(text, n);
+	if (!copy)
+		return;
+	run->is_renamed |= run->meta != NULL;
 	free(run->meta);
-	run->meta = memory_strndup(text, n);
+	run->meta = copy;
 	run->interval_ns = (uint64_t)(json_number_value(interval) * NSEC_PER_SEC);
 	run->is_searched = run->kept.id != 0;
 }
@@ -414,13 +418,15 @@ int open_run_write(struct open_run *run, struct store_writer *w)
 	store_writer_select(w, &run->kept);
 	if (!run->is_searched && !run->kept.id)
 		err = store_writer_resume(w, run->uuid);
+	/* begun by an earlier process, or before a transaction that was undone */
+	run->is_renamed |= !run->is_searched && run->kept.id;
 	run->is_searched = true;
 	if (!err && !run->kept.id && run->meta)
 		err = store_writer_put(w, run->meta, strlen(run->meta));
 	if (err || !run->kept.id)
 		return err;
 	if (run->is_renamed && run->meta)
-		err = store_copy_new_words(&w->d, run->kept.id, run->meta);
+		err = store_replace_meta(&w->d, run->kept.id, run->meta);
 	if (!err && run->has_waiting)
 		err = store_writer_put_sample(w, &run->waiting);
 	if (!err && run->summary)

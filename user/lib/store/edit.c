@@ -56,14 +56,14 @@ static int edit_put_row(struct database *d, int64_t id, const json_t *meta)
 	return err ? err : database_check_update(d);
 }
 
-static int edit_put_line(struct database *d, int64_t id, const struct jsonw *j)
+static int edit_put_line(struct database *d, int64_t id, const char *text, size_t length)
 {
 	sqlite3_stmt *s;
 	int err = edit_prepare(d, "UPDATE run_text SET meta=?2 WHERE run=?1", id, &s);
 
 	if (err)
 		return err;
-	sqlite3_bind_text(s, 2, j->text, (int)j->used, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, text, (int)length, SQLITE_STATIC);
 	return edit_finish(d, s);
 }
 
@@ -120,7 +120,7 @@ static int edit_make(struct database *d, void *context)
 	if (!err)
 		err = edit_put_row(d, e->id, meta);
 	if (!err)
-		err = edit_put_line(d, e->id, &j);
+		err = edit_put_line(d, e->id, j.text, j.used);
 	if (!err)
 		err = edit_put_tags(d, e->id, meta);
 	json_decref(meta);
@@ -146,12 +146,19 @@ int store_copy_words(struct database *d, int64_t id, const char *from)
 	return err == -EBADMSG ? 0 : err;
 }
 
-int store_copy_new_words(struct database *d, int64_t id, const char *from)
+int store_replace_meta(struct database *d, int64_t id, const char *text)
 {
-	bool is_unedited;
+	json_t *meta = jansson_loads(text, JSON_ALLOW_NUL, NULL);
+	bool is_unedited = false;
 	int64_t at_ns;
 	int err = database_number(d, &at_ns, &is_unedited,
 				  "SELECT edited_time_ns FROM run WHERE id = %lld", (long long)id);
 
-	return err || !is_unedited ? err : store_copy_words(d, id, from);
+	if (!err && is_unedited && json_is_object(meta)) {
+		err = edit_put_row(d, id, meta);
+		if (!err)
+			err = edit_put_line(d, id, text, strlen(text));
+	}
+	json_decref(meta);
+	return err;
 }

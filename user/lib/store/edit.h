@@ -17,7 +17,10 @@ int store_edit_run(struct database *d, int64_t id, const struct meta_changes *c)
  * transaction. Does nothing if @from is not a meta line of bpfmon. Errors as store_edit_run().
  */
 int store_copy_words(struct database *d, int64_t id, const char *from);
-/* Like store_copy_words(), but does nothing if a user has edited the run in the store. */
-int store_copy_new_words(struct database *d, int64_t id, const char *from);
+/*
+ * Replaces the meta line of the run @id, whose recorder knows more by now, within the caller's
+ * transaction. Does nothing if a user has edited the run.
+ */
+int store_replace_meta(struct database *d, int64_t id, const char *text);
 
 #endif

@@ -20,6 +20,7 @@
 
 #define MOST_BYTES (16UL << 20) /* of a file; longer ones are not read to their end */
 #define MOST_TITLE 255          /* bytes */
+#define MOST_PROCESSES 100      /* of a cgroup, whose environments are read */
 #define NR(list) (sizeof(list) / sizeof(*(list)))
 
 /* Reads a regular file, so that no caller waits for a pipe; ends it with NUL. */
@@ -179,12 +180,13 @@ static char *title_of_processes(const struct job_titles *t, const char *folder)
 {
 	__cleanup(fclosep) FILE *f = NULL;
 	char path[PATH_MAX], *title = NULL;
+	unsigned nr = 0;
 	long pid;
 
 	if (snprintf(path, sizeof(path), "%s/cgroup.procs", folder) >= (int)sizeof(path))
 		return NULL;
 	f = memory_fopen(path, "re");
-	while (f && !title && fscanf(f, "%ld", &pid) == 1)
+	while (f && !title && nr++ < MOST_PROCESSES && fscanf(f, "%ld", &pid) == 1)
 		title = title_of_process(t, pid);
 	return title;
 }
@@ -240,7 +242,10 @@ char *job_title_find(const struct job_titles *t, const char *id, const char *cgr
 		title = title_of_docker(t, last + 1);
 	else if (!strncmp(id, "slurm", strlen("slurm")) && cgroup)
 		title = title_of_slurm(t, cgroup);
-	if (title) {
+	if (title && !*title) {
+		free(title);
+		title = NULL;
+	} else if (title) {
 		title[text_cut_bytes(title, MOST_TITLE)] = '\0';
 		text_disarm(title);
 	}
@@ -265,25 +270,14 @@ void job_titles_set(const struct job_titles *t, struct stored_runs *all)
 	}
 }
 
+enum { SEARCH_RUNS, SEARCH_DONE, SEARCH_LEFT };
+
 struct title_search {
 	struct title_wanted *all; /* owned; the thread's until it is done */
 	size_t nr;
 	pthread_t thread;
-	atomic_bool is_done;
+	atomic_int state;
 };
-
-static void *title_search_run(void *context)
-{
-	struct title_search *s = context;
-	struct job_titles t;
-
-	job_titles_open(&t, "", false);
-	for (size_t i = 0; i < s->nr; i++)
-		s->all[i].title = job_title_find(&t, s->all[i].id, s->all[i].cgroup);
-	job_titles_done(&t);
-	atomic_store(&s->is_done, true);
-	return NULL;
-}
 
 static void title_wanted_free(struct title_wanted *all, size_t nr)
 {
@@ -294,28 +288,56 @@ static void title_wanted_free(struct title_wanted *all, size_t nr)
 	free(all);
 }
 
+static void title_search_free(struct title_search *s)
+{
+	title_wanted_free(s->all, s->nr);
+	free(s);
+}
+
+static void *title_search_run(void *context)
+{
+	struct title_search *s = context;
+	struct job_titles t;
+
+	job_titles_open(&t, "", false);
+	for (size_t i = 0; i < s->nr; i++)
+		s->all[i].title = job_title_find(&t, s->all[i].id, s->all[i].cgroup);
+	job_titles_done(&t);
+	if (atomic_exchange(&s->state, SEARCH_DONE) == SEARCH_LEFT)
+		title_search_free(s);
+	return NULL;
+}
+
 struct title_search *title_search_start(struct title_wanted *all, size_t nr)
 {
 	struct title_search *s = memory_calloc(1, sizeof(*s));
 
-	if (s)
-		*s = (struct title_search){ .all = all, .nr = nr };
-	if (s && !stack_start_thread(&s->thread, title_search_run, s))
+	if (!s) {
+		title_wanted_free(all, nr);
+		return NULL;
+	}
+	s->all = all;
+	s->nr = nr;
+	if (!stack_start_thread(&s->thread, title_search_run, s))
 		return s;
-	title_wanted_free(all, nr);
-	free(s);
+	title_search_free(s);
 	return NULL;
 }
 
 struct title_wanted *title_search_results(const struct title_search *s, size_t *nr)
 {
 	*nr = s->nr;
-	return atomic_load(&s->is_done) ? s->all : NULL;
+	return atomic_load(&s->state) == SEARCH_DONE ? s->all : NULL;
 }
 
-void title_search_free(struct title_search *s)
+void title_search_end(struct title_search *s)
 {
-	pthread_join(s->thread, NULL);
-	title_wanted_free(s->all, s->nr);
-	free(s);
+	pthread_t thread = s->thread;
+
+	if (atomic_exchange(&s->state, SEARCH_LEFT) == SEARCH_DONE) {
+		pthread_join(thread, NULL);
+		title_search_free(s);
+	} else {
+		pthread_detach(thread);
+	}
 }

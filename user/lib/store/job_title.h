@@ -50,7 +50,7 @@ struct title_search;
 struct title_search *title_search_start(struct title_wanted *all, size_t nr);
 /* Returns NULL while the search goes on. */
 struct title_wanted *title_search_results(const struct title_search *s, size_t *nr);
-/* Frees a search that has results. */
-void title_search_free(struct title_search *s);
+/* Frees a search that has results; leaves another to its thread, which then frees it. */
+void title_search_end(struct title_search *s);
 
 #endif

@@ -20,15 +20,21 @@ static struct node_job_row *row_find(struct node_job_rows *rows, const char *run
 	return NULL;
 }
 
-static void row_done(struct node_job_row *row)
+static void row_free_texts(struct node_job_row *row)
 {
-	free(row->run);
-	free(row->id);
-	free(row->name);
-	free(row->user);
-	free(row->cgroup);
-	free(row->live_socket);
-	free(row->title);
+	char **all[] = { &row->run,    &row->id,          &row->name, &row->user,
+			 &row->cgroup, &row->live_socket, &row->title };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		free(*all[i]);
+		*all[i] = NULL;
+	}
+}
+
+static void row_remove(struct node_job_rows *rows, struct node_job_row *row)
+{
+	row_free_texts(row);
+	*row = rows->all[--rows->nr];
 }
 
 static struct node_job_row *row_append(struct node_job_rows *rows)
@@ -61,11 +67,15 @@ static char *member_copy(const json_t *o, const char *key, int *err)
 static int meta_take(struct node_job_rows *rows, const struct line *l)
 {
 	const json_t *o = l->tree, *job = json_object_get(o, "node_job");
-	struct node_job_row *row = job ? row_append(rows) : NULL;
+	struct node_job_row *row = row_find(rows, json_string_value(json_object_get(o, "run")));
 	int err = 0;
 
 	if (!job)
 		return -EBADMSG;
+	if (row) /* it is known better by now */
+		row_free_texts(row);
+	else
+		row = row_append(rows);
 	if (!row)
 		return -ENOMEM;
 	row->run = member_copy(o, "run", &err);
@@ -79,6 +89,8 @@ static int meta_take(struct node_job_rows *rows, const struct line *l)
 	row->start_epoch_ns = l->start_epoch_ns;
 	if (!err && (!row->run || !row->id || !row->name))
 		err = -EBADMSG;
+	if (err)
+		row_remove(rows, row);
 	return err;
 }
 
@@ -126,8 +138,7 @@ static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_l
 	if (row && l->kind == LINE_EVENT)
 		stall_state_update(&row->stall, o);
 	if (row && l->kind == LINE_SUMMARY) {
-		row_done(row);
-		*row = rows->all[--rows->nr];
+		row_remove(rows, row);
 		return 0;
 	}
 	if (!row || l->kind != LINE_SAMPLE)
@@ -182,7 +193,7 @@ int node_jobs_read(struct node_job_rows *rows, FILE *f,
 void node_jobs_done(struct node_job_rows *rows)
 {
 	for (size_t i = 0; i < rows->nr; i++)
-		row_done(&rows->all[i]);
+		row_free_texts(&rows->all[i]);
 	free(rows->all);
 	free(rows->notices);
 	*rows = (struct node_job_rows){ 0 };
