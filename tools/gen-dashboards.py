@@ -19,22 +19,26 @@ LABELS = "job, user, kind, name"
 WAITS = "child futex pipe socket disk lock poll timer other unseen".split()
 
 
-def target(ref, expr, legend="", table=False):
+def ref(number):
+    """The name of the query with that number in its panel."""
+    return chr(ord("A") + number)
+
+
+def target(number, expr, legend="", table=False):
     """A query; of a table its present value, otherwise its course."""
-    one = {"refId": ref, "datasource": SOURCE, "expr": expr, "legendFormat": legend or "__auto"}
+    one = {"refId": ref(number), "datasource": SOURCE, "expr": expr, "legendFormat": legend or "__auto"}
     return one | ({"instant": True, "range": False, "format": "table"} if table else {"range": True})
 
 
 def panel(kind, title, width, height, targets, unit="short", about="", **more):
     defaults = {"unit": unit, "custom": {}} | more.pop("defaults", {})
-    refs = [chr(ord("A") + i) for i in range(len(targets))]
     return {
         "type": kind,
         "title": title,
         "description": about,
         "datasource": SOURCE,
         "gridPos": {"w": width, "h": height},
-        "targets": [target(ref, *t, table=kind == "table") for ref, t in zip(refs, targets)],
+        "targets": [target(i, *t, table=kind == "table") for i, t in enumerate(targets)],
         "fieldConfig": {"defaults": defaults, "overrides": more.pop("overrides", [])},
         **more,
     }
@@ -67,16 +71,14 @@ def table(title, columns, about="", links=True, height=10):
     overrides = []
     names = {}
     for i, (name, _, unit) in enumerate(columns):
-        ref = f"Value #{chr(ord('A') + i)}"
-        names[ref] = name
+        names[f"Value #{ref(i)}"] = name
         overrides.append({"matcher": {"id": "byName", "options": name}, "properties": [{"id": "unit", "value": unit}]})
     if links:
         link = {"title": "This job on all of its nodes", "url": "/d/bpfmon-job?var-job=${__data.fields.job}&${__url_time_range}"}
         overrides.append({"matcher": {"id": "byName", "options": "job"}, "properties": [{"id": "links", "value": [link]}]})
-    hidden = {"Time": True}
     transformations = [
         {"id": "merge", "options": {}},
-        {"id": "organize", "options": {"excludeByName": hidden, "indexByName": {}, "renameByName": names}},
+        {"id": "organize", "options": {"excludeByName": {"Time": True}, "indexByName": {}, "renameByName": names}},
     ]
     options = {"showHeader": True, "cellHeight": "sm", "sortBy": [{"displayName": columns[0][0], "desc": True}]}
     targets = [(query,) for _, query, _ in columns]
@@ -194,10 +196,15 @@ def of_job(metric, rate=True):
     return f"sum by (instance) (rate({expr}[$__rate_interval]))" if rate else f"sum by (instance) ({expr})"
 
 
+def threads(metric):
+    """Threads of the job that are in a state at a time, on all nodes."""
+    return f"sum(rate(bpfmon_job_{metric}_seconds_total{{{JOB}}}[$__rate_interval]))"
+
+
 def one_job():
     dashed = {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [6, 6]}}
     limits = {"matcher": {"id": "byRegexp", "options": ".* limit"}, "properties": [dashed, {"id": "custom.fillOpacity", "value": 0}]}
-    waits = [(f"sum(rate(bpfmon_job_wait_{kind}_seconds_total{{{JOB}}}[$__rate_interval]))", kind) for kind in WAITS]
+    waits = [(threads(f"wait_{kind}"), kind) for kind in WAITS]
     return dashboard(
         "bpfmon-job",
         "bpfmon: one job",
@@ -213,11 +220,7 @@ def one_job():
             ),
             curves(
                 "Time of all threads",
-                [
-                    (f"sum(rate(bpfmon_job_user_seconds_total{{{JOB}}}[$__rate_interval]))", "user"),
-                    (f"sum(rate(bpfmon_job_system_seconds_total{{{JOB}}}[$__rate_interval]))", "system"),
-                    (f"sum(rate(bpfmon_job_runqueue_wait_seconds_total{{{JOB}}}[$__rate_interval]))", "waits for a CPU"),
-                ],
+                [(threads("user"), "user"), (threads("system"), "system"), (threads("runqueue_wait"), "waits for a CPU")],
                 stacked=True,
                 about="Threads at a time",
             ),

@@ -132,11 +132,11 @@ static void rename_and_write(struct open_run *run, uint64_t seconds, const char 
 {
 	free(run->meta);
 	run->meta = strdup(meta);
-	run->is_renamed = true;
+	run->has_new_meta = true;
 	put_sample(run, seconds, 1024);
 	assert_int_equal(open_run_write(run, &w), 0);
 	commit();
-	assert_false(run->is_renamed);
+	assert_false(run->has_new_meta);
 }
 
 static void name_that_is_found_later_is_set_unless_a_user_has_set_another(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Meta lines of jobs: of all for a new listener, of those known better by now for all listeners. */
+/* Meta lines of jobs: of all jobs to a new listener, of one with a new name or limit to all. */
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/memory.h"

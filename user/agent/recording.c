@@ -78,7 +78,7 @@ static void history_keep_meta(struct recording *r, const char *text, size_t n)
 	copy = memory_strndup(text, n);
 	if (!copy)
 		return;
-	run->is_renamed |= run->meta != NULL;
+	run->has_new_meta |= run->meta != NULL;
 	free(run->meta);
 	run->meta = copy;
 	run->interval_ns = (uint64_t)(json_number_value(interval) * NSEC_PER_SEC);
@@ -419,13 +419,13 @@ int open_run_write(struct open_run *run, struct store_writer *w)
 	if (!run->is_searched && !run->kept.id)
 		err = store_writer_resume(w, run->uuid);
 	/* begun by an earlier process, or before a transaction that was undone */
-	run->is_renamed |= !run->is_searched && run->kept.id;
+	run->has_new_meta |= !run->is_searched && run->kept.id;
 	run->is_searched = true;
 	if (!err && !run->kept.id && run->meta)
 		err = store_writer_put(w, run->meta, strlen(run->meta));
 	if (err || !run->kept.id)
 		return err;
-	if (run->is_renamed && run->meta)
+	if (run->has_new_meta && run->meta)
 		err = store_replace_meta(&w->d, run->kept.id, run->meta);
 	if (!err && run->has_waiting)
 		err = store_writer_put_sample(w, &run->waiting);
@@ -445,7 +445,7 @@ void open_run_settle(struct open_run *run, bool is_committed)
 		run->is_searched = false;
 		return;
 	}
-	run->is_renamed = false;
+	run->has_new_meta = false;
 	if (run->kept.id && run->has_waiting) {
 		run->kept_ns = run->waiting.elapsed_ns;
 		run->has_waiting = false;

@@ -37,7 +37,7 @@ struct open_run {
 	struct store_run kept; /* its state in the store */
 	uint64_t kept_ns;      /* elapsed time of the last stored sample */
 	bool is_searched;      /* searched in the store, where another process may have begun it */
-	bool is_renamed;       /* the meta line in the store is an older one */
+	bool has_new_meta;     /* the meta line in the store is an older one */
 	bool is_touched;       /* written in the current transaction */
 	bool has_vanished;     /* gets no more lines, and had no summary */
 	unsigned failures;     /* failed writes of this run */

@@ -18,8 +18,8 @@ int store_edit_run(struct database *d, int64_t id, const struct meta_changes *c)
  */
 int store_copy_words(struct database *d, int64_t id, const char *from);
 /*
- * Replaces the meta line of the run @id, whose recorder knows more by now, within the caller's
- * transaction. Does nothing if a user has edited the run.
+ * Replaces the meta line of the run @id by a later one, @text, within the caller's transaction.
+ * Does nothing if a user has edited the run.
  */
 int store_replace_meta(struct database *d, int64_t id, const char *text);
 

@@ -72,7 +72,7 @@ static int meta_take(struct node_job_rows *rows, const struct line *l)
 
 	if (!job)
 		return -EBADMSG;
-	if (row) /* it is known better by now */
+	if (row) /* a later meta line of the job */
 		row_free_texts(row);
 	else
 		row = row_append(rows);
