@@ -248,8 +248,14 @@ def users():
     chosen = 'nested="", user=~"$user", kind=~"$kind"'
     hours = f"sum by (user) (increase(bpfmon_user_cpu_seconds_total{{{chosen}}}[$__range])) / 3600"
 
-    def of_jobs(metric):
-        return f"sum by (user) (max_over_time(bpfmon_job_ended_{metric}{{{chosen}}}[$__range]))"
+    def most(metric):
+        return f"max_over_time(bpfmon_job_ended_{metric}{{{chosen}}}[$__range])"
+
+    def of_jobs(expr):
+        return f"sum by (user) ({expr})"
+
+    limits = of_jobs(most("memory_limit_bytes"))
+    needed = of_jobs(f"{most('memory_needed_bytes')} and {most('memory_limit_bytes')}")  # of jobs with a limit
 
     cores = f"rate(bpfmon_user_cpu_seconds_total{{{chosen}}}[$__rate_interval])"
     waits = f"rate(bpfmon_user_runqueue_wait_seconds_total{{{chosen}}}[$__rate_interval])"
@@ -265,10 +271,10 @@ def users():
                 "Users",
                 [
                     ("CPU hours", hours, "h"),
-                    ("jobs that ended", f"count by (user) (max_over_time(bpfmon_job_ended_wall_seconds{{{chosen}}}[$__range]))", "short"),
-                    ("memory not needed", f"{of_jobs('memory_limit_bytes')} - {of_jobs('memory_needed_bytes')}", "bytes"),
-                    ("needed of limits", f"{of_jobs('memory_needed_bytes')} / {of_jobs('memory_limit_bytes')}", "percentunit"),
-                    ("OOM kills", of_jobs("oom_kills"), "short"),
+                    ("jobs that ended", f"count by (user) ({most('wall_seconds')})", "short"),
+                    ("memory not needed", f"{limits} - {needed}", "bytes"),
+                    ("needed of limits", f"{needed} / {limits}", "percentunit"),
+                    ("OOM kills", of_jobs(most("oom_kills")), "short"),
                 ],
                 "CPU hours: of all jobs, however short. The rest: of jobs that ended in the time shown",
                 links=False,

@@ -44,6 +44,8 @@ class Dashboards(EndpointCase):
             self.agent.sample(job, **values)
         self.agent.begin("814", limits={"memory_max_bytes": LIMIT})
         self.agent.end("814", **ENDED)
+        self.agent.begin("813")  # without a limit, of which no part is needed or not
+        self.agent.end("813", **ENDED)
         self.agent.say(kind="agent", run="agent", time=3, losses={"tasks": 2}, **dict.fromkeys(OF_AGENT, 3))
         return endpoint
 
@@ -75,6 +77,8 @@ class Dashboards(EndpointCase):
         values = {q: self.ask(server, q) for p, q, _ in queries(TOP / "share/bpfmon/grafana/bpfmon-jobs.json") if p["type"] == "table"}
         of_limit = next(rows for query, rows in values.items() if "rss_anon" in query)
         self.assertEqual({row["metric"]["job"]: row["value"][1] for row in of_limit}, {"slurm/815": "0.5", "slurm/816": "0.5"})
+        of_user = {q: self.ask(server, q) for _, q, _ in queries(TOP / "share/bpfmon/grafana/bpfmon-users.json") if "memory_needed" in q}
+        self.assertEqual({rows[0]["value"][1] for rows in of_user.values()}, {"0.25", str(LIMIT * 3 // 4)})
         needed = next(rows for query, rows in values.items() if "needed" in query and "limit" in query)
         self.assertEqual({row["metric"]["job"]: row["value"][1] for row in needed}, {"slurm/814": "0.25"})
 
