@@ -379,12 +379,13 @@ $(USER_OBJ) $(BPF_OBJ): Makefile
 
 -include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d $(BUILD)/accounts.d $(BUILD)/drains.d $(BUILD)/spans.d
 
-# by make SANITIZE=...: the unit tests, and clang for the targets of the fuzzer
+# by make SANITIZE=...: the unit tests, and clang for the targets of the fuzzer; warnings are errors as in CI, since CI
+# compiles the unit tests by clang alone and make check by gcc alone
 sanitized:
-	$(MAKE) BUILD=build/sanitized SANITIZE="$(UNIT_SANITIZE)" build/sanitized/unit/all
+	$(MAKE) BUILD=build/sanitized CI=1 SANITIZE="$(UNIT_SANITIZE)" build/sanitized/unit/all
 
 fuzzed:
-	$(MAKE) BUILD=build/fuzzed CC=$(CLANG) \
+	$(MAKE) BUILD=build/fuzzed CI=1 CC=$(CLANG) \
 		SANITIZE="$(UNIT_SANITIZE) -fsanitize=fuzzer-no-link" build/fuzzed/unit/all build/fuzzed/fuzz-all
 
 # archives: a target may replace functions that would run a program or read a file

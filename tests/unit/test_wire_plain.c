@@ -254,8 +254,7 @@ static void samples_of_another_bpfmon_are_left_to_the_parser(void **state)
 static void line_of_two_kinds_is_refused(void **state)
 {
 	static const char *const lines[] = {
-		"{\"kind\":\"sample\",\"elapsed_seconds\":1,\"kind\":\"meta\",\"schema\":\"bpfmon/"
-		"1\"}",
+		"{\"kind\":\"sample\",\"elapsed_seconds\":1,\"kind\":\"meta\",\"version\":\"1\"}",
 		"{\"kind\":\"process\",\"pid\":3,\"kind\":\"summary\"}",
 		"{\"kind\":\"event\",\"kind\":\"other\"}",
 	};
