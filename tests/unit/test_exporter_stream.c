@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "fixture.h"
 #include "http/connections.h"
-#include "http/tcp_acked.h"
 #include "exporter/exporter_stream.h"
 
 #include <errno.h>

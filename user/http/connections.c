@@ -2,13 +2,13 @@
 #include "http/connections.h"
 
 #include "base/clock.h"
-#include "http/tcp_acked.h"
 
+#include <linux/bpf.h> /* states of sockets: netinet/tcp.h conflicts with linux/tcp.h */
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
+#include <linux/tcp.h> /* struct tcp_info of glibc ends before the member */
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -80,7 +80,7 @@ static bool sock_diag_query(int fd, const struct end *there, const struct end *h
 	    head->nlmsg_len < NLMSG_LENGTH(sizeof(*found)))
 		return false;
 	memcpy(found, NLMSG_DATA(head), sizeof(*found));
-	return found->idiag_state != TCP_LISTEN; /* a listener on that port is not the peer */
+	return found->idiag_state != BPF_TCP_LISTEN; /* a listener on that port is not the peer */
 }
 
 static uint64_t address_id(const struct end *e)
@@ -374,6 +374,14 @@ static uint64_t connection_limit_ns(const struct connection *at)
 	return (at->is_known || at->is_trusted ? CONNECTION_NEXT_SECONDS
 					       : CONNECTION_FIRST_SECONDS) *
 	       NSEC_PER_SEC;
+}
+
+uint64_t tcp_acked_bytes(int fd)
+{
+	struct tcp_info info = { 0 };
+	socklen_t length = sizeof(info);
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) ? 0 : info.tcpi_bytes_acked;
 }
 
 /*

@@ -101,4 +101,7 @@ bool connections_send(struct connections *c, int fd, size_t most, uint64_t now_n
 /* Ends connections that have taken too long without progress. Returns their number. */
 size_t connections_end_slow(struct connections *c, uint64_t now_ns);
 
+/* Returns the bytes that the peer of @fd has acknowledged; 0 if @fd is no TCP socket. */
+uint64_t tcp_acked_bytes(int fd);
+
 #endif
