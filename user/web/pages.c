@@ -10,7 +10,6 @@
 #include "http/http_request.h"
 #include "page/page.h"
 #include "page/page_run.h"
-#include "page/page_window.h"
 #include "store/node_jobs.h"
 #include "web/pack.h"
 #include "web/web.h"

@@ -54,4 +54,10 @@ void report_answer(struct answer *a, struct report_run *r, struct summary *total
  */
 int report_write_data(struct report_run *r, const char *name, struct page_data *d);
 
+/*
+ * Writes {"charts":...} as charts_write() does, of the samples later than @from_ns after the start,
+ * up to @to_ns. Returns 0, -ENOMEM, or an error of source_each().
+ */
+int page_window_write(struct source *s, uint64_t from_ns, uint64_t to_ns, struct jsonw *j);
+
 #endif
