@@ -355,8 +355,8 @@ $(BUILD)/page/%.html: user/lib/page/assets/%.html
 
 # the same of the pages that bpfmon-web adds
 WEB_PAGE_OUT := $(patsubst user/web/assets/%,$(BUILD)/web/%,$(wildcard user/web/assets/*))
-$(BUILD)/user/web/web_assets.o: $(WEB_PAGE_OUT)
-$(BUILD)/user/web/web_assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
+$(BUILD)/user/web/pages.o: $(WEB_PAGE_OUT)
+$(BUILD)/user/web/pages.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 
 # the scripts of all pages at once: the served page of a run calls those of a report
 PAGE_JS := user/lib/page/assets/base.js $(filter-out %/base.js,$(sort $(filter %.js,$(PAGE_SRC))))

@@ -13,7 +13,6 @@
 #include "store/node_jobs.h"
 #include "web/pack.h"
 #include "web/web.h"
-#include "web/web_assets.h"
 #include "web/web_node.h"
 
 #include <errno.h>
@@ -21,6 +20,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/*
+ * The files of web/assets, embedded in the program. Paths are relative to the folder that make
+ * builds in.
+ */
+#define WEB_ASSET(name, path)                                                                      \
+	__asm__(".section .rodata\n"                                                               \
+		".global web_" #name ", web_" #name "_end\n"                                       \
+		"web_" #name ":\n"                                                                 \
+		".incbin \"" path "\"\n"                                                           \
+		"web_" #name "_end:\n"                                                             \
+		".byte 0\n"                                                                        \
+		".previous\n");                                                                    \
+	extern const char web_##name[], web_##name##_end[]
+#define ASSET_TEXT(name)                                                                           \
+	{                                                                                          \
+		web_##name, web_##name##_end                                                       \
+	}
+
+WEB_ASSET(list_html, "web/list.html");
+WEB_ASSET(list_css, "web/list.css");
+WEB_ASSET(list_js, "web/list.js");
+WEB_ASSET(live_css, "web/live.css");
+WEB_ASSET(live_js, "web/live.js");
 
 struct MHD_Response *reply_text(const char *text, unsigned status, unsigned *result)
 {
