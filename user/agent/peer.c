@@ -3,7 +3,6 @@
 
 #include "agent/agent.h"
 #include "agent/porter.h"
-#include "agent/peer_request.h"
 #include "agent/agent_stream.h"
 #include "base/clock.h"
 #include "base/log.h"

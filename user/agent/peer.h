@@ -64,5 +64,10 @@ void peer_stop(struct peer *p, const char *reason);
 bool peer_may_be_removed(struct peer *p);
 /* Releases everything, including the peer itself. */
 void peer_remove(struct peer *p);
+/*
+ * Executes the request in p->message and empties it. Returns 0 if the client may go on, or a
+ * negative errno with a sentence without a full stop for the client in @why.
+ */
+int peer_execute_request(struct peer *p, char *why, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "agent/peer_request.h"
+/* Requests of clients: checked against the client's rights and limits, then begun. */
+#include "agent/peer.h"
 
 #include "agent/agent.h"
 #include "base/clock.h"
