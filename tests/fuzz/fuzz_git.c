@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "run/git.h"
+#include "run/meta.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/git.h"
+#include "run/meta.h"
 #include "meta_fixture.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/system.h"
+#include "run/meta.h"
 #include "meta_fixture.h"
 
 #define CPU "sys/devices/system/cpu/"

@@ -7,10 +7,8 @@
 #include "base/fd.h"
 #include "base/user.h"
 #include "run/description.h"
-#include "run/git.h"
 #include "run/meta_cgroup.h"
 #include "run/meta.h"
-#include "run/system.h"
 
 #include <errno.h>
 #include <fcntl.h>

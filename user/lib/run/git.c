@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "run/git.h"
+/* Reads the revision of a working folder from git's files. git itself is never executed. */
+#include "run/meta.h"
 
 #include "base/cleanup.h"
 #include "base/memory.h"

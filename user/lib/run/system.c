@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "run/system.h"
+/* Describes the machine: processors, memory, operating system. */
 
 #include "base/clock.h"
 #include "base/text.h"
