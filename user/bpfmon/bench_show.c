@@ -8,7 +8,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "study/result.h"
-#include "study/bench_text.h"
 #include "study/words.h"
 #include "study/side.h"
 #include "text/terminal.h"

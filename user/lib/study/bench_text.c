@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/bench_text.h"
+/* Prints the results of a benchmark. */
 
 #include "base/memory.h"
 #include "study/compare.h"

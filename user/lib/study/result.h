@@ -81,4 +81,10 @@ int bench_write_csv(struct buffer *t, const struct bench_result *r);
 /* Writes a table like hyperfine --export-markdown, with the peak of memory besides. */
 int bench_write_markdown(FILE *f, const struct bench_result *r);
 
+/*
+ * Prints tables of the time, of other resources and of spans, and each case against the fastest.
+ * Returns 0 or -ENOMEM.
+ */
+int bench_text(FILE *f, const struct bench_result *r, size_t width);
+
 #endif
