@@ -8,7 +8,6 @@
 
 #include "study/compare.h"
 #include "study/compare_text.h"
-#include "study/verdict.h"
 #include "compare_fixture.h"
 
 #include <time.h>

@@ -13,7 +13,6 @@
 #include "study/compare.h"
 #include "study/compare_document.h"
 #include "study/diff.h"
-#include "study/compare_markdown.h"
 #include "study/step.h"
 #include "study/compare_text.h"
 #include "page/overlay.h"

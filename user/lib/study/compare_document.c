@@ -4,7 +4,6 @@
 #include "text/format.h"
 #include "study/compare_text.h"
 #include "base/number.h"
-#include "study/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/compare_markdown.h"
+/* Writes a comparison as Markdown, for pull requests: differences first, the rest folded. */
 
 #include "study/cell.h"
 #include "study/compare.h"
 #include "study/compare_text.h"
 #include "study/diff.h"
-#include "study/verdict.h"
 #include "text/format.h"
 #include "text/markdown.h"
 

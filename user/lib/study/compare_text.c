@@ -7,7 +7,6 @@
 #include "study/compare.h"
 #include "study/diff.h"
 #include "study/unusual.h"
-#include "study/verdict.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Prints a comparison as tables for a terminal. */
+/* Describes a comparison: verdict, tables for a terminal, Markdown for pull requests. */
 #ifndef STUDY_COMPARE_TEXT_H
 #define STUDY_COMPARE_TEXT_H
 
@@ -31,5 +31,19 @@ size_t steps_choose_keys(size_t *order, const size_t *keys, size_t nr);
  */
 void steps_text(FILE *f, const struct steps *steps, const struct comparison *c, const json_t *diff,
 		const size_t *keys, size_t nr, size_t width);
+
+/*
+ * Writes Markdown: differences first, the rest folded. If @steps is not NULL, its tables for the
+ * @nr @keys replace the table of all values. @diff is that of facts_diff().
+ */
+void comparison_markdown(FILE *f, const struct comparison *c, const struct steps *steps,
+			 const size_t *keys, size_t nr, const json_t *diff);
+
+/*
+ * Returns the verdict on @group against the first, with a full stop and without a newline, to be
+ * freed; NULL without memory. It mentions no change that may be noise, and says if there are too
+ * few runs to tell. @facts is the number of other differences between the runs.
+ */
+char *verdict_text(const struct comparison *c, size_t group, size_t facts);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/verdict.h"
+/* Describes the result of a comparison in a sentence or two. */
 
 #include "base/memory.h"
 #include "text/format.h"
