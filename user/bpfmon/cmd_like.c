@@ -11,7 +11,6 @@
 #include "options/option_values.h"
 #include "store/stores.h"
 #include "study/like_answer.h"
-#include "study/like_text.h"
 #include "store/signatures.h"
 #include "text/terminal.h"
 #include "options/completion.h"

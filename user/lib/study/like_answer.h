@@ -4,6 +4,9 @@
 #define STUDY_LIKE_ANSWER_H
 
 #include "run/signature.h"
+#include "store/query.h"
+
+#include <stdio.h>
 
 /* A run to compare with. */
 struct known_run {
@@ -74,5 +77,20 @@ struct like_answer {
 /* Finds the @k (up to MAX_NEIGHBOURS) first runs. @known must be sorted. Returns 0 or -ENOMEM. */
 int like_answer_make(struct like_answer *a, const struct like_scale *s,
 		     const struct known_runs *known, const struct signature *g, size_t k);
+
+/* Text and JSON of `bpfmon like`. */
+
+struct like_shown {
+	const char *label; /* of the run */
+	const struct signature *signature;
+	const struct known_runs *known; /* of known runs; each refers to one of @runs */
+	const struct stored_runs *runs;
+	const char *const *prefixes; /* of run numbers, for each store */
+	const struct like_scale *scale;
+	const struct like_answer *answer;
+};
+
+void like_text(FILE *f, const struct like_shown *s, size_t width);
+int like_json(FILE *f, const struct like_shown *s);
 
 #endif

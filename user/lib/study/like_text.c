@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/like_text.h"
+/* Prints the answer of `bpfmon like`, as text and as JSON. */
+#include "study/like_answer.h"
 
 #include "base/json.h"
 #include "text/format.h"
