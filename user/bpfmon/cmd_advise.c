@@ -8,7 +8,7 @@
 #include "store/source.h"
 #include "store/stores.h"
 
-#include "study/span_advice.h"
+#include "study/advice.h"
 #include "base/exit_status.h"
 #include "base/fd.h"
 #include "base/log.h"

@@ -3,12 +3,16 @@
 #ifndef STUDY_ADVICE_H
 #define STUDY_ADVICE_H
 
+#include "base/json.h"
+#include "run/span.h"
 #include "store/query.h"
 #include "study/allocation.h"
+#include "text/answer.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct line_fit {
 	double base, slope; /* y = base + slope x */
@@ -81,5 +85,57 @@ struct advice_from {
  * -ENOMEM.
  */
 int advice_make(struct advice *a, const struct stored_runs *runs, const struct advice_from *from);
+
+/* As text, as JSON, and as directives of schedulers and workflow systems. */
+
+enum advice_for { FOR_PEOPLE, FOR_SLURM, FOR_KUBERNETES, FOR_NEXTFLOW, FOR_SNAKEMAKE, NR_FOR };
+
+/* Values of --for; NULL for FOR_PEOPLE. */
+extern const char *const advice_for_words[NR_FOR];
+
+/* Print the advice. @what names its runs, such as "align"; NULL means all runs. */
+void advice_print(FILE *f, const struct advice *a, const char *what);
+/* Prints the table of needs and requests. */
+void advice_print_needs(FILE *f, const struct advice *a);
+/* Writes members of an object, the first with the key @of. */
+void advice_json_members(struct jsonw *j, const struct advice *a, const char *of, uint64_t nr);
+void advice_json(struct jsonw *j, const struct advice *a, const char *what);
+/* Prints the directives for @to, which is not FOR_PEOPLE. */
+void advice_lines(FILE *f, const struct advice *a, enum advice_for to);
+
+/* For a part of a run, such as a job of a workflow, from its spans. */
+
+/* The spans of one name, over all runs. */
+struct span_group {
+	char *name;                   /* owned */
+	struct stored_runs spans;     /* owned; each as if it were a run */
+	struct run_request *requests; /* owned; one for each */
+	size_t requests_room;
+	size_t nr_runs, last_run; /* runs with such a span; index of the last one */
+	struct answer answer;     /* of the span that needed most memory */
+};
+
+struct span_groups {
+	struct span_group *all; /* owned */
+	size_t nr, room;
+	uint64_t left_out; /* spans beyond the limits */
+};
+
+/* Adds a span of run number @run; runs come one after the other. Returns 0 or -ENOMEM. */
+int span_groups_add(struct span_groups *groups, const struct span *s, size_t run);
+/* Sorts the groups by name. */
+void span_groups_sort(struct span_groups *groups);
+void span_groups_done(struct span_groups *groups);
+
+/*
+ * Makes advice from the spans of a group: its memory is that of the summary of a run, for the span
+ * that needed most. Errors as advice_make().
+ */
+int span_group_advise(const struct span_group *g, const struct node *node, struct advice *a);
+/* Prints the advice for people, or the directives for @to below a comment. */
+void span_advice_print(FILE *f, const struct span_group *g, const struct advice *a,
+		       enum advice_for to);
+/* Writes the advice as an element of a list. */
+void span_advice_json(struct jsonw *j, const struct span_group *g, const struct advice *a);
 
 #endif

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/advise_text.h"
+/* Prints advice as text, as JSON, and as directives of schedulers and workflow systems. */
+#include "study/advice.h"
 
 #include "text/format.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/span_advice.h"
+/* Advises what to request for a part of a run, such as a job of a workflow, from its spans. */
+#include "study/advice.h"
 
 #include "base/memory.h"
 #include "run/span_sums.h"
