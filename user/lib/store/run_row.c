@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "store/run_row.h"
+/* Writes the rows of a run itself, in `run`, `run_text`, `tag` and `signature`. */
+#include "store/store_writer.h"
 
 #include "base/memory.h"
 #include "run/reader.h"

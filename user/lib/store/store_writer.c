@@ -8,7 +8,6 @@
 #include "run/writer.h"
 #include "store/database_open.h"
 #include "store/row_table.h"
-#include "store/run_row.h"
 #include "store/schema.h"
 #include "store/table_column.h"
 

@@ -66,4 +66,11 @@ int store_writer_save_progress(struct store_writer *w);
 /* Writes the progress of a run that gets no more lines. Without a summary it is unfinished then. */
 int store_writer_end_run(struct store_writer *w);
 
+/*
+ * Write the rows of the run itself from w->line, at the begin the meta line, at the end the
+ * summary; @text is its text. Errors as database_open().
+ */
+int run_row_begin(struct store_writer *w, const char *text, size_t length);
+int run_row_end(struct store_writer *w, const char *text, size_t length);
+
 #endif
