@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/procstat.h"
 #include "measure/job.h"
-#include "measure/job_spec.h"
 #include "measure/record.h"
 #include "measure/tracker.h"
 #include "run/summary.h"

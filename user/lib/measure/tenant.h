@@ -9,7 +9,6 @@
 #include "base/loop.h"
 #include "base/message.h"
 #include "measure/job.h"
-#include "measure/job_spec.h"
 #include "measure/live.h"
 #include "measure/span_desk.h"
 #include "run/description.h"
