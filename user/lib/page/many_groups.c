@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "page/many_groups.h"
+/* The colours of many runs: by name, else by a tag, and of failed runs. */
+#include "page/many_draw.h"
 
 #include "base/memory.h"
 #include "base/text.h"
