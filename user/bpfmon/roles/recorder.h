@@ -3,10 +3,10 @@
 #ifndef ROLES_RECORDER_H
 #define ROLES_RECORDER_H
 
-#include "bpfmon/roles/effect.h"
 #include "bpfmon/roles/observer.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The command of --on-stall or --on-limit. The recorder cannot execute anything once its system
@@ -26,6 +26,23 @@ struct event_command {
  * closed and the requested commands have run. Warns on failure.
  */
 void event_command_start(struct event_command *c);
+
+#define MAX_ASKED 4
+
+/*
+ * Options that select metrics, as given on the command line. The recorder warns about those that
+ * yield nothing on this machine.
+ */
+struct asked_options {
+	struct asked_option {
+		const char *name;   /* as given, such as "--net-peers" */
+		const char *source; /* option of the source of its metrics, such as "--net" */
+	} list[MAX_ASKED];
+	size_t nr;
+};
+
+/* Adds an option with room for at most MAX_ASKED. */
+void asked_add(struct asked_options *asked, const char *name, const char *source);
 
 #define MAX_OUTPUTS 16
 
