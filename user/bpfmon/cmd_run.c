@@ -9,7 +9,6 @@
 #include "base/number.h"
 #include "bpfmon/prepare.h"
 #include "bpfmon/roles/launcher.h"
-#include "bpfmon/cmd_span.h"
 #include "bpfmon/subcommands.h"
 #include "options/mistakes.h"
 #include "options/option_values.h"

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon span NAME -- COMMAND: executes a command as a span of the surrounding run. */
-#include "bpfmon/cmd_span.h"
-
 #include "base/cleanup.h"
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/span_call.h"
-#include "base/stack.h"
 #include "bpfmon/recording_options.h"
 #include "bpfmon/roles/launch_signals.h"
+#include "bpfmon/roles/launcher.h"
 #include "bpfmon/subcommands.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -96,17 +94,6 @@ static int span_send(const struct span_options *o, const struct span_call_words 
 	else
 		log_warn("span '%s': cannot send the request to the run: %s", name, strerror(-err));
 	return err;
-}
-
-int argv_execute(char **command)
-{
-	int err;
-
-	stack_restore_limit();
-	execvp(command[0], command);
-	err = errno;
-	log_error("cannot execute '%s': %s", command[0], strerror(err));
-	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
 static bool command_has_ended(pid_t command, int *status)

@@ -8,6 +8,7 @@
 #include "base/reaped.h"
 #include "base/memory.h"
 #include "base/patience.h"
+#include "base/stack.h"
 #include "base/user.h"
 #include "base/seccomp.h"
 #include "bpfmon/roles/job_request.h"
@@ -435,4 +436,15 @@ int launcher_run(struct launch_options *o)
 	if (l.cancelled_by)
 		return launcher_end_by(l.cancelled_by);
 	return code ? code : launcher_finish(&l.attendance);
+}
+
+int argv_execute(char **command)
+{
+	int err;
+
+	stack_restore_limit();
+	execvp(command[0], command);
+	err = errno;
+	log_error("cannot execute '%s': %s", command[0], strerror(err));
+	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }

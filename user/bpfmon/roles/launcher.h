@@ -55,4 +55,10 @@ struct launch_options {
  */
 int launcher_run(struct launch_options *o);
 
+/*
+ * Executes @command in this process, for a span or a run that is not measured. Returns only on
+ * failure: an exit status, after a message.
+ */
+int argv_execute(char **command);
+
 #endif
