@@ -3,9 +3,8 @@
 #include "fuzz.h"
 
 #include "base/clock.h"
-#include "bpfmon/cmd_attach.h"
 #include "options/option_values.h"
-#include "bpfmon/cmd_run.h"
+#include "bpfmon/recording_options.h"
 #include "bpfmon/subcommands.h"
 
 #include <errno.h>

@@ -6,9 +6,8 @@
 #include "fuzz.h"
 
 #include "base/log.h"
-#include "bpfmon/cmd_attach.h"
 #include "bpfmon/cmd_compare.h"
-#include "bpfmon/cmd_run.h"
+#include "bpfmon/recording_options.h"
 #include "bpfmon/subcommands.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
  * a clone. */
 #include "fuzz.h"
 
-#include "bpfmon/cmd_run.h"
+#include "bpfmon/recording_options.h"
 #include "bpfmon/subcommands.h"
 #include "options/settings.h"
 #include "config/config.h"

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_OPTIONS_FIXTURE_H
 #define TESTS_UNIT_OPTIONS_FIXTURE_H
 
-#include "bpfmon/cmd_run.h"
+#include "bpfmon/recording_options.h"
 #include "bpfmon/subcommands.h"
 
 #include <errno.h>

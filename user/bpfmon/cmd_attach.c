@@ -3,7 +3,7 @@
  * bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: accounts for processes that are already
  * running, without changing them.
  */
-#include "bpfmon/cmd_attach.h"
+#include "bpfmon/recording_options.h"
 
 #include "base/agent_socket.h"
 #include "base/cgroup.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon [OPTIONS] -- COMMAND: runs a command and accounts for it. */
-#include "bpfmon/cmd_run.h"
+#include "bpfmon/recording_options.h"
 
 #include "base/clock.h"
 #include "base/exit_status.h"

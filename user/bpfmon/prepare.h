@@ -3,8 +3,6 @@
 #ifndef BPFMON_PREPARE_H
 #define BPFMON_PREPARE_H
 
-#include "bpfmon/cmd_attach.h"
-#include "bpfmon/cmd_run.h"
 #include "bpfmon/recording_options.h"
 #include "bpfmon/roles/launcher.h"
 

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options that `run` and `attach` have in common. */
+/* The options of `run` and `attach`: those that both have, and all of each. */
 #ifndef BPFMON_RECORDING_OPTIONS_H
 #define BPFMON_RECORDING_OPTIONS_H
 
+#include "bpfmon/roles/intake.h"
 #include "bpfmon/roles/recorder.h"
 #include "measure/optional.h"
+#include "measure/tracker.h"
 #include "options/common_options.h"
+#include "run/limit.h"
 #include "run/metric.h"
 #include "run/run.h"
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* The tags of a run, from --tag and the environment. */
 struct run_tags {
@@ -106,5 +110,41 @@ int format_parse(void *recording, const char *text);
 int metrics_parse(void *recording, const char *text);
 /* Parses NAME (its load is refused), NAME:attach, or a type of programs. */
 int inject_no_program_parse(void *refusals, const char *text);
+
+/* The options of `run`. */
+
+/* Limits as typed: [process.|span.]KEY<VALUE, as in rss<2GiB or process.cpu<1h. */
+struct limit_texts {
+	const char *text[MAX_LIMITS]; /* not owned */
+	bool is_soft[MAX_LIMITS];
+	unsigned nr;
+};
+
+struct run_options {
+	struct common_options common; /* common.words: the command */
+	struct recording_options recording;
+	bool wait_tree, own_cgroup;
+	bool span_samples;          /* record the usage of each span at each sample */
+	struct intake_options push; /* what programs may push */
+	bool switch_user;
+	struct limit_texts limits;
+	struct limit limit[MAX_LIMITS]; /* the parsed limits */
+	uint64_t limit_grace_ns;
+	bool has_limit_grace;
+	const char *on_limit; /* NULL: no command */
+	const char *user;     /* NULL if switch_user: the user who called sudo */
+};
+
+/* The options of `attach`. */
+struct attach_options {
+	struct common_options common;
+	struct recording_options recording;
+	pid_t pids[MAX_TARGETS];
+	size_t nr_pids;
+	const char *cgroup;    /* NULL if not given */
+	const char *container; /* NULL if not given */
+	bool wait_start;
+	uint64_t duration_ns; /* 0: until the target has ended */
+};
 
 #endif
