@@ -5,7 +5,6 @@
 #include "bpfmon/cmd_compare.h"
 #include "bpfmon/cmd_list.h"
 #include "bpfmon/recording_options.h"
-#include "bpfmon/value_kinds.h"
 
 /* clang-format off */
 const struct subcommand *const subcommands[] = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "bpfmon/value_kinds.h"
+/* Kinds of option values: corrections for mistyped values, and completions for a shell. */
+#include "bpfmon/subcommands.h"
 
 #include "base/nearest.h"
 #include "bpfmon/roles/observer.h"
