@@ -54,9 +54,7 @@ metrics_intro() {
 		waited so far (where the kernel has CONFIG_FAIR_GROUP_SCHED; otherwise when their wait ends), up to a tick. The time for which a
 		cgroup's CPU limit keeps its tasks from running is in it: `cgroup_throttled_seconds`, a sum over CPUs, not
 		over tasks, tells how much that may be. The memory gauges are read one address space after the
-		other, and miss a peak between two samples: `process_rss_peak_bytes` of the summary
-		and `rss_peak_bytes` of a process come from the kernel's high-water mark instead;
-		`..._exact` is false if that is only an upper bound.
+		other, and miss a peak between two samples: [RUN.md](RUN.md#every-memory-figure) has the figures for peaks.
 
 		What people act on:
 
@@ -76,26 +74,19 @@ metrics_intro() {
 		large process is read less often, and its last value is used, limited to its current resident
 		memory; so it is while a read takes longer than a second, or than until the next sample.
 		`pss_unread` counts the processes without a value: not read yet, or
-		skipped, with an event `pss_skipped` and the reason. `self.pss` in the summary has the
-		reads, how many were postponed or skipped, and the seconds they took.
+		skipped, with an event `pss_skipped` and the reason.
 
 		Keys that begin with `net_` are there only with `--net`, or when one of them or the group `net` is
-		named in `--metrics`: they cost each call on a socket up to 0.1 microseconds. [RUN.md](RUN.md#network-io) has what
-		they count, and what cannot be seen.
-
-		Those that name a kind of file, such as `rchar_files_bytes`, are there only with `--io-kinds`, or when one of them or the
-		group `io-kinds` is named in `--metrics`: [RUN.md](RUN.md#files-sockets-and-pipes).
-
-		Keys that begin with `block_` are there with `--block-io`, for a cgroup: [RUN.md](RUN.md#block-devices).
+		named in `--metrics`: [RUN.md](RUN.md#network-io). The same holds for those that name a kind of file, such as
+		`rchar_files_bytes`, with [`--io-kinds`](RUN.md#files-sockets-and-pipes). Keys that begin with `block_` are there with
+		[`--block-io`](RUN.md#block-devices), for a cgroup.
 
 		Keys that begin with `cgroup_` are there with `--own-cgroup` or `attach --cgroup`, and come from
 		the cgroup's own files. Counters count from the attachment on. Memory is what the kernel charges to the
 		cgroup, each page to the cgroup that touched it first. So page cache is included, though no process
-		maps it, but not what was in memory before. In the summary `cgroup_peak_bytes` is the kernel's
-		own high-water mark, exact however short it was; `cgroup_peak_anon_bytes` and
-		`cgroup_peak_file_bytes` are the shares at the sample with the largest `cgroup_memory_bytes`,
-		which may be before or after that peak. The kernel updates these counts late: shares may lag
-		behind by 256 KiB per CPU.
+		maps it, but not what was in memory before. In the summary `cgroup_peak_anon_bytes` and `cgroup_peak_file_bytes` are
+		the shares at the sample with the largest `cgroup_memory_bytes`, which may be before or after `cgroup_peak_bytes`. The
+		kernel updates these counts late: shares may lag behind by 256 KiB per CPU.
 
 		Keys that begin with `host_` are of the whole machine, all others of the command.
 		`..._pressure_some_seconds` is the time in which at least one task waited for memory (reclaim,
@@ -108,7 +99,7 @@ delay_text() {
 	cat <<-'TEXT'
 
 		The kernel keeps these for a thread only if the sysctl `kernel.task_delayacct` was 1 when the thread began; most systems
-		have 0. bpfmon never changes that. Then the keys are there where they are known: a process that began before has none,
+		have 0. With 1 the keys are there where they are known: a process that began before has none,
 		nor has a run with such a process. `bpfmon check` says whether it is on, and how to switch it on; it costs the kernel two
 		readings of the clock for each wait. Switched off again during a run, it ends the counting without a trace:
 		the values are then too small. `irq_delay_seconds` needs a kernel with CONFIG_IRQ_TIME_ACCOUNTING.
@@ -126,8 +117,7 @@ delay_text() {
 		| `irq_delay_seconds` | an interrupt | its end | nothing: the kernel takes it out of the CPU time |
 
 		From Linux 6.12 on the kernel counts `blkio_delay_seconds` wrongly where the scheduler delays a thread's removal from the
-		run queue: a wait then begins with an earlier one, or with the boot (10 of 10 runs of 8 threads that write and fsync for half a second, on
-		6.18: thousands of seconds, in taskstats, too). bpfmon compares the count of each thread with the time it has lived, less CPU
+		run queue: a wait then begins with an earlier one, or with the boot. bpfmon compares the count of each thread with the time it has lived, less CPU
 		time and time on the run queue. Where it is larger, the key is absent from then on for the process and
 		each run, span and program that it is part of, and the summary has `"blkio_delay_wrong": true`; what was published before may be
 		too large, too. What is wrong by less is not found.
@@ -200,11 +190,10 @@ group_text() {
 
 		A call that reads nothing, as at the end of a file, counts in `syscr`. What the kernel reads of a program to
 		start it is also in `rchar_bytes` and `syscr`. `read_bytes` and `write_bytes` count what was read from storage
-		and made dirty in any way, io_uring and mapped files included. (Measured on Linux 6.18.)
+		and made dirty in any way, io_uring and mapped files included.
 
 		`write_bytes` counts whole folios. Where the file system has large ones (ext4 from 6.16 on, xfs, btrfs), a write to a part of one
-		counts all of it: 200 writes of 4 KiB into a file of large folios were 209,715,200 bytes, and 819,200 in `wchar_bytes`. Where it
-		is more than `wchar_bytes` (with `--io-kinds` than `wchar_files_bytes`), it is an upper bound: the summary
+		counts all of it. Where it is more than `wchar_bytes` (with `--io-kinds` than `wchar_files_bytes`), it is an upper bound: the summary
 		has "up to", and `"bounds": {"write_bytes": "at_most"}`; the rest may also be of mapped files or io_uring. Less than that it
 		may also be too large, if the program writes to pipes and sockets, too. `--limit write<` acts on the smaller of both.
 		What devices have really written is in `cgroup_write_bytes` and `block_write_bytes`.
