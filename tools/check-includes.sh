@@ -35,7 +35,8 @@ check_includes() { # FILE...
 		may["shell"] = "shell " library
 		may["http"] = "http " library
 		may["web"] = "web http " library
-		may["exporter"] = "exporter http " library
+		may["board"] = "board " library
+		may["exporter"] = "exporter board http " library
 	}
 	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] == "lib" ? "lib/" part[3] : part[2] }
 	match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "exporter/exposition.h"
-#include "exporter/exporter_stream.h"
+#include "board/board_intake.h"
 
 #define SERIES 3
 
@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t now_ns = 1000 * NSEC_PER_SEC;
 	struct totals before = { 0 }, after;
 
-	board_init(&b, SERIES, 300 * NSEC_PER_SEC);
+	board_init(&b, &exposition_style, SERIES, 300 * NSEC_PER_SEC);
 	board_connect(&b, now_ns);
 	for (; at < end; at = stop) {
 		stop = memchr(at, '\n', (size_t)(end - at));

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "exporter/exposition.h"
-#include "exporter/exporter_stream.h"
+#include "board/board_intake.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static inline int endpoint_make_with(void **state, size_t max_series)
 
 	if (!e)
 		return -1;
-	board_init(&e->board, max_series, KEEP_NS);
+	board_init(&e->board, &exposition_style, max_series, KEEP_NS);
 	e->intake.board = &e->board;
 	e->now_ns = 1000 * NSEC_PER_SEC;
 	board_connect(&e->board, e->now_ns);

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "fixture.h"
 #include "http/connections.h"
-#include "exporter/exporter_stream.h"
+#include "board/board_intake.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -94,24 +94,20 @@ static void line_that_is_too_long_is_left_out_and_costs_no_memory(void **state)
 static void file_and_standard_input_are_streams(void **state)
 {
 	const struct place *p = *state;
-	struct exporter_options o = { 0 };
 	char why[256];
 	int fd;
 
-	snprintf(o.stream, sizeof(o.stream), "%s", p->path);
-	assert_int_equal(stream_open(&o, why, sizeof(why)), -ENOENT);
+	assert_int_equal(stream_open(p->path, why, sizeof(why)), -ENOENT);
 	assert_non_null(strstr(why, p->path));
 	file_write(p->path, "x");
-	fd = stream_open(&o, why, sizeof(why));
+	fd = stream_open(p->path, why, sizeof(why));
 	assert_true(fd >= 0);
 	close(fd);
-	strcpy(o.stream, "-");
-	fd = stream_open(&o, why, sizeof(why));
+	fd = stream_open("-", why, sizeof(why));
 	assert_true(fd > 2);
 	close(fd);
-	strcpy(o.stream, "unix:/nowhere/socket");
-	assert_true(stream_is_socket(&o));
-	assert_int_equal(stream_open(&o, why, sizeof(why)), -ENOENT);
+	assert_true(stream_is_socket("unix:/nowhere/socket"));
+	assert_int_equal(stream_open("unix:/nowhere/socket", why, sizeof(why)), -ENOENT);
 }
 
 /* Whether the other end sees the end. */

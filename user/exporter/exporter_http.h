@@ -6,7 +6,7 @@
 #ifndef EXPORTER_EXPORTER_HTTP_H
 #define EXPORTER_EXPORTER_HTTP_H
 
-#include "exporter/board.h"
+#include "board/board.h"
 #include "exporter/exporter_options.h"
 #include "exporter/passwords.h"
 #include "http/http_door.h"

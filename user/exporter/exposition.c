@@ -1,38 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "exporter/exposition.h"
 
+#include "board/shown.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#define COUNTS_PREFIX "bpfmon_exporter_"
+
 static const struct buffer no_labels;
 
-/* Prefixes of names, and the metrics below each. */
-static const struct scope {
-	const char *prefix, *labels, *help_end;
-	bool with_gauges, of_machine;
-} scopes[] = {
-	{ "bpfmon_job_", "job, user, kind, name, nested", NULL, true, false },
-	{ "bpfmon_user_", "user, kind, nested", " - all jobs of the user", false, false },
-	{ "bpfmon_node_", "", " - the whole node", true, true },
-};
-
-enum { SCOPE_JOB, SCOPE_USER, SCOPE_NODE, NR_SCOPES };
-
-static bool scope_has(const struct scope *s, enum metric_id id)
+static void label_put(struct buffer *t, const char *key, const char *value)
 {
-	const struct metric *m = metric_get(id);
-
-	return (m->kind == KIND_COUNTER || s->with_gauges) &&
-	       (m->source != SOURCE_HOST || s->of_machine);
+	if (*value) /* an empty label equals an absent one */
+		openmetrics_put_label(t, key, value);
 }
 
-static struct family scope_family(const struct scope *s, enum metric_id id)
+static void labels_put(struct buffer *t, const struct job_labels *l)
 {
-	const struct metric *m = metric_get(id);
-
-	return (struct family){ s->prefix, m->key, m->help, s->help_end, m->kind, m->unit };
+	label_put(t, "job", l->job);
+	label_put(t, "user", l->user);
+	label_put(t, "kind", l->kind);
+	label_put(t, "name", l->name);
+	label_put(t, "nested", l->is_nested ? "yes" : "");
+	buffer_puts(t, t->used ? "}" : "{}");
 }
+
+const struct board_style exposition_style = { .put_labels = labels_put };
 
 /* Writes the samples of one metric, after its header, if there are any. */
 static void exposition_put_metric(struct buffer *t, const struct scope *scope,
@@ -60,52 +55,21 @@ static void exposition_put_scope(struct buffer *t, const struct scope *scope,
 			exposition_put_metric(t, scope, first, (enum metric_id)i, as);
 }
 
-/* Gauges of jobs that are no metrics of a sample. */
-static const struct {
-	struct family family;
-	size_t offset; /* in struct series */
-} job_states[] = {
-#define JOB_STATE(member, key, unit, help)                                                         \
-	{                                                                                          \
-		{ "bpfmon_job_", key, help, NULL, KIND_GAUGE, unit },                              \
-			offsetof(struct series, member)                                            \
-	}
-	JOB_STATE(live, "running", UNIT_COUNT, "1 while the job runs, 0 when it has ended"),
-	JOB_STATE(start_epoch_ns, "start_time_seconds", UNIT_NS,
-		  "When the job started, since the epoch"),
-	JOB_STATE(memory_max_bytes, "memory_limit_bytes", UNIT_BYTES,
-		  "Smallest memory limit of the job's cgroup and those above, if there is one"),
-	JOB_STATE(stalled, "stalled", UNIT_COUNT, "Whether the job is stalled; see stalled_after"),
-};
-
-enum { STATE_RUNNING, STATE_START, STATE_LIMIT };
-#define NR_JOB_STATES (sizeof(job_states) / sizeof(*job_states))
-
 static void exposition_put_state(struct buffer *t, size_t state, const struct series *first,
 				 enum exposition as)
 {
+	const struct family *f = job_state_family(state);
 	bool is_first = true;
+	uint64_t value;
 
 	for (const struct series *s = first; s; s = s->next) {
-		if (!s->live && (state != STATE_RUNNING || s->runs || !s->is_own))
-			continue;
-		if ((state == STATE_START && !s->start_epoch_ns) ||
-		    (state == STATE_LIMIT && !s->memory_max_bytes))
+		if (!job_state_read(s, state, &value))
 			continue;
 		if (is_first)
-			openmetrics_put_family(t, &job_states[state].family, as);
+			openmetrics_put_family(t, f, as);
 		is_first = false;
-		openmetrics_put_sample(
-			t, &job_states[state].family, &s->labels,
-			*(const uint64_t *)((const char *)s + job_states[state].offset));
+		openmetrics_put_sample(t, f, &s->labels, value);
 	}
-}
-
-static struct family ended_family(int i)
-{
-	const struct ended_metric *m = &ended_metrics[i];
-
-	return (struct family){ "bpfmon_job_ended_", m->name, m->help, NULL, KIND_GAUGE, m->unit };
 }
 
 static void exposition_put_ended(struct buffer *t, const struct ended_jobs *e, int metric,
@@ -124,29 +88,6 @@ static void exposition_put_ended(struct buffer *t, const struct ended_jobs *e, i
 	}
 }
 
-static struct family agent_family(size_t i)
-{
-	const struct agent_metric *m = agent_metric_get(i);
-
-	return (struct family){ "bpfmon_agent_", m->key, m->help, NULL, m->kind, m->unit };
-}
-
-static const struct family up_family = {
-	"bpfmon_agent_",
-	"up",
-	"1 if the agent sent a line within three intervals, otherwise 0",
-	NULL,
-	KIND_GAUGE,
-	UNIT_COUNT
-};
-static const struct family last_line_family = {
-	"bpfmon_agent_",
-	"last_line_time_seconds",
-	"When the last line of the agent came, since the epoch",
-	NULL,
-	KIND_GAUGE,
-	UNIT_NS
-};
 static const struct family losses_family = {
 	"bpfmon_agent_", "losses", "Lost events and data, by kind", NULL, KIND_COUNTER, UNIT_COUNT
 };
@@ -170,11 +111,12 @@ static void exposition_put_agent(struct buffer *t, const struct board *b, enum e
 {
 	const struct agent_state *a = &b->agent;
 
-	openmetrics_put_family(t, &up_family, as);
-	openmetrics_put_sample(t, &up_family, &no_labels, a->is_up);
+	openmetrics_put_family(t, &agent_up_family, as);
+	openmetrics_put_sample(t, &agent_up_family, &no_labels, a->is_up);
 	if (b->last_line_epoch_ns) {
-		openmetrics_put_family(t, &last_line_family, as);
-		openmetrics_put_sample(t, &last_line_family, &no_labels, b->last_line_epoch_ns);
+		openmetrics_put_family(t, &agent_last_line_family, as);
+		openmetrics_put_sample(t, &agent_last_line_family, &no_labels,
+				       b->last_line_epoch_ns);
 	}
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
 		const struct family f = agent_family(i);
@@ -187,26 +129,6 @@ static void exposition_put_agent(struct buffer *t, const struct board *b, enum e
 	exposition_put_losses(t, a, as);
 }
 
-static const struct {
-	const char *key, *help;
-	size_t offset; /* in struct board_counts */
-} exporter_counters[] = {
-#define EXPORTER_COUNTER(key, help) { #key, help, offsetof(struct board_counts, key) },
-#include "exporter/exporter_metrics.def"
-};
-
-#define NR_EXPORTER_COUNTERS (sizeof(exporter_counters) / sizeof(*exporter_counters))
-
-static struct family serve_family(size_t i)
-{
-	return (struct family){ "bpfmon_exporter_",
-				exporter_counters[i].key,
-				exporter_counters[i].help,
-				NULL,
-				KIND_COUNTER,
-				UNIT_COUNT };
-}
-
 void exposition_write(struct buffer *t, const struct board *b, enum exposition as)
 {
 	exposition_put_scope(t, &scopes[SCOPE_JOB], b->series.first, as);
@@ -217,13 +139,11 @@ void exposition_write(struct buffer *t, const struct board *b, enum exposition a
 	exposition_put_scope(t, &scopes[SCOPE_USER], b->users.first, as);
 	exposition_put_scope(t, &scopes[SCOPE_NODE], &b->node, as);
 	exposition_put_agent(t, b, as);
-	for (size_t i = 0; i < NR_EXPORTER_COUNTERS; i++) {
-		const struct family f = serve_family(i);
+	for (size_t i = 0; i < NR_BOARD_COUNTS; i++) {
+		const struct family f = board_count_family(i, COUNTS_PREFIX);
 
 		openmetrics_put_family(t, &f, as);
-		openmetrics_put_sample(t, &f, &no_labels,
-				       *(const uint64_t *)((const char *)&b->counts +
-							   exporter_counters[i].offset));
+		openmetrics_put_sample(t, &f, &no_labels, board_count_read(b, i));
 	}
 	if (as == EXPOSITION_OPENMETRICS)
 		buffer_puts(t, "# EOF\n");
@@ -252,20 +172,20 @@ void exposition_list(struct buffer *t)
 		}
 	}
 	for (size_t i = 0; i < NR_JOB_STATES; i++)
-		exposition_list_family(t, &job_states[i].family, scopes[SCOPE_JOB].labels);
+		exposition_list_family(t, job_state_family(i), scopes[SCOPE_JOB].labels);
 	for (int i = 0; i < NR_ENDED_METRICS; i++) {
 		f = ended_family(i);
 		exposition_list_family(t, &f, scopes[SCOPE_JOB].labels);
 	}
-	exposition_list_family(t, &up_family, "");
-	exposition_list_family(t, &last_line_family, "");
+	exposition_list_family(t, &agent_up_family, "");
+	exposition_list_family(t, &agent_last_line_family, "");
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
 		f = agent_family(i);
 		exposition_list_family(t, &f, "");
 	}
 	exposition_list_family(t, &losses_family, "what");
-	for (size_t i = 0; i < NR_EXPORTER_COUNTERS; i++) {
-		f = serve_family(i);
+	for (size_t i = 0; i < NR_BOARD_COUNTS; i++) {
+		f = board_count_family(i, COUNTS_PREFIX);
 		exposition_list_family(t, &f, "");
 	}
 }

@@ -3,8 +3,11 @@
 #ifndef EXPORTER_EXPOSITION_H
 #define EXPORTER_EXPOSITION_H
 
-#include "exporter/board.h"
+#include "board/board.h"
 #include "export/openmetrics.h"
+
+/* For board_init(). */
+extern const struct board_style exposition_style;
 
 /*
  * Appends the text of all metrics. The caller holds the lock and has called board_prepare(). Sets

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The data behind the endpoint: tables of runs, of job series, of ended jobs, and of totals by
- * user. A meta line begins a run; a series sums all runs with the same labels. Counters are summed
- * by their increments, and a value lower than an earlier one adds nothing, so no total ever falls.
+ * What the agent reports, for the programs that show it: tables of runs, of job series, of ended
+ * jobs, and of totals by user. A meta line begins a run; a series sums all runs with the same
+ * labels. Counters are summed by their increments, and a value lower than an earlier one adds
+ * nothing, so no total ever falls.
  *
  * A run is in the common series until a scrape finds it alive and there is room for a series of its
  * own; what it used before stays in the common one if it was assigned to that. Series of ended jobs
@@ -11,11 +12,11 @@
  * The caller of every function but board_init() holds the lock. All times are of one monotonic
  * clock.
  */
-#ifndef EXPORTER_BOARD_H
-#define EXPORTER_BOARD_H
+#ifndef BOARD_BOARD_H
+#define BOARD_BOARD_H
 
-#include "exporter/ended.h"
-#include "exporter/job_series.h"
+#include "board/ended.h"
+#include "board/job_series.h"
 #include "run/metric.h"
 #include "run/sample.h"
 #include "run/summary.h"
@@ -44,6 +45,8 @@ struct shown_run {
 	bool is_stalled;
 	bool is_new; /* began after the first stream was opened */
 	uint64_t start_epoch_ns, silence_ns;
+	uint64_t end_epoch_ns;           /* of its summary; 0 before */
+	uint64_t age_ns;                 /* of its last sample */
 	uint64_t memory_max_bytes;       /* 0: no limit, or unknown */
 	uint64_t last_line_ns, state_ns; /* last line, last change of state */
 	uint64_t value[NR_METRICS];
@@ -68,6 +71,7 @@ struct board_counts {
 
 struct board {
 	pthread_mutex_t lock;
+	const struct board_style *style; /* not owned */
 	size_t max_series;
 	uint64_t keep_ns;
 	struct name_index runs;
@@ -87,6 +91,23 @@ struct board {
 	struct board_counts counts;
 };
 
+/* What differs between the programs that show a board. */
+struct board_style {
+	/*
+	 * Appends the labels of a series as the program writes them, without those that are empty.
+	 * Sets @t->failed if out of memory.
+	 */
+	void (*put_labels)(struct buffer *t, const struct job_labels *l);
+	/*
+	 * Takes the figures of a job that has ended, at @epoch_ns. Returns 0 or -ENOMEM. If it is
+	 * NULL, the board keeps them (board.ended).
+	 */
+	int (*end_job)(void *context, const struct job_labels *l, const struct ended_values *values,
+		       uint64_t epoch_ns);
+	void *context;     /* of end_job() */
+	uint64_t least_ns; /* jobs that are younger have no series of their own */
+};
+
 /* The content of a meta line. */
 struct run_begin {
 	const char *run;
@@ -96,10 +117,11 @@ struct run_begin {
 };
 
 /*
- * @max_series limits the series of jobs; the runs of further jobs are summed. @keep_ns is the time
- * for which ended runs and series are kept.
+ * @style must outlive the board. @max_series limits the series of jobs; the runs of further jobs
+ * are summed. @keep_ns is the time for which ended runs and series are kept.
  */
-void board_init(struct board *b, size_t max_series, uint64_t keep_ns);
+void board_init(struct board *b, const struct board_style *style, size_t max_series,
+		uint64_t keep_ns);
 void board_done(struct board *b);
 
 /* Called when the stream was opened, or has ended. */
@@ -153,8 +175,8 @@ struct series *board_user(struct board *b, const struct job_labels *l, bool is_n
 bool run_is_rest(const struct shown_run *r);
 /* Removes the run; its values stay in its series. */
 void board_remove_run(struct board *b, struct shown_run *r);
-/* Notes that a run of the series has ended. */
-void series_end_run(struct series *s, uint64_t now_ns);
+/* Notes that the run has left the series, as it has ended or was promoted. */
+void series_end_run(struct series *s, const struct shown_run *r, uint64_t now_ns);
 /* Removes series whose jobs have ended and that were kept for long enough. */
 void board_expire(struct board *b, uint64_t now_ns);
 

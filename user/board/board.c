@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exporter/board.h"
+#include "board/board.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -14,7 +14,8 @@
 #define SILENCE_UNKNOWN_NS (60 * NSEC_PER_SEC)
 #define SILENCE_LEAST_NS (3 * NSEC_PER_SEC)
 
-void board_init(struct board *b, size_t max_series, uint64_t keep_ns)
+void board_init(struct board *b, const struct board_style *style, size_t max_series,
+		uint64_t keep_ns)
 {
 	memset(b, 0, sizeof(*b));
 	pthread_mutex_init(&b->lock, NULL);
@@ -22,6 +23,7 @@ void board_init(struct board *b, size_t max_series, uint64_t keep_ns)
 	name_index_init(&b->series.index);
 	name_index_init(&b->users.index);
 	ended_init(&b->ended, max_series, &b->counts.ended_dropped);
+	b->style = style;
 	b->max_series = max_series;
 	b->node.is_own = true;
 	b->keep_ns = keep_ns;
@@ -67,7 +69,7 @@ static void run_end(struct board *b, struct shown_run *r, uint64_t now_ns)
 {
 	run_set_state(r, RUN_ENDED, now_ns);
 	if (r->series) {
-		series_end_run(r->series, now_ns);
+		series_end_run(r->series, r, now_ns);
 		board_remove_run(b, r);
 		return;
 	}
@@ -228,6 +230,7 @@ int board_sample_run(struct board *b, const char *run, const struct sample *s, u
 	if (!r)
 		return -ENOENT;
 	run_note_line(r, now_ns);
+	r->age_ns = s->elapsed_ns;
 	shown_run_update(r, s, true);
 	return 0;
 }
@@ -242,24 +245,35 @@ int board_stall_run(struct board *b, const char *run, bool is_stalled)
 	return 0;
 }
 
+static int board_keep_ended(struct board *b, const struct shown_run *r,
+			    const struct ended_values *ended, uint64_t now_ns)
+{
+	const struct board_style *style = b->style;
+	struct buffer labels = { 0 };
+
+	if (style->end_job)
+		return style->end_job(style->context, &r->labels, ended, r->end_epoch_ns);
+	style->put_labels(&labels, &r->labels);
+	return ended_add(&b->ended, &labels, ended, now_ns);
+}
+
 int board_end_run(struct board *b, const char *run, const struct sample *total,
 		  const struct ended_values *values, uint64_t now_ns)
 {
 	struct shown_run *r = board_find_run(b, run);
 	struct ended_values ended = *values;
-	struct buffer labels = { 0 };
 	int err = 0;
 
 	if (!r)
 		return -ENOENT;
 	shown_run_update(r, total, false);
+	r->end_epoch_ns = r->start_epoch_ns + values->value[ENDED_wall_seconds];
 	if (!run_is_of_node(&r->labels) && !run_is_rest(r)) {
 		ended.value[ENDED_START] = r->start_epoch_ns;
 		ended.has[ENDED_START] = true;
 		ended.value[ENDED_LIMIT] = r->memory_max_bytes;
 		ended.has[ENDED_LIMIT] = r->memory_max_bytes;
-		labels_put(&labels, &r->labels);
-		err = ended_add(&b->ended, &labels, &ended, now_ns);
+		err = board_keep_ended(b, r, &ended, now_ns);
 	}
 	run_end(b, r, now_ns);
 	board_make_room(b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exporter/exporter_stream.h"
+#include "board/board_intake.h"
 
 #include "run/agent_call.h"
 #include "run/reader.h"
@@ -16,14 +16,14 @@
 #define SOCKET_PREFIX "unix:"
 #define AGENT_PREFIX "agent:"
 
-static bool stream_is_agents(const struct exporter_options *o)
+static bool stream_is_agents(const char *stream)
 {
-	return !strncmp(o->stream, AGENT_PREFIX, strlen(AGENT_PREFIX));
+	return !strncmp(stream, AGENT_PREFIX, strlen(AGENT_PREFIX));
 }
 
-bool stream_is_socket(const struct exporter_options *o)
+bool stream_is_socket(const char *stream)
 {
-	return !strncmp(o->stream, SOCKET_PREFIX, strlen(SOCKET_PREFIX)) || stream_is_agents(o);
+	return !strncmp(stream, SOCKET_PREFIX, strlen(SOCKET_PREFIX)) || stream_is_agents(stream);
 }
 
 /* Subscribes to the lines of all jobs that this user may see. */
@@ -59,22 +59,22 @@ static int stream_connect(const char *path)
 	return err;
 }
 
-int stream_open(const struct exporter_options *o, char *why, size_t size)
+int stream_open(const char *stream, char *why, size_t size)
 {
 	int fd;
 
-	if (stream_is_agents(o))
-		return stream_subscribe(o->stream + strlen(AGENT_PREFIX), why, size);
-	if (stream_is_socket(o))
-		fd = stream_connect(o->stream + strlen(SOCKET_PREFIX));
-	else if (!strcmp(o->stream, "-"))
+	if (stream_is_agents(stream))
+		return stream_subscribe(stream + strlen(AGENT_PREFIX), why, size);
+	if (stream_is_socket(stream))
+		fd = stream_connect(stream + strlen(SOCKET_PREFIX));
+	else if (!strcmp(stream, "-"))
 		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	else
-		fd = open(o->stream, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd == -1 && !stream_is_socket(o))
+		fd = open(stream, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd == -1 && !stream_is_socket(stream))
 		fd = -errno;
 	if (fd < 0)
-		snprintf(why, size, "cannot open the stream %s: %s", o->stream, strerror(-fd));
+		snprintf(why, size, "cannot open the stream %s: %s", stream, strerror(-fd));
 	return fd;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Hash index of entries by name. An entry is the first member of the struct that it finds. */
-#ifndef EXPORTER_NAME_INDEX_H
-#define EXPORTER_NAME_INDEX_H
+#ifndef BOARD_NAME_INDEX_H
+#define BOARD_NAME_INDEX_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The stream of the agent: opens it and applies its lines to the board. */
-#ifndef EXPORTER_EXPORTER_STREAM_H
-#define EXPORTER_EXPORTER_STREAM_H
+#ifndef BOARD_BOARD_INTAKE_H
+#define BOARD_BOARD_INTAKE_H
 
 #include "base/line_stream.h"
-#include "exporter/board.h"
-#include "exporter/exporter_options.h"
+#include "board/board.h"
 #include "run/reader.h"
 
 #define STREAM_LINE_BYTES (4 << 20) /* longest accepted line */
 
 /*
- * Opens the stream. Returns a descriptor that the caller closes, non-blocking if it is a socket, or
- * a negative errno with what failed, and why, in @why.
+ * Opens @stream: agent:SOCKET, unix:PATH, FILE or - for standard input. Returns a descriptor that
+ * the caller closes, non-blocking if it is a socket, or a negative errno with what failed, and why,
+ * in @why.
  */
-int stream_open(const struct exporter_options *o, char *why, size_t size);
+int stream_open(const char *stream, char *why, size_t size);
 /* Returns whether the stream can be opened again after its end. */
-bool stream_is_socket(const struct exporter_options *o);
+bool stream_is_socket(const char *stream);
 
 /* Applies lines of the agent's stream to a board. */
 struct intake {

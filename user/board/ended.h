@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Figures of jobs that have ended, which are shown for a while. */
-#ifndef EXPORTER_ENDED_H
-#define EXPORTER_ENDED_H
+#ifndef BOARD_ENDED_H
+#define BOARD_ENDED_H
 
 #include "base/buffer.h"
-#include "exporter/name_index.h"
+#include "board/name_index.h"
 #include "run/metric.h"
 
 #include <stdbool.h>
@@ -14,7 +14,7 @@ enum {
 	ENDED_START, /* these two are of the meta line: start, since the epoch */
 	ENDED_LIMIT, /* of memory */
 #define ENDED_METRIC(name, key, unit, help) ENDED_##name,
-#include "exporter/ended_metrics.def"
+#include "board/ended_metrics.def"
 	NR_ENDED_METRICS
 };
 
@@ -35,7 +35,7 @@ struct ended_values {
 struct ended_job {
 	struct name_entry entry; /* key: the labels */
 	struct ended_job *older, *newer;
-	struct buffer labels; /* owned; {job="...",...} */
+	struct buffer labels; /* owned */
 	struct ended_values values;
 	uint64_t ended_ns;
 	unsigned scrapes; /* since then */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exporter/board.h"
+#include "board/board.h"
 
 #include "base/memory.h"
 
@@ -38,11 +38,11 @@ struct series *board_user(struct board *b, const struct job_labels *l, bool is_n
 
 	memcpy(of_user.user, l->user, sizeof(of_user.user));
 	memcpy(of_user.kind, l->kind, sizeof(of_user.kind));
-	labels_put(&text, &of_user);
+	b->style->put_labels(&text, &of_user);
 	if (b->users.index.nr >= BOARD_USERS && !series_find_labels(&b->users, &text)) {
 		text.used = 0;
 		*of_user.user = '\0';
-		labels_put(&text, &of_user);
+		b->style->put_labels(&text, &of_user);
 	}
 	return series_take_new(&b->users, &text, is_new);
 }
@@ -59,7 +59,7 @@ static struct series *board_common_series(struct board *b, const struct shown_ru
 	struct buffer text = { 0 };
 	struct series *s;
 
-	labels_put(&text, &common);
+	b->style->put_labels(&text, &common);
 	s = series_take_new(&b->series, &text, r->is_new);
 	if (s && s->is_own) { /* a job happens to have the same labels */
 		s->is_own = false;
@@ -111,7 +111,7 @@ static struct series *board_own_series(struct board *b, const struct shown_run *
 	struct buffer text = { 0 };
 	struct series *s;
 
-	labels_put(&text, &r->labels);
+	b->style->put_labels(&text, &r->labels);
 	s = series_find_labels(&b->series, &text);
 	if (s || r->state == RUN_ENDED || !board_has_room(b)) {
 		buffer_done(&text);
@@ -125,8 +125,10 @@ static struct series *board_own_series(struct board *b, const struct shown_run *
 	return s;
 }
 
-void series_end_run(struct series *s, uint64_t now_ns)
+void series_end_run(struct series *s, const struct shown_run *r, uint64_t now_ns)
 {
+	if (r->end_epoch_ns > s->end_epoch_ns)
+		s->end_epoch_ns = r->end_epoch_ns;
 	if (--s->runs)
 		return;
 	s->ended_ns = now_ns;
@@ -136,7 +138,7 @@ void series_end_run(struct series *s, uint64_t now_ns)
 /* Moves a live run out of the common series; its counters there stay, and start at 0 in @s. */
 static void run_promote(struct board *b, struct shown_run *r, struct series *s)
 {
-	series_end_run(r->series, r->state_ns);
+	series_end_run(r->series, r, r->state_ns);
 	r->series = s;
 	s->runs++;
 	b->counts.jobs_promoted++;
@@ -173,7 +175,7 @@ static int run_assign_series(struct board *b, struct shown_run *r)
 	s->runs++;
 	if (r->state != RUN_ENDED)
 		return 0;
-	series_end_run(s, r->state_ns);
+	series_end_run(s, r, r->state_ns);
 	b->nr_waiting--;
 	board_remove_run(b, r);
 	return 0;
@@ -196,27 +198,30 @@ static bool run_has_values(const struct shown_run *r)
 	return any;
 }
 
-static bool run_has_ended(const struct shown_run *r)
+static bool run_has_ended(const struct board *b, const struct shown_run *r)
 {
+	(void)b;
 	return !r->series && r->state == RUN_ENDED;
 }
 
-/* A live run is not assigned before its use is known. */
-static bool run_is_to_assign(const struct shown_run *r)
+/* A live run is not assigned before its use is known and it is old enough. */
+static bool run_is_to_assign(const struct board *b, const struct shown_run *r)
 {
 	if (!r->series)
-		return r->state == RUN_ENDED || run_has_values(r);
+		return r->state == RUN_ENDED ||
+		       (run_has_values(r) && r->age_ns >= b->style->least_ns);
 	return r->state == RUN_LIVE && !r->series->is_own && !run_is_rest(r);
 }
 
-static int board_assign(struct board *b, bool (*is_chosen)(const struct shown_run *r))
+static int board_assign(struct board *b,
+			bool (*is_chosen)(const struct board *b, const struct shown_run *r))
 {
 	struct shown_run **runs;
 	size_t nr = 0;
 	int err = 0;
 
 	for (struct shown_run *r = b->first; r; r = r->next)
-		nr += is_chosen(r);
+		nr += is_chosen(b, r);
 	if (!nr)
 		return 0;
 	runs = memory_calloc(nr, sizeof(*runs));
@@ -224,7 +229,7 @@ static int board_assign(struct board *b, bool (*is_chosen)(const struct shown_ru
 		return -ENOMEM;
 	nr = 0;
 	for (struct shown_run *r = b->first; r; r = r->next)
-		if (is_chosen(r))
+		if (is_chosen(b, r))
 			runs[nr++] = r;
 	qsort(runs, nr, sizeof(*runs), compare_use);
 	b->is_full = false;

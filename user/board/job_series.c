@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exporter/job_series.h"
+#include "board/job_series.h"
 
 #include "base/memory.h"
-#include "export/openmetrics.h"
 
 #include <stdlib.h>
-
-static void label_put(struct buffer *t, const char *key, const char *value)
-{
-	if (*value) /* an empty label equals an absent one */
-		openmetrics_put_label(t, key, value);
-}
-
-void labels_put(struct buffer *t, const struct job_labels *l)
-{
-	label_put(t, "job", l->job);
-	label_put(t, "user", l->user);
-	label_put(t, "kind", l->kind);
-	label_put(t, "name", l->name);
-	label_put(t, "nested", l->is_nested ? "yes" : "");
-	buffer_puts(t, t->used ? "}" : "{}");
-}
 
 struct series *series_find_labels(const struct series_list *l, const struct buffer *text)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exporter/name_index.h"
+#include "board/name_index.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

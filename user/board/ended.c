@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exporter/ended.h"
+#include "board/ended.h"
 
 #include "base/memory.h"
 
@@ -10,7 +10,7 @@ const struct ended_metric ended_metrics[NR_ENDED_METRICS] = {
 	{ "start_time_seconds", "", UNIT_NS, "When the job started, since the epoch" },
 	{ "memory_limit_bytes", "", UNIT_BYTES, "Memory limit of the job, if it had one" },
 #define ENDED_METRIC(name, key, unit, help) { #name, #key, UNIT_##unit, help },
-#include "exporter/ended_metrics.def"
+#include "board/ended_metrics.def"
 };
 
 void ended_init(struct ended_jobs *e, size_t most, uint64_t *dropped)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Series: the samples of all metrics with the same labels. */
-#ifndef EXPORTER_JOB_SERIES_H
-#define EXPORTER_JOB_SERIES_H
+#ifndef BOARD_JOB_SERIES_H
+#define BOARD_JOB_SERIES_H
 
 #include "base/buffer.h"
-#include "exporter/name_index.h"
+#include "board/name_index.h"
 #include "run/metric.h"
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ struct job_labels {
 
 struct series {
 	struct name_entry entry; /* key: the labels */
-	struct buffer labels;    /* owned; {job="...",...}, or empty */
+	struct buffer labels;    /* owned; as board_style.put_labels() writes them */
 	uint64_t value[NR_METRICS];
 	struct metric_set have; /* gauges: as of board_prepare() */
 	struct series *next;
@@ -31,6 +31,7 @@ struct series {
 	uint64_t start_epoch_ns;   /* first start of the live ones; 0 if none */
 	uint64_t memory_max_bytes; /* of the live ones; 0 if they have no limit */
 	uint64_t ended_ns;         /* set if no run is left */
+	uint64_t end_epoch_ns;     /* of the last one that ended; 0 if unknown */
 	unsigned scrapes;          /* since then */
 };
 
@@ -40,10 +41,6 @@ struct series_list {
 	struct series *first;
 };
 
-/*
- * Appends the labels of a job, without those that are empty. Sets @t->failed if out of memory.
- */
-void labels_put(struct buffer *t, const struct job_labels *l);
 /* Finds the series with the labels @text; NULL if there is none, or @text has failed. */
 struct series *series_find_labels(const struct series_list *l, const struct buffer *text);
 /* Finds or adds the series with the labels @text, which it consumes. NULL if out of memory. */

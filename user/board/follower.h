@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Follows the agent's stream until a signal ends the program, and reopens it when it ends. */
+#ifndef BOARD_FOLLOWER_H
+#define BOARD_FOLLOWER_H
+
+#include "base/line_stream.h"
+#include "board/board_intake.h"
+
+struct pollfd;
+
+struct follower {
+	const char *stream;          /* not owned */
+	struct intake intake;        /* owned */
+	struct line_stream lines;    /* owned */
+	int fd;                      /* owned; -1 while the stream is closed */
+	int signals;                 /* a signalfd; not owned */
+	uint64_t retry_ns, wait_ns;  /* next attempt to open it; delay before that */
+	bool said_rights;            /* warned that the agent shows too little */
+	void (*tick)(void *context); /* called about once a second */
+	void *context;
+};
+
+/* Returns the clock of the board. */
+uint64_t follower_now(void);
+/*
+ * Opens the stream. Returns 0 also if it cannot be opened yet, or a negative errno if it never can
+ * be.
+ */
+int follower_open(struct follower *f);
+/* Runs until a signal comes. Returns 0 or a negative errno. */
+int follower_run(struct follower *f);
+void follower_done(struct follower *f);
+
+#endif
