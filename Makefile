@@ -40,8 +40,8 @@ CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' 
 LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
 # what tests are linked with: the parts of all programs, and what these share, which reads the tables of a program
 TEST_ARCHIVES = $(BUILD)/programs.a $(BUILD)/libbpfmon.a
-# libcrypt is for the exporter, which is not built for another architecture
-TEST_LIBS = -Wl,--start-group $(TEST_ARCHIVES) -Wl,--end-group $(LIBS) $(if $(SYSROOT_LDFLAGS),,-lcrypt)
+# libcrypt is for the exporter, libcurl for bpfmon-push, which are not built for another architecture
+TEST_LIBS = -Wl,--start-group $(TEST_ARCHIVES) -Wl,--end-group $(LIBS) $(if $(SYSROOT_LDFLAGS),,-lcrypt -lcurl)
 LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
@@ -56,10 +56,11 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(shell find $(addprefix user/,$(1)) -name
 LIB_OBJ := $(call objects,lib)
 BPFMON_OBJ := $(call objects,bpfmon agent)
 EXPORTER_OBJ := $(call objects,exporter board http)
+PUSH_OBJ := $(call objects,push board)
 TOP_OBJ := $(call objects,top)
 WEB_OBJ := $(call objects,web http)
 SHELL_OBJ := $(call objects,shell)
-PROGRAM_OBJ := $(sort $(BPFMON_OBJ) $(EXPORTER_OBJ) $(TOP_OBJ) $(WEB_OBJ) $(SHELL_OBJ))
+PROGRAM_OBJ := $(sort $(BPFMON_OBJ) $(EXPORTER_OBJ) $(PUSH_OBJ) $(TOP_OBJ) $(WEB_OBJ) $(SHELL_OBJ))
 USER_OBJ := $(LIB_OBJ) $(PROGRAM_OBJ)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_OBJ := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%.o)
@@ -80,7 +81,7 @@ TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/bpfmon $(BUILD)/bpfmon-exporter $(BUILD)/bpfmon-top $(BUILD)/bpfmon-web $(BUILD)/libexec/bash ## Build build/bpfmon, bpfmon-exporter, bpfmon-top, bpfmon-web and libexec/bash (STATIC=1: the first without shared libraries)
+all: $(BUILD)/bpfmon $(BUILD)/bpfmon-exporter $(BUILD)/bpfmon-push $(BUILD)/bpfmon-top $(BUILD)/bpfmon-web $(BUILD)/libexec/bash ## Build build/bpfmon, bpfmon-exporter, bpfmon-push, bpfmon-top, bpfmon-web and libexec/bash (STATIC=1: the first without shared libraries)
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 17
@@ -253,6 +254,10 @@ $(BUILD)/bpfmon-exporter: $(EXPORTER_OBJ) $(BUILD)/libbpfmon.a
 $(BUILD)/bpfmon-top: $(TOP_OBJ) $(BUILD)/libbpfmon.a
 	$(call say,LINK)
 	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ -lncursesw -ltinfo -ljansson -lsqlite3 -linih -lm -o $@
+
+$(BUILD)/bpfmon-push: $(PUSH_OBJ) $(BUILD)/libbpfmon.a
+	$(call say,LINK)
+	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ -ljansson -linih -lm -lcurl -lz -o $@
 
 # all of bpfmon's libraries, too: it reads stores
 $(BUILD)/bpfmon-web: $(WEB_OBJ) $(BUILD)/libbpfmon.a

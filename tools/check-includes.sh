@@ -37,6 +37,7 @@ check_includes() { # FILE...
 		may["web"] = "web http " library
 		may["board"] = "board " library
 		may["exporter"] = "exporter board http " library
+		may["push"] = "push board " library
 	}
 	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] == "lib" ? "lib/" part[3] : part[2] }
 	match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {

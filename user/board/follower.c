@@ -117,6 +117,13 @@ static void follower_tick(struct follower *f)
 	f->tick(f->context);
 }
 
+static int follower_wait(struct follower *f, struct pollfd *fds, unsigned nr, int wait_ms)
+{
+	if (f->wait)
+		return f->wait(f->context, fds, nr, wait_ms);
+	return poll(fds, nr, wait_ms) < 0 && errno != EINTR ? -errno : 0;
+}
+
 int follower_run(struct follower *f)
 {
 	uint64_t tick_ns = follower_now() + TICK_NS;
@@ -125,9 +132,9 @@ int follower_run(struct follower *f)
 		struct pollfd fds[] = { { f->signals, POLLIN, 0 }, { f->fd, POLLIN, 0 } };
 		int err = 0;
 
-		if (poll(fds, 2, follower_wait_ms(f, follower_now(), tick_ns)) < 0 &&
-		    errno != EINTR)
-			return -errno;
+		err = follower_wait(f, fds, 2, follower_wait_ms(f, follower_now(), tick_ns));
+		if (err)
+			return err;
 		if (fds[0].revents)
 			return 0;
 		if (fds[1].revents)

@@ -17,6 +17,8 @@ struct follower {
 	uint64_t retry_ns, wait_ns;  /* next attempt to open it; delay before that */
 	bool said_rights;            /* warned that the agent shows too little */
 	void (*tick)(void *context); /* called about once a second */
+	/* waits like poll(2), and returns 0 or a negative errno; NULL: poll(2) */
+	int (*wait)(void *context, struct pollfd *fds, unsigned nr, int wait_ms);
 	void *context;
 };
 

@@ -33,6 +33,8 @@ struct series {
 	uint64_t ended_ns;         /* set if no run is left */
 	uint64_t end_epoch_ns;     /* of the last one that ended; 0 if unknown */
 	unsigned scrapes;          /* since then */
+	uint64_t shown_epoch_ns;   /* earliest time of its next line, for a program that writes
+				    * lines */
 };
 
 /* Unordered, with an index of their labels. */

@@ -87,6 +87,9 @@ const struct family agent_last_line_family = {
 	KIND_GAUGE,
 	UNIT_NS
 };
+const struct family agent_losses_family = {
+	"bpfmon_agent_", "losses", "Lost events and data, by kind", NULL, KIND_COUNTER, UNIT_COUNT
+};
 
 static const struct {
 	const char *key, *help;

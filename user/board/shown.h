@@ -31,7 +31,7 @@ bool job_state_read(const struct series *s, size_t state, uint64_t *value);
 struct family ended_family(int metric);
 
 /* The agent's report about itself. */
-extern const struct family agent_up_family, agent_last_line_family;
+extern const struct family agent_up_family, agent_last_line_family, agent_losses_family;
 struct family agent_family(size_t metric);
 
 /* The counters of struct board_counts; @prefix names the program. */

@@ -88,21 +88,17 @@ static void exposition_put_ended(struct buffer *t, const struct ended_jobs *e, i
 	}
 }
 
-static const struct family losses_family = {
-	"bpfmon_agent_", "losses", "Lost events and data, by kind", NULL, KIND_COUNTER, UNIT_COUNT
-};
-
 static void exposition_put_losses(struct buffer *t, const struct agent_state *a, enum exposition as)
 {
 	if (a->nr_losses)
-		openmetrics_put_family(t, &losses_family, as);
+		openmetrics_put_family(t, &agent_losses_family, as);
 	for (size_t i = 0; i < a->nr_losses; i++) {
 		struct buffer labels = { 0 };
 
 		openmetrics_put_label(&labels, "what", a->losses[i].name);
 		buffer_puts(&labels, "}");
 		t->failed |= labels.failed;
-		openmetrics_put_sample(t, &losses_family, &labels, a->losses[i].count);
+		openmetrics_put_sample(t, &agent_losses_family, &labels, a->losses[i].count);
 		buffer_done(&labels);
 	}
 }
@@ -183,7 +179,7 @@ void exposition_list(struct buffer *t)
 		f = agent_family(i);
 		exposition_list_family(t, &f, "");
 	}
-	exposition_list_family(t, &losses_family, "what");
+	exposition_list_family(t, &agent_losses_family, "what");
 	for (size_t i = 0; i < NR_BOARD_COUNTS; i++) {
 		f = board_count_family(i, COUNTS_PREFIX);
 		exposition_list_family(t, &f, "");

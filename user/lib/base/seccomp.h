@@ -14,6 +14,7 @@ enum seccomp_role {
 	SECCOMP_HISTORIAN = 64, /* starts recorders: has their calls, too */
 	SECCOMP_WEB = 128,      /* executes bpfmon: has the calls of a recorder and a server, too */
 	SECCOMP_PORTER = 256,   /* receives descriptors for the agent */
+	SECCOMP_PUSH = 512,     /* bpfmon-push: has the calls of the exporter, too */
 };
 
 /*

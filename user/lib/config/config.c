@@ -103,7 +103,7 @@ static int section_begin(struct ini *in, const char *name)
 				  n.word);
 	return ini_refuse(in, -EINVAL,
 			  "unknown section [%s]; sections are [agent], [limits], [leave], "
-			  "[history], [exporter] and [rule NAME]",
+			  "[history], [exporter], [push] and [rule NAME]",
 			  name);
 }
 

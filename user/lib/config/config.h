@@ -73,6 +73,16 @@ struct agent_config {
 	uint64_t series, keep_ns; /* the series of a job stay for @keep_ns after its end */
 	char certificate[CONFIG_TEXT_BYTES], key[CONFIG_TEXT_BYTES];
 	char password_file[CONFIG_TEXT_BYTES];
+	/* [push] */
+	char url[CONFIG_TEXT_BYTES]; /* empty: push nothing */
+	char token_file[CONFIG_TEXT_BYTES], ca_file[CONFIG_TEXT_BYTES];
+	char dialect[CONFIG_WORD_BYTES], metrics[CONFIG_WORD_BYTES];
+	char instance[CONFIG_TEXT_BYTES]; /* empty: the host's name */
+	char tags[CONFIG_TEXT_BYTES];     /* "KEY=VALUE KEY=VALUE" */
+	uint64_t push_interval_ns, push_min_ns, push_series;
+	char spool_folder[CONFIG_TEXT_BYTES];
+	uint64_t spool_bytes;
+	uint64_t catch_up; /* times the rate of new samples; 0: no limit */
 	/* [rule NAME], in the order of the file */
 	struct config_rule *rules; /* owned */
 	size_t nr_rules;

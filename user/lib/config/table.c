@@ -91,6 +91,35 @@ const struct config_row config_rows[] = {
 	{ "exporter", "password_file", CONFIG_SECRET, AT(password_file), 0, 0, "", NULL,
 	  "file with up to 100 lines USER:HASH for HTTP authentication, as of mkpasswd -m "
 	  "yescrypt; other users cannot read it" },
+
+	{ "push", "url", CONFIG_URL, AT(url), 0, 0, "", NULL,
+	  "where line protocol is written: http:, https:, unix: or udp: (FLEET.md); empty: "
+	  "nowhere" },
+	{ "push", "token_file", CONFIG_SECRET, AT(token_file), 0, 0, "", NULL,
+	  "file with one line, a token or USER:PASSWORD; other users cannot read it" },
+	{ "push", "ca_file", CONFIG_FILE, AT(ca_file), 0, 0, "", NULL,
+	  "certificates of authorities for https, a PEM file; empty: those of the system" },
+	{ "push", "dialect", CONFIG_DIALECT, AT(dialect), 0, 0, "auto", NULL,
+	  "kind of database: auto asks its /ping, over udp it is influxdb" },
+	{ "push", "instance", CONFIG_HOSTS, AT(instance), 0, 0, "", NULL,
+	  "tag instance of all lines; empty: the host's name" },
+	{ "push", "tags", CONFIG_TAGS, AT(tags), 0, 0, "", NULL,
+	  "further tags of all lines, as in cluster=alpha rack=7" },
+	{ "push", "metrics", CONFIG_METRICS, AT(metrics), 0, 0, "core", NULL,
+	  "which metrics of jobs are sent: core (18), more (about 60) or all" },
+	{ "push", "interval", CONFIG_TIME, AT(push_interval_ns), SEC, HOUR, "15s", NULL,
+	  "time between samples" },
+	{ "push", "min_seconds", CONFIG_TIME, AT(push_min_ns), 0, DAY, "15s", NULL,
+	  "younger jobs have no samples of their own, only a row at their end" },
+	{ "push", "series", CONFIG_NUMBER, AT(push_series), 1, 1000000, "1000", NULL,
+	  "maximum number of jobs with samples of their own; others are summed up" },
+	{ "push", "folder", CONFIG_FILE, AT(spool_folder), 0, 0, "/var/lib/bpfmon-push", NULL,
+	  "folder for what waits to be sent" },
+	{ "push", "spool", CONFIG_BYTES, AT(spool_bytes), MIB, TIB, "256M", NULL,
+	  "room for what waits to be sent; then the oldest samples are dropped, rows of ended jobs "
+	  "last" },
+	{ "push", "catch_up", CONFIG_NUMBER, AT(catch_up), 0, 10000, "4", NULL,
+	  "send what has waited at most this many times as fast as it arises; 0: no limit" },
 };
 /* clang-format on */
 const size_t nr_config_rows = sizeof(config_rows) / sizeof(*config_rows);
@@ -102,6 +131,7 @@ const struct config_section config_sections[] = {
 	{ "history", "History of ended jobs" },
 	{ "exporter", "Endpoint for Prometheus. An address that other machines can reach needs "
 		      "certificate, key and password_file" },
+	{ "push", "Sending to a database (bpfmon-push)" },
 };
 const size_t nr_config_sections = sizeof(config_sections) / sizeof(*config_sections);
 
@@ -358,6 +388,83 @@ static int file_set(const struct config_row *row, const char *text, char *value,
 	return 0;
 }
 
+/* @choice has the words, as in a sentence. */
+static int choice_set(const char *choice, const char *text, char *value, char *why, size_t size)
+{
+	size_t length = strlen(text);
+
+	for (const char *p = choice, *word; length && (word = strstr(p, text)); p = word + 1) {
+		if ((word != choice && word[-1] != ' ') || !strncmp(word, "or ", 3) ||
+		    (word[length] && !strchr(", ", word[length])))
+			continue;
+		snprintf(value, CONFIG_WORD_BYTES, "%s", text);
+		return 0;
+	}
+	snprintf(why, size, "%s", choice);
+	return -EINVAL;
+}
+
+/* The host may be a name: it is looked up when something is sent. */
+static bool url_is_valid(const char *text)
+{
+	static const char *const schemes[] = { "http://", "https://", "udp://" };
+
+	if (!strncmp(text, "unix:/", 6))
+		return true;
+	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
+		const char *host = text + strlen(schemes[i]);
+
+		if (!strncmp(text, schemes[i], strlen(schemes[i])))
+			return *host && !strchr("/?:", *host) && !strstr(text, "precision=") &&
+			       !memchr(host, '@', strcspn(host, "/?"));
+	}
+	return false;
+}
+
+static int url_set(const char *text, char *value, char *why, size_t size)
+{
+	if (*text && (text[strspn(text, "!#$%&'()*+,-./0123456789:;=?@[]_~"
+					"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")] ||
+		      !url_is_valid(text))) {
+		snprintf(why, size,
+			 "http://HOST:PORT/PATH, https://HOST/PATH, unix:/SOCKET or "
+			 "udp://HOST:PORT, without USER:PASSWORD@ (see token_file) and precision=");
+		return -EINVAL;
+	}
+	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
+	return 0;
+}
+
+/* The key of a tag is a name as of labels in Prometheus, and none that lines have already. */
+static bool tag_is_valid(const char *text, size_t length)
+{
+	static const char *const own[] = { "instance", "job", "name", "user", "kind", "nested" };
+	size_t key =
+		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+	if (!key || key + 1 >= length || text[key] != '=' || isdigit((unsigned char)*text))
+		return false;
+	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
+		if (strlen(own[i]) == key && !strncmp(text, own[i], key))
+			return false;
+	return true;
+}
+
+static int tags_set(const char *text, char *value, char *why, size_t size)
+{
+	for (size_t n, at = strspn(text, " "); text[at]; at += n + strspn(text + at + n, " ")) {
+		n = strcspn(text + at, " ");
+		if (tag_is_valid(text + at, n))
+			continue;
+		snprintf(why, size,
+			 "KEY=VALUE, separated by spaces, with keys of letters, digits and _ other "
+			 "than instance, job, name, user, kind and nested");
+		return -EINVAL;
+	}
+	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
+	return 0;
+}
+
 int config_value_set(const struct config_row *row, void *config, const char *text, char *why,
 		     size_t size)
 {
@@ -390,6 +497,14 @@ int config_value_set(const struct config_row *row, void *config, const char *tex
 		return config_group_try(text, value, why, size);
 	case CONFIG_ADDRESS:
 		return config_address_parse(text, value, why, size);
+	case CONFIG_DIALECT:
+		return choice_set("auto, influxdb or victoriametrics", text, value, why, size);
+	case CONFIG_METRICS:
+		return choice_set("core, more or all", text, value, why, size);
+	case CONFIG_URL:
+		return url_set(text, value, why, size);
+	case CONFIG_TAGS:
+		return tags_set(text, value, why, size);
 	default:
 		return -EINVAL;
 	}

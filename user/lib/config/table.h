@@ -21,6 +21,10 @@ enum config_type {
 	CONFIG_GROUP,          /* struct config_group */
 	CONFIG_GROUP_MAY_LACK, /* the same; without an ID if there is no such group */
 	CONFIG_ADDRESS,        /* struct config_address */
+	CONFIG_DIALECT,        /* char[CONFIG_WORD_BYTES]: kind of database */
+	CONFIG_METRICS,        /* char[CONFIG_WORD_BYTES]: how many metrics */
+	CONFIG_URL,            /* char[CONFIG_TEXT_BYTES]: http, https, unix or udp */
+	CONFIG_TAGS,           /* char[CONFIG_TEXT_BYTES]: KEY=VALUE, separated by blanks */
 	NR_CONFIG_TYPES,
 };
 
