@@ -8,6 +8,7 @@
 #include "base/agent_socket.h"
 #include "base/log.h"
 #include "base/user.h"
+#include "bpfmon/libexec.h"
 #include "bpfmon/subcommands.h"
 
 #include <errno.h>
@@ -93,28 +94,6 @@ static void serve_help(void)
 	puts("\nExit status: 0; 2 usage, a port that is taken, no " PROGRAM ".");
 }
 
-/*
- * Finds bpfmon-web beside bpfmon, as built, or where both are installed. Returns false if there is
- * none.
- */
-static bool web_find(char *path, char *self)
-{
-	static const char *const places[] = { PROGRAM, "../libexec/bpfmon/" PROGRAM };
-	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
-
-	if (n <= 0)
-		return false;
-	self[n] = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		int folder = (int)(strrchr(self, '/') - self);
-
-		if (snprintf(path, PATH_MAX, "%.*s/%s", folder, self, places[i]) < PATH_MAX &&
-		    !access(path, X_OK))
-			return true;
-	}
-	return false;
-}
-
 /* Drops to the rights of the calling user, who owns the runs. */
 static int serve_leave_rights(void)
 {
@@ -156,12 +135,8 @@ static int serve_become(const struct serve_command *o)
 	bool has_colon = o->listen && strchr(o->listen, ':') && *o->listen != '[';
 	size_t nr = 7;
 
-	if (!web_find(path, self)) {
-		log_error("%s is neither in the directory of bpfmon nor in ../libexec/bpfmon; "
-			  "build it with 'make', install it with 'make install'",
-			  PROGRAM);
+	if (libexec_find_self(self) || libexec_find(PROGRAM, path))
 		return -ENOENT;
-	}
 	snprintf(port, sizeof(port), "%u", o->port);
 	snprintf(address, sizeof(address), has_colon ? "[%s]" : "%s",
 		 o->listen ? o->listen : "127.0.0.1");

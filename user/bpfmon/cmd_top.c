@@ -8,6 +8,7 @@
 #include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "bpfmon/libexec.h"
 #include "bpfmon/named_feed.h"
 #include "bpfmon/subcommands.h"
 #include "options/common_options.h"
@@ -322,28 +323,15 @@ static void top_begin(struct top_command *c, const struct top_options *o)
 	top_command_add(c, colours[o->common.colour]);
 }
 
-/*
- * Executes bpfmon-top, which is beside bpfmon in a checkout and in libexec when installed. Returns
- * only on failure: the exit status, after a message.
- */
+/* Executes bpfmon-top. Returns only on failure: the exit status, after a message. */
 static int top_command_execute(struct top_command *c)
 {
-	static const char *const places[] = { "bpfmon-top", "../libexec/bpfmon/bpfmon-top" };
-	char program[PATH_MAX - 64], path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	char *slash;
+	char path[PATH_MAX];
 
-	program[n > 0 ? n : 0] = '\0';
-	slash = strrchr(program, '/');
-	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - program), program, places[i]);
-		execv(path, c->words);
-		if (errno != ENOENT)
-			break;
-	}
-	log_error("cannot execute bpfmon-top, which must be in the directory of bpfmon or in "
-		  "../libexec/bpfmon: %s",
-		  strerror(errno));
+	if (libexec_find("bpfmon-top", path))
+		return EXIT_USAGE;
+	execv(path, c->words);
+	log_error("cannot execute %s: %s", path, strerror(errno));
 	return EXIT_USAGE;
 }
 

@@ -7,6 +7,7 @@
 #include "base/procstat.h"
 #include "measure/program_type.h"
 #include "measure/tracker.h"
+#include "config/config.h"
 #include "options/option_values.h"
 #include "options/settings.h"
 #include "run/process.h"
@@ -404,9 +405,22 @@ static int output_check_format(const char *text, bool is_known)
 			  text, (int)n, text, near.word, text + n, text);
 	else if (!is_known)
 		log_error("--output does not accept '%s': there is no format '%.*s', only text, "
-			  "jsonl and csv; a file of that name is ./%s",
+			  "jsonl, csv and influx; a file of that name is ./%s",
 			  text, (int)n, text, text);
 	return near.word || !is_known ? -EINVAL : 0;
+}
+
+static int output_check_url(const char *url)
+{
+	char why[CONFIG_WHY_BYTES];
+	struct agent_config c;
+	int err = config_set(&c, "url", url, why, sizeof(why));
+
+	if (err)
+		log_error("--output does not accept 'influx:%s': it expects influx:URL, where URL "
+			  "is %s",
+			  url, why);
+	return err;
 }
 
 /* Uses FORMAT of FORMAT:PATH if known, else --format, else the extension, else jsonl. */
@@ -432,6 +446,8 @@ static int outputs_resolve(struct recording_options *r)
 			out->format = &jsonl_observer;
 		if (!*out->path)
 			return options_refuse("missing path in --output", text);
+		if (out->format == &influx_observer && output_check_url(out->path))
+			return -EINVAL;
 	}
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "base/seccomp.h"
 #include "board/follower.h"
 #include "board/service.h"
+#include "push/by_hand.h"
 #include "push/datagrams.h"
 #include "push/points.h"
 #include "push/push_options.h"
@@ -266,6 +267,8 @@ int main(int argc, char **argv)
 			puts("bpfmon-push " BPFMON_VERSION);
 		return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
+	if (o.sends_lines)
+		return by_hand_run(&o) ? EXIT_FAILURE : EXIT_SUCCESS;
 	if (!*o.config.url) {
 		log_warn("nowhere to send to: 'url' of [push] is empty; exiting");
 		return EXIT_SUCCESS;

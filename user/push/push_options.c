@@ -2,28 +2,35 @@
 #include "push/push_options.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#define PATIENCE_SECONDS 30
+
 static const struct option names[] = {
-	{ "config", required_argument, NULL, 'f' },
-	{ "stream", required_argument, NULL, 's' },
-	{ "user", required_argument, NULL, 'u' },
-	{ "verbose", no_argument, NULL, 'v' },
-	{ "version", no_argument, NULL, 'V' },
-	{ "help", no_argument, NULL, 'h' },
-	{ 0 },
+	{ "config", required_argument, NULL, 'f' },  { "stream", required_argument, NULL, 's' },
+	{ "user", required_argument, NULL, 'u' },    { "lines", no_argument, NULL, 'l' },
+	{ "url", required_argument, NULL, 'U' },     { "token-file", required_argument, NULL, 't' },
+	{ "ca-file", required_argument, NULL, 'c' }, { "patience", required_argument, NULL, 'p' },
+	{ "verbose", no_argument, NULL, 'v' },       { "version", no_argument, NULL, 'V' },
+	{ "help", no_argument, NULL, 'h' },          { 0 },
 };
 
 void push_options_help(void)
 {
 	puts("Usage: bpfmon-push --config FILE [OPTIONS]\n"
+	     "       bpfmon-push --lines --url URL [OPTIONS]\n"
 	     "\n"
-	     "Sends the job metrics of the agent to a database, as line protocol.\n"
+	     "Sends the job metrics of the agent to a database, as line protocol; with --lines, "
+	     "the\n"
+	     "lines of stdin.\n"
 	     "\n"
 	     "  --config FILE              Configuration of the agent: its socket, and [push]\n"
 	     "  --stream FROM              Read from agent:SOCKET, unix:PATH, FILE, or - for "
@@ -31,6 +38,13 @@ void push_options_help(void)
 	     "  --user NAME                Run as this user, if started by root; jobs of all users "
 	     "are\n"
 	     "                             visible to members of the group bpfmon-admin\n"
+	     "  --lines                    Send lines of the line protocol from stdin, and end\n"
+	     "  --url URL                  Where to send these lines\n"
+	     "  --token-file FILE          File with a token or USER:PASSWORD (BPFMON_TOKEN_FILE)\n"
+	     "  --ca-file FILE             Certificates of authorities, PEM (BPFMON_CA_FILE)\n"
+	     "  --patience SECONDS         Give up if the server accepts nothing for this long "
+	     "after\n"
+	     "                             the last line (default 30)\n"
 	     "  --verbose                  Report when the stream opens, and the server answers "
 	     "again\n"
 	     "  --version                  Show the version\n"
@@ -56,9 +70,55 @@ static int config_take(struct push_options *o)
 	return -EINVAL;
 }
 
+/* Sets a key of [push]; the option has its name. */
+static int option_take_key(struct push_options *o, const char *key, const char *text)
+{
+	char why[CONFIG_WHY_BYTES], whole[PATH_MAX];
+	int err;
+
+	if (strcmp(key, "url") != 0) { /* a file: the configuration has absolute paths */
+		if (!memory_realpath(text, whole)) {
+			log_error("cannot read %s: %s", text, strerror(errno));
+			return -EINVAL;
+		}
+		text = whole;
+	}
+	err = config_set(&o->config, key, text, why, sizeof(why));
+	if (err == -EINVAL)
+		log_error("%s does not accept '%s': it expects %s", key, text, why);
+	else if (err)
+		log_error("%s", why);
+	return err;
+}
+
+static int option_take_patience(struct push_options *o)
+{
+	char *end;
+	unsigned long v = strtoul(optarg, &end, 10);
+
+	if (end == optarg || *end || *optarg == '-' || v > 86400) {
+		log_error("--patience does not accept '%s': it expects seconds, up to 86400",
+			  optarg);
+		return -EINVAL;
+	}
+	o->patience_seconds = (unsigned)v;
+	return 0;
+}
+
 static int option_take(struct push_options *o, int letter)
 {
 	switch (letter) {
+	case 'l':
+		o->sends_lines = true;
+		return 0;
+	case 'U':
+		return option_take_key(o, "url", optarg);
+	case 't':
+		return option_take_key(o, "token_file", optarg);
+	case 'c':
+		return option_take_key(o, "ca_file", optarg);
+	case 'p':
+		return option_take_patience(o);
 	case 'f':
 		return config_take(o);
 	case 's':
@@ -79,12 +139,34 @@ static int option_take(struct push_options *o, int letter)
 	}
 }
 
+/* For programs that start this one with a user's environment. */
+static int environment_take(struct push_options *o)
+{
+	static const struct {
+		const char *variable, *key;
+	} taken[] = { { "BPFMON_TOKEN_FILE", "token_file" }, { "BPFMON_CA_FILE", "ca_file" } };
+	int err = 0;
+
+	for (size_t i = 0; !err && i < sizeof(taken) / sizeof(*taken); i++) {
+		const char *text = getenv(taken[i].variable);
+
+		if (text && *text)
+			err = option_take_key(o, taken[i].key, text);
+	}
+	return err;
+}
+
 /* Sets what depends on the whole command line. */
 static int options_complete(struct push_options *o, const char *further)
 {
 	if (further) {
 		log_error("unexpected argument '%s'; see --help", further);
 		return -EINVAL;
+	}
+	if (o->sends_lines) {
+		if (!*o->config.url)
+			log_error("--lines needs --url");
+		return *o->config.url ? 0 : -EINVAL;
 	}
 	if (!*o->config.path) {
 		log_error("no configuration given; use --config");
@@ -103,9 +185,15 @@ static int options_complete(struct push_options *o, const char *further)
 
 int push_options_read(struct push_options *o, int argc, char **argv)
 {
-	int letter, err = 0;
+	char why[CONFIG_WHY_BYTES];
+	int letter, err;
 
-	*o = (struct push_options){ 0 };
+	*o = (struct push_options){ .patience_seconds = PATIENCE_SECONDS };
+	err = config_set_defaults(&o->config, why, sizeof(why));
+	if (err)
+		log_error("%s", why);
+	if (!err)
+		err = environment_take(o);
 	while (!err && (letter = getopt_long(argc, argv, "", names, NULL)) >= 0)
 		err = option_take(o, letter);
 	if (err || o->shows_help || o->shows_version)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of bpfmon-push: the configuration of the agent has most of them. */
+/* The options of bpfmon-push: of the service, the configuration of the agent has most of them. */
 #ifndef PUSH_PUSH_OPTIONS_H
 #define PUSH_PUSH_OPTIONS_H
 
@@ -12,6 +12,8 @@ struct push_options {
 	char stream[CONFIG_TEXT_BYTES + sizeof("unix:")]; /* agent:SOCKET, unix:PATH, FILE or - */
 	char instance[CONFIG_TEXT_BYTES];
 	char user[CONFIG_TEXT_BYTES]; /* to become, if started by root; empty: none */
+	bool sends_lines;             /* from stdin, instead of the agent's */
+	unsigned patience_seconds;    /* then, for a server that does not answer */
 	bool is_verbose, shows_version, shows_help;
 };
 

@@ -24,6 +24,7 @@ static const struct observer_ops *const observers[] = {
 	&text_observer,
 	&jsonl_observer,
 	&csv_observer,
+	&influx_observer,
 	&terminal_observer,
 	&live_observer,	 /* ends before the terminal shows the summary */
 	&lines_observer,

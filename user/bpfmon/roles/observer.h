@@ -76,8 +76,8 @@ const char *path_extension(const char *path);
 /* Returns the observer at index @i of the table, or NULL after the last. */
 const struct observer_ops *observer_at(size_t i);
 
-extern const struct observer_ops text_observer, jsonl_observer, csv_observer, terminal_observer,
-	live_observer, lines_observer, store_observer;
+extern const struct observer_ops text_observer, jsonl_observer, csv_observer, influx_observer,
+	terminal_observer, live_observer, lines_observer, store_observer;
 
 /* All observers of a run. A failure of one is reported and does not affect the others. */
 

@@ -4,6 +4,7 @@
 #define ROLES_RECORDER_H
 
 #include "bpfmon/roles/observer.h"
+#include "bpfmon/roles/pusher.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +49,8 @@ void asked_add(struct asked_options *asked, const char *name, const char *source
 
 struct recorder_output {
 	const struct observer_ops *format;
-	const char *path; /* "-": stdout */
+	const char *path;     /* "-": stdout */
+	struct pusher pusher; /* of influx_observer */
 };
 
 /* Length of the summary on the terminal. */

@@ -75,6 +75,9 @@ static void recorder_role_run(struct launch_options *options, int control_fd, in
 	oom_score_unprotect(score_fd); /* the commands of events are the user's */
 	event_command_start(&o->on_stall);
 	event_command_start(&o->on_limit);
+	for (size_t i = 0; i < o->nr_outputs; i++)
+		if (o->outputs[i].format == &influx_observer)
+			pusher_start(&o->outputs[i].pusher, o->outputs[i].path);
 	oom_score_protect_again(score_fd);
 	if (score_fd >= 0)
 		close(score_fd);

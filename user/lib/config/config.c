@@ -186,6 +186,18 @@ int config_set_defaults(struct agent_config *c, char *why, size_t size)
 	return err;
 }
 
+int config_set(struct agent_config *c, const char *key, const char *text, char *why, size_t size)
+{
+	if (strlen(text) >= CONFIG_TEXT_BYTES) {
+		snprintf(why, size, "at most %d characters", CONFIG_TEXT_BYTES - 1);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < nr_config_rows; i++)
+		if (!strcmp(config_rows[i].section, "push") && !strcmp(config_rows[i].key, key))
+			return config_value_set(&config_rows[i], c, text, why, size);
+	return -ENOENT;
+}
+
 /* Checks combinations of keys. */
 static int endpoint_check(const struct agent_config *c, char *why, size_t size)
 {

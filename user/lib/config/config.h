@@ -100,6 +100,11 @@ int config_read(const char *path, struct agent_config *c, char *why, size_t size
 int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *why, size_t size);
 /* Sets all keys to their defaults. Returns 0 or a negative errno, as above. */
 int config_set_defaults(struct agent_config *c, char *why, size_t size);
+/*
+ * Sets the key @key of the section [push] in @c from @text. Returns 0, or a negative errno with
+ * what is allowed, or what is wrong, in @why.
+ */
+int config_set(struct agent_config *c, const char *key, const char *text, char *why, size_t size);
 void config_done(struct agent_config *c);
 
 /* Writes a file with all keys and their defaults as comments. Errors show in ferror(@f). */

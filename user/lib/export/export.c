@@ -70,7 +70,7 @@ void export_close(struct exporter *e)
 	*e = (struct exporter){ 0 };
 }
 
-static int export_flush(struct exporter *e)
+int export_flush(struct exporter *e)
 {
 	int err;
 

@@ -103,7 +103,8 @@ const struct export_format *export_find(const char *name);
 /* Returns format @i in the order of the manual, or NULL after the last. */
 const struct export_format *export_at(size_t i);
 
-/* For formats: passes the text on if it is large. Returns 0 or a negative errno. */
+/* For formats: pass the text on, always or if it is large. Return 0 or a negative errno. */
+int export_flush(struct exporter *e);
 int export_flush_full(struct exporter *e);
 /* Returns the text of @key in the meta line, or NULL. */
 const char *export_meta_text(const struct exporter *e, const char *key);

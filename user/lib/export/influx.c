@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Exports InfluxDB's line protocol. */
+#include "export/influx.h"
+
+#include "base/memory.h"
 #include "export/csv.h"
-#include "export/export.h"
 #include "export/influx_text.h"
 
 #include <errno.h>
@@ -407,20 +409,29 @@ static int influx_put_pushed(struct exporter *e, json_t *metric)
 	return 0;
 }
 
-static int influx_put_line(void *context, struct line *l)
+#define INFLUX_PARTS                                                                               \
+	(PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT) | PART(LINE_METRIC) |           \
+	 PART(LINE_SPAN))
+
+static int influx_put(struct exporter *e, const struct line *l)
 {
 	switch (l->kind) {
 	case LINE_SAMPLE:
-		return influx_put_sample(context, &l->sample);
+		return influx_put_sample(e, &l->sample);
 	case LINE_PROCESS:
-		return influx_put_process(context, &l->process);
+		return influx_put_process(e, &l->process);
 	case LINE_METRIC:
-		return influx_put_pushed(context, l->tree);
+		return influx_put_pushed(e, l->tree);
 	case LINE_SPAN:
-		return influx_put_span(context, &l->span);
+		return influx_put_span(e, &l->span);
 	default:
-		return influx_put_event(context, l->tree);
+		return influx_put_event(e, l->tree);
 	}
+}
+
+static int influx_put_line(void *context, struct line *l)
+{
+	return influx_put(context, l);
 }
 
 static int influx_write(struct exporter *e)
@@ -432,13 +443,55 @@ static int influx_write(struct exporter *e)
 	if (!err)
 		err = influx_tags_init(&x.tags, e->meta);
 	if (!err)
-		err = source_each(e->source,
-				  PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT) |
-					  PART(LINE_METRIC) | PART(LINE_SPAN),
-				  influx_put_line, e);
+		err = source_each(e->source, INFLUX_PARTS, influx_put_line, e);
 	influx_tags_done(&x.tags);
 	influx_times_done(&x.times);
 	return err;
+}
+
+struct influx_live {
+	struct exporter e;
+	struct influx x;
+};
+
+struct influx_live *influx_live_new(const struct line *meta, export_fn pass, void *context)
+{
+	struct influx_live *l = memory_calloc(1, sizeof(*l));
+
+	if (!l)
+		return NULL;
+	l->e = (struct exporter){ .start_epoch_ns = meta->start_epoch_ns,
+				  .state = &l->x,
+				  .pass = pass,
+				  .context = context };
+	if (!influx_times_init(&l->x.times) && !influx_tags_init(&l->x.tags, meta->tree))
+		return l;
+	influx_live_free(l);
+	return NULL;
+}
+
+int influx_live_put(struct influx_live *l, const struct line *line)
+{
+	if (!(PART(line->kind) & INFLUX_PARTS))
+		return 0;
+	if (line->kind == LINE_SAMPLE) /* the end of what is still open, such as a span */
+		l->e.total.wall_ns = line->sample.elapsed_ns;
+	return influx_put(&l->e, line);
+}
+
+int influx_live_flush(struct influx_live *l)
+{
+	return export_flush(&l->e);
+}
+
+void influx_live_free(struct influx_live *l)
+{
+	if (!l)
+		return;
+	influx_tags_done(&l->x.tags);
+	influx_times_done(&l->x.times);
+	export_close(&l->e);
+	free(l);
 }
 
 const struct export_format influx_export = {
