@@ -121,7 +121,7 @@ scrape_configs:
 """
 
 
-def victoriametrics(folder, scraped=None):
+def victoriametrics(folder, scraped=None, options=()):
     """@scraped: the port of loopback that it reads metrics from."""
     need("victoria-metrics")
     port = free_port()
@@ -140,6 +140,7 @@ def victoriametrics(folder, scraped=None):
         "-memory.allowedBytes=256MB",
         "-loggerLevel=WARN",
         *scraping,
+        *options,
     ]
     return Server(argv, port, "/health", f"{folder}/log")
 
