@@ -77,7 +77,7 @@ TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
-.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
+.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
@@ -92,6 +92,11 @@ deps: ## Install missing packages for building and testing, as root or by sudo (
 run: deps ## Install missing packages, build, monitor a sample workload: by BPF as root, else from /proc
 	$(MAKE) all || { tools/explain-build.sh $(BUILD); exit 1; }
 	BUILD=$(BUILD) tools/show-run.sh
+
+run-fleet: deps ## Send jobs of agents and of simulated nodes to real databases, ask all dashboards, as root: 3 minutes (NODES=1000)
+	tools/install-deps.sh servers
+	$(MAKE) all
+	$(PYTHON) tools/run-fleet.py $(if $(NODES),--nodes $(NODES))
 
 check: deps ## Install missing packages, run the tests that the machine permits, as root all: 6 minutes (TESTS="unit kernels": these groups)
 	KERNELS="$(KERNELS)" tools/run-tests.sh $(TESTS)
