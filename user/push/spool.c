@@ -90,12 +90,11 @@ static void queue_remove_file(struct spool *s, enum spool_kind kind)
 
 	if (fd >= 0) {
 		q->dropped += file_count_points(fd, q->read_at);
-		if (!fstat(fd, &st))
-			q->bytes -=
-				(uint64_t)st.st_size < q->bytes ? (uint64_t)st.st_size : q->bytes;
 		close(fd);
 	}
 	file_name(name, kind, q->first);
+	if (!fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW))
+		q->bytes -= (uint64_t)st.st_size < q->bytes ? (uint64_t)st.st_size : q->bytes;
 	unlinkat(s->folder, name, 0);
 	if (q->first == q->last && q->write_fd >= 0) {
 		close(q->write_fd);
@@ -129,6 +128,8 @@ static void held_append(struct spool_queue *q, const struct spool_batch *b)
 
 	while (q->held && q->held_bytes + b->length > SPOOL_MEMORY_BYTES) {
 		q->dropped += q->held->batch.points;
+		if (q->held_read == q->held->batch.at)
+			q->held_read = 0;
 		held_remove(q);
 	}
 	if (b->length <= SPOOL_MEMORY_BYTES)
@@ -150,17 +151,107 @@ static void held_append(struct spool_queue *q, const struct spool_batch *b)
 	q->bytes += b->length;
 }
 
+/* Takes the file into its queue, if it has such a name, and none before the first. */
+static void spool_take_file(struct spool *s, const char *name, const uint64_t *least)
+{
+	struct stat st;
+
+	for (int kind = 0; kind < NR_SPOOL_KINDS; kind++) {
+		struct spool_queue *q = &s->queues[kind];
+		size_t length = strlen(names[kind]);
+		char same[NAME_BYTES];
+		uint64_t number;
+
+		if (strncmp(name, names[kind], length) != 0 || name[length] != '-')
+			continue;
+		number = strtoull(name + length + 1, NULL, 16);
+		file_name(same, (enum spool_kind)kind, number);
+		if (number < least[kind] || number > LAST_FILE || strcmp(same, name) != 0 ||
+		    fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
+			continue;
+		q->first = number < q->first ? number : q->first;
+		q->last = number > q->last ? number : q->last;
+		q->bytes += (uint64_t)st.st_size;
+	}
+}
+
+/* The first file may be another one now, and there may be none. */
+static void queue_take_first(struct spool_queue *q, uint64_t before)
+{
+	if (q->first != before)
+		q->read_at = 0;
+	if (q->first != UINT64_MAX)
+		return;
+	q->first = q->last + 1;
+	if (q->write_fd >= 0)
+		close(q->write_fd);
+	q->write_fd = -1;
+}
+
+/* Finds the files of both queues, from the first on. Returns 0 or a negative errno. */
+static int spool_take_files(struct spool *s)
+{
+	int fd = openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	uint64_t least[NR_SPOOL_KINDS];
+	const struct dirent *e;
+
+	if (!d) {
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
+	}
+	for (int kind = 0; kind < NR_SPOOL_KINDS; kind++) {
+		least[kind] = s->queues[kind].first;
+		s->queues[kind].first = UINT64_MAX;
+		s->queues[kind].bytes = s->queues[kind].held_bytes;
+	}
+	while ((e = readdir(d)))
+		spool_take_file(s, e->d_name, least);
+	closedir(d);
+	for (int kind = 0; kind < NR_SPOOL_KINDS; kind++)
+		queue_take_first(&s->queues[kind], least[kind]);
+	return 0;
+}
+
+static bool queue_file_exists(const struct spool *s, enum spool_kind kind)
+{
+	char name[NAME_BYTES];
+
+	file_name(name, kind, s->queues[kind].first);
+	return !faccessat(s->folder, name, F_OK, 0) || errno != ENOENT;
+}
+
+/* The first file is gone: goes on with the next one. Returns false if that cannot be found. */
+static bool queue_skip_gap(struct spool *s, enum spool_kind kind)
+{
+	s->queues[kind].damaged++;
+	return !spool_take_files(s);
+}
+
+static uint64_t queue_disk_bytes(const struct spool_queue *q)
+{
+	return q->bytes - q->held_bytes;
+}
+
 /* Makes room for @bytes on the disk. Returns false if there cannot be. */
 static bool spool_make_room(struct spool *s, uint64_t bytes)
 {
 	struct spool_queue *rows = &s->queues[SPOOL_ROWS], *samples = &s->queues[SPOOL_SAMPLES];
 
-	while (rows->bytes + samples->bytes + bytes > s->most) {
-		bool rows_go = !queue_has_file(samples) || rows->bytes > s->most * ROWS_SHARE;
+	if (bytes > s->most)
+		return false;
+	while (queue_disk_bytes(rows) + queue_disk_bytes(samples) + bytes > s->most) {
+		bool rows_go =
+			!queue_has_file(samples) || queue_disk_bytes(rows) > s->most * ROWS_SHARE;
+		enum spool_kind kind = rows_go ? SPOOL_ROWS : SPOOL_SAMPLES;
 
-		if (rows_go && !queue_has_file(rows))
+		if (!queue_has_file(&s->queues[kind]))
 			return false;
-		queue_remove_file(s, rows_go ? SPOOL_ROWS : SPOOL_SAMPLES);
+		if (queue_file_exists(s, kind))
+			queue_remove_file(s, kind);
+		else if (!queue_skip_gap(s, kind))
+			return false;
 	}
 	return true;
 }
@@ -260,55 +351,6 @@ void spool_append(struct spool *s, enum spool_kind kind, const struct spool_batc
 		held_append(q, b);
 }
 
-/* Takes the file into its queue, if it has such a name. */
-static void spool_take_file(struct spool *s, const char *name)
-{
-	struct stat st;
-
-	for (int kind = 0; kind < NR_SPOOL_KINDS; kind++) {
-		struct spool_queue *q = &s->queues[kind];
-		size_t length = strlen(names[kind]);
-		char same[NAME_BYTES];
-		uint64_t number;
-
-		if (strncmp(name, names[kind], length) != 0 || name[length] != '-')
-			continue;
-		number = strtoull(name + length + 1, NULL, 16);
-		file_name(same, (enum spool_kind)kind, number);
-		if (!number || number > LAST_FILE || strcmp(same, name) != 0 ||
-		    fstatat(s->folder, name, &st, 0))
-			continue;
-		q->first = number < q->first ? number : q->first;
-		q->last = number > q->last ? number : q->last;
-		q->bytes += (uint64_t)st.st_size;
-	}
-}
-
-/* Finds the files of both queues. Returns 0 or a negative errno. */
-static int spool_take_files(struct spool *s)
-{
-	int fd = openat(s->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	const struct dirent *e;
-
-	if (!d) {
-		if (fd >= 0)
-			close(fd);
-		return -ENOMEM;
-	}
-	for (int kind = 0; kind < NR_SPOOL_KINDS; kind++) {
-		s->queues[kind].first = UINT64_MAX;
-		s->queues[kind].bytes = s->queues[kind].held_bytes;
-	}
-	while ((e = readdir(d)))
-		spool_take_file(s, e->d_name);
-	closedir(d);
-	for (int kind = 0; kind < NR_SPOOL_KINDS; kind++)
-		if (s->queues[kind].first == UINT64_MAX)
-			s->queues[kind].first = s->queues[kind].last + 1;
-	return 0;
-}
-
 /* Finds the first batch of the first file that was not sent. Returns false if there is none. */
 static bool queue_find(struct spool_queue *q, int fd, struct header *h)
 {
@@ -318,19 +360,21 @@ static bool queue_find(struct spool_queue *q, int fd, struct header *h)
 	return false;
 }
 
-static bool batch_read(int fd, uint64_t at, const struct header *h, struct spool_batch *b)
+/* Returns 1, 0 if the batch is damaged, or -ENOMEM. */
+static int batch_read(int fd, uint64_t at, const struct header *h, struct spool_batch *b)
 {
 	b->bytes = memory_malloc(h->length);
 	b->length = h->length;
 	b->points = h->points;
 	b->at = at;
-	if (b->bytes &&
-	    pread(fd, b->bytes, b->length, (off_t)(at + sizeof(*h))) == (ssize_t)b->length &&
+	if (!b->bytes)
+		return -ENOMEM;
+	if (pread(fd, b->bytes, b->length, (off_t)(at + sizeof(*h))) == (ssize_t)b->length &&
 	    batch_checksum(h, b->bytes) == h->checksum)
-		return true;
+		return 1;
 	free(b->bytes);
 	b->bytes = NULL;
-	return false;
+	return 0;
 }
 
 /* Returns whether the file has bytes after the last whole batch: it is damaged there. */
@@ -341,51 +385,48 @@ static bool file_is_longer(int fd, uint64_t than)
 	return !fstat(fd, &st) && (uint64_t)st.st_size > than;
 }
 
-static bool queue_read_file(struct spool *s, enum spool_kind kind, struct spool_batch *b)
+/* Returns 1, 0 if the rest of the file has no batch, or a negative errno to try it later. */
+static int queue_read_file(struct spool *s, enum spool_kind kind, struct spool_batch *b)
 {
 	struct spool_queue *q = &s->queues[kind];
-	int fd = file_open(s, kind, q->first, O_RDONLY);
+	int fd = file_open(s, kind, q->first, O_RDONLY), found = 0;
 	struct header h;
-	bool is_found;
 
-	if (fd < 0)
-		return false;
-	b->file = q->first;
-	is_found = queue_find(q, fd, &h);
-	if (is_found && !batch_read(fd, q->read_at, &h, b)) {
-		is_found = false;
-		q->dropped += file_count_points(fd, q->read_at);
-		q->read_at = DAMAGED;
+	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
+		return fd;
+	if (fd < 0) {
 		q->damaged++;
-	} else if (!is_found && file_is_longer(fd, q->read_at)) {
+		return 0;
+	}
+	b->file = q->first;
+	if (queue_find(q, fd, &h)) {
+		found = batch_read(fd, q->read_at, &h, b);
+		if (!found) {
+			q->dropped += file_count_points(fd, q->read_at);
+			q->read_at = DAMAGED;
+			q->damaged++;
+		}
+	} else if (file_is_longer(fd, q->read_at)) {
 		q->damaged++;
 	}
 	close(fd);
-	return is_found;
-}
-
-static bool queue_file_exists(const struct spool *s, enum spool_kind kind)
-{
-	char name[NAME_BYTES];
-
-	file_name(name, kind, s->queues[kind].first);
-	return !faccessat(s->folder, name, F_OK, 0);
+	return found;
 }
 
 bool spool_read(struct spool *s, enum spool_kind kind, struct spool_batch *b)
 {
 	struct spool_queue *q = &s->queues[kind];
+	int found;
 
 	while (queue_has_file(q)) {
 		if (!queue_file_exists(s, kind)) {
-			q->damaged++;
-			if (spool_take_files(s))
+			if (!queue_skip_gap(s, kind))
 				return false;
-			q->read_at = 0;
 			continue;
 		}
-		if (queue_read_file(s, kind, b))
-			return true;
+		found = queue_read_file(s, kind, b);
+		if (found)
+			return found > 0;
 		if (q->first == q->last && q->write_fd >= 0 && q->read_at != DAMAGED &&
 		    q->read_at == q->write_bytes && q->write_bytes < s->file_bytes)
 			break; /* all was sent, and more may follow */
@@ -394,44 +435,44 @@ bool spool_read(struct spool *s, enum spool_kind kind, struct spool_batch *b)
 	if (!q->held)
 		return false;
 	*b = q->held->batch;
+	q->held_read = b->at;
 	b->bytes = memory_malloc(b->length);
 	if (b->bytes)
 		memcpy(b->bytes, q->held->batch.bytes, b->length);
 	return b->bytes;
 }
 
-/* Returns false if the batch is no longer in its file. */
-static bool queue_mark_sent(struct spool *s, enum spool_kind kind, const struct spool_batch *b)
+static void queue_mark_sent(struct spool *s, enum spool_kind kind, const struct spool_batch *b)
 {
 	static const uint32_t is_sent = 1;
 	struct spool_queue *q = &s->queues[kind];
-	int fd = q->first == b->file ? file_open(s, kind, q->first, O_WRONLY) : -1;
+	int fd;
 
-	if (fd < 0)
-		return false;
 	q->read_at = b->at + sizeof(struct header) + b->length;
 	if (q->first == q->last && q->write_fd >= 0 && q->read_at == q->write_bytes &&
 	    !ftruncate(q->write_fd, 0)) { /* all was sent: the file begins anew */
 		q->bytes -= q->write_bytes;
 		q->read_at = q->write_bytes = 0;
-	} else {
-		write_whole(fd, (const char *)&is_sent, sizeof(is_sent),
-			    b->at + offsetof(struct header, is_sent));
+		return;
 	}
+	fd = file_open(s, kind, q->first, O_WRONLY);
+	if (fd < 0)
+		return;
+	write_whole(fd, (const char *)&is_sent, sizeof(is_sent),
+		    b->at + offsetof(struct header, is_sent));
 	close(fd);
-	return true;
 }
 
 void spool_remove(struct spool *s, enum spool_kind kind, const struct spool_batch *b)
 {
 	struct spool_queue *q = &s->queues[kind];
 
-	if (b->file) {
-		if (!queue_mark_sent(s, kind, b))
-			q->dropped -= b->points;
-	} else if (q->held && q->held->batch.at == b->at) {
+	if (b->file && b->file == q->first)
+		queue_mark_sent(s, kind, b);
+	else if (!b->file && q->held && q->held->batch.at == b->at)
 		held_remove(q);
-	}
+	else if (b->file || q->held_read != b->at) /* it went for lack of room */
+		q->dropped -= b->points < q->dropped ? b->points : q->dropped;
 	/* else it was written to the disk meanwhile, and is sent once more */
 }
 

@@ -39,6 +39,8 @@ struct spool_queue {
 	uint64_t bytes;       /* in all files and in memory */
 	uint64_t held_bytes;
 	uint64_t held_number; /* of the last batch that went to memory */
+	uint64_t
+		held_read; /* of the last one that was read from there; 0 if it was dropped since */
 	struct spool_held *held, **held_end;
 	uint64_t dropped; /* points */
 	uint64_t damaged; /* files of which a part was unreadable */
