@@ -62,7 +62,7 @@ void batch_expand(struct buffer *to, const char *bytes, size_t length)
 		to->failed = true;
 		return;
 	}
-	if (zlib_run(&z, inflate, Z_NO_FLUSH, to) != Z_STREAM_END)
+	if (zlib_run(&z, inflate, Z_NO_FLUSH, to) != Z_STREAM_END || to->used > BATCH_TEXT_BYTES)
 		to->failed = true;
 	inflateEnd(&z);
 }
