@@ -201,11 +201,16 @@ static void series_put_metrics(struct point *at, const struct points *p, const s
 	}
 }
 
-/* The counters at 0, when the series began: so the increase of all that it counts is seen. */
+/*
+ * The counters at 0, when the series began, before its line at @epoch_ns: so the increase of all
+ * that it counts is seen.
+ */
 static void series_put_beginning(struct buffer *t, const struct points *p,
 				 const struct scope *scope, const struct series *s,
 				 uint64_t epoch_ns)
 {
+	const bool is_before =
+		s->start_epoch_ns && whole_ms(s->start_epoch_ns) < whole_ms(epoch_ns);
 	struct point at = point_begin(t, p, scope->prefix, &s->labels);
 
 	for (int i = 0; i < NR_METRICS; i++) {
@@ -214,7 +219,7 @@ static void series_put_beginning(struct buffer *t, const struct points *p,
 		if (f.kind == KIND_COUNTER && is_shown(p, scope, s, (enum metric_id)i))
 			point_put(&at, &f, 0);
 	}
-	point_end(&at, whole_ms(epoch_ns));
+	point_end(&at, whole_ms(is_before ? s->start_epoch_ns : epoch_ns - p->interval_ns));
 }
 
 static void series_put(struct buffer *t, const struct points *p, const struct scope *scope,
@@ -224,9 +229,7 @@ static void series_put(struct buffer *t, const struct points *p, const struct sc
 	uint64_t value;
 
 	if (s->is_new)
-		series_put_beginning(t, p, scope, s,
-				     s->start_epoch_ns ? s->start_epoch_ns
-						       : epoch_ns - p->interval_ns);
+		series_put_beginning(t, p, scope, s, epoch_ns);
 	at = point_begin(t, p, scope->prefix, &s->labels);
 	series_put_metrics(&at, p, scope, s);
 	for (size_t i = 0; scope == &scopes[SCOPE_JOB] && i < NR_JOB_STATES; i++)
@@ -245,7 +248,7 @@ static void job_put(struct buffer *t, const struct points *p, struct series *s, 
 			return;
 		if (s->end_epoch_ns > s->shown_epoch_ns && s->end_epoch_ns < epoch_ns)
 			at_ns = s->end_epoch_ns;
-	} else if (!s->live) {
+	} else if (!s->live && s->runs) {
 		return; /* nothing is known of its jobs now */
 	}
 	s->shown_epoch_ns = at_ns + NSEC_PER_MSEC;
@@ -283,10 +286,11 @@ static void agent_put(struct buffer *t, const struct points *p, const struct boa
 void points_put_board(struct points *p, struct buffer *t, struct board *b, uint64_t epoch_ns)
 {
 	agent_put(t, p, b, epoch_ns);
+	for (struct series *s = b->series.first; s; s = s->next)
+		if (b->agent.is_up || !s->runs) /* jobs may end with the agent */
+			job_put(t, p, s, epoch_ns);
 	if (!b->agent.is_up)
 		return;
-	for (struct series *s = b->series.first; s; s = s->next)
-		job_put(t, p, s, epoch_ns);
 	for (const struct series *s = b->users.first; s; s = s->next)
 		series_put(t, p, &scopes[SCOPE_USER], s, epoch_ns);
 	if (b->node.runs)
