@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lines of a board: with the names and values of the exporter, and the times of its jobs. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "exporter_fixture.h"
+#include "board/shown.h"
+#include "push/batch.h"
+#include "push/points.h"
+
+#define SEC NSEC_PER_SEC
+#define BEGAN (1000 * SEC) /* since the epoch: jobs that start later are new */
+#define INTERVAL (15 * SEC)
+#define COMMON ",instance=n1,cluster=alpha"
+#define JOB(name) "bpfmon_job" COMMON ",job=slurm/" name ",name=" name ",user=alice,kind=slurm"
+#define ALICE "bpfmon_user" COMMON ",user=alice,kind=slurm"
+#define ENDED "bpfmon_job_ended" COMMON ",user=alice,kind=slurm"
+
+static struct points points;
+static struct board_style style;
+
+static int push_make(void **state)
+{
+	struct endpoint *e;
+
+	if (endpoint_make(state) || points_init(&points, "n1", "cluster=alpha", "all", INTERVAL))
+		return -1;
+	style = (struct board_style){ .put_labels = points_put_labels,
+				      .end_job = points_end_job,
+				      .context = &points };
+	e = *state;
+	e->board.style = &style;
+	e->board.keep_ns = 0;
+	e->board.began_epoch_ns = BEGAN;
+	return 0;
+}
+
+static int push_remove(void **state)
+{
+	points_done(&points);
+	return endpoint_remove(state);
+}
+
+#define PUSH_TEST(test) cmocka_unit_test_setup_teardown(test, push_make, push_remove)
+
+static const char *lines_at(struct endpoint *e, uint64_t epoch_ns)
+{
+	e->text.used = 0;
+	assert_int_equal(board_prepare(&e->board, e->now_ns), 0);
+	points_put_board(&points, &e->text, &e->board, epoch_ns);
+	board_count_scrape(&e->board);
+	buffer_put(&e->text, "", 1);
+	if (e->text.failed || !e->text.text)
+		abort();
+	return e->text.text;
+}
+
+/* The rows of ended jobs; they begin anew. */
+static const char *rows_of(struct endpoint *e)
+{
+	e->text.used = 0;
+	buffer_put(&e->text, points.rows.text, points.rows.used);
+	buffer_put(&e->text, "", 1);
+	if (e->text.failed || !e->text.text)
+		abort();
+	points.rows.used = 0;
+	points.nr_rows = 0;
+	return e->text.text;
+}
+
+static void assert_line(const char *text, const char *line)
+{
+	if (!has_line(text, line))
+		fail_msg("no line\n%s\nin\n%s", line, text);
+}
+
+static void assert_no(const char *text, const char *part)
+{
+	if (!text || strstr(text, part))
+		fail_msg("there is\n%s", part);
+}
+
+/* Names and values, as in "bpfmon_job_cpu_seconds_total 2.5", without labels. */
+struct values {
+	char (*list)[128];
+	size_t nr;
+};
+
+static void values_add(struct values *v, const char *measurement, const char *key, size_t length,
+		       const char *value, size_t value_length)
+{
+	v->list = realloc(v->list, (v->nr + 1) * sizeof(*v->list));
+	assert_non_null(v->list);
+	snprintf(v->list[v->nr++], sizeof(*v->list), "%s%.*s %.*s", measurement, (int)length, key,
+		 (int)value_length, value);
+}
+
+static void values_add_exposition(struct values *v, const char *text)
+{
+	for (const char *line = text, *end; *line; line = end + 1) {
+		const char *value;
+
+		end = strchr(line, '\n');
+		assert_non_null(end);
+		if (*line == '#' || !strncmp(line, "bpfmon_exporter_", 16))
+			continue;
+		value = memrchr(line, ' ', (size_t)(end - line)) + 1;
+		values_add(v, "", line, strcspn(line, "{ "), value, (size_t)(end - value));
+	}
+}
+
+/* Lines without blanks in their tags. */
+static void values_add_lines(struct values *v, const char *text)
+{
+	for (const char *line = text, *end; *line; line = end + 1) {
+		char measurement[64];
+		const char *at = strchr(line, ' ');
+
+		end = strchr(line, '\n');
+		assert_true(at && end && at < end);
+		snprintf(measurement, sizeof(measurement), "%.*s_", (int)strcspn(line, ","), line);
+		while (*at != '\n' && (*at == ',' || at == strchr(line, ' '))) {
+			const size_t key = strcspn(++at, "=");
+			const size_t value = strcspn(at + key + 1, ", ");
+
+			if (at[key + 1] != '"')
+				values_add(v, measurement, at, key, at + key + 1,
+					   value - (at[key + value] == 'i'));
+			at += key + 1 + value;
+		}
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void assert_same_values(struct values *a, struct values *b)
+{
+	qsort(a->list, a->nr, sizeof(*a->list), by_text);
+	qsort(b->list, b->nr, sizeof(*b->list), by_text);
+	for (size_t i = 0; i < a->nr && i < b->nr; i++)
+		assert_string_equal(a->list[i], b->list[i]);
+	assert_int_equal(a->nr, b->nr);
+	free(a->list);
+	free(b->list);
+}
+
+/* A line of @kind with all metrics, each of another value. */
+static void tell_all_metrics(struct endpoint *e, const char *kind, const char *run)
+{
+	struct buffer t = { 0 };
+
+	buffer_printf(&t, "{\"kind\":\"%s\",\"run\":\"run-%s\",\"elapsed_seconds\":30", kind, run);
+	for (int i = 0; i < NR_METRICS; i++)
+		buffer_printf(&t, ",\"%s\":%d", metric_get((enum metric_id)i)->key, 1000 + i);
+	buffer_puts(&t, "}\n");
+	buffer_put(&t, "", 1);
+	assert_false(t.failed);
+	tell(e, t.text);
+	buffer_done(&t);
+}
+
+static void tell_agent(struct endpoint *e)
+{
+	struct buffer t = { 0 };
+
+	buffer_puts(&t, "{\"kind\":\"agent\",\"run\":\"agent\",\"time\":1");
+	for (size_t i = 0; i < NR_AGENT_METRICS; i++)
+		buffer_printf(&t, ",\"%s\":%zu", agent_metric_get(i)->key, i + 1);
+	buffer_puts(&t, ",\"losses\":{\"tasks\":3,\"events\":4}}\n");
+	buffer_put(&t, "", 1);
+	assert_false(t.failed);
+	tell(e, t.text);
+	buffer_done(&t);
+}
+
+static void tell_end(struct endpoint *e, const char *name, const char *values)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line), "{\"kind\":\"summary\",\"run\":\"run-%s\",%s}\n", name,
+		 values);
+	tell(e, line);
+}
+
+/* A node, jobs that run, are nested or stalled, one without a series, and one that has ended. */
+static void tell_everything(struct endpoint *e)
+{
+	tell_agent(e);
+	tell_meta(e, "node", "", "node", "1");
+	tell_all_metrics(e, "sample", "node");
+	tell(e, "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"run-1\",\"start_time\":1.5,"
+		"\"interval_seconds\":30,\"limits\":{\"memory_max_bytes\":4096},\"node_job\":{"
+		"\"id\":\"slurm/1\",\"kind\":\"slurm\",\"name\":\"1\",\"user\":\"alice\"}}\n");
+	tell_all_metrics(e, "sample", "1");
+	tell_meta(e, "2", "bob", "service", "2.25");
+	tell_values(e, "sample", "2", 2.5, 100);
+	tell(e, "{\"kind\":\"event\",\"run\":\"run-2\",\"event\":\"stalled\"}\n");
+	tell_meta(e, "short", "alice", "slurm", "3");
+	tell_end(e, "short",
+		 "\"wall_seconds\":0.5,\"cpu_seconds\":0.25,\"user_seconds\":0.125,"
+		 "\"system_seconds\":0.125,\"runqueue_wait_seconds\":0.001,"
+		 "\"memory_needed_bytes\":5,\"rss_peak_bytes\":6,\"read_bytes\":7,"
+		 "\"write_bytes\":8,\"processes_total\":9,\"oom_kills\":0,\"complete\":true");
+}
+
+static void names_and_values_are_those_of_the_exporter(void **state)
+{
+	struct values theirs = { 0 }, ours = { 0 };
+	struct endpoint *e = *state, *exporter;
+	void *other;
+
+	assert_int_equal(endpoint_make(&other), 0);
+	exporter = other;
+	tell_everything(exporter);
+	tell_everything(e);
+	e->board.last_line_epoch_ns = exporter->board.last_line_epoch_ns = 5 * SEC;
+	values_add_exposition(&theirs, scrape(exporter));
+	values_add_lines(&ours, lines_at(e, BEGAN + 10 * SEC));
+	assert_int_equal(points.nr_rows, 1);
+	rows_of(e);
+	e->text.text[strcspn(e->text.text, "\n") + 1] = '\0'; /* one of the two lines */
+	values_add_lines(&ours, e->text.text);
+	assert_true(ours.nr > NR_METRICS * 2);
+	assert_same_values(&theirs, &ours);
+	endpoint_remove(&other);
+}
+
+static void job_has_a_line_with_its_labels_as_tags(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell_job(e, "1", 2.5);
+	text = lines_at(e, BEGAN + 10 * SEC + 123456789);
+	assert_line(text, JOB("1") " cpu_seconds_total=2.5,rss_bytes=100i,running=1i,"
+				   "start_time_seconds=1.5,stalled=0i 1010123000000");
+	assert_line(text, ALICE " cpu_seconds_total=2.5 1010123000000");
+	assert_non_null(strstr(text, "bpfmon_agent" COMMON " up=1i,last_line_time_seconds="));
+	assert_int_equal(batch_count(text, strlen(text)), 3);
+}
+
+static void new_job_has_a_line_of_0_at_its_beginning(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell_meta(e, "1", "alice", "slurm", "1001.5009");
+	tell_values(e, "sample", "1", 2.5, 100);
+	text = lines_at(e, BEGAN + 20 * SEC);
+	assert_line(text, JOB("1") " cpu_seconds_total=0 1001500000000");
+	assert_line(text, JOB("1") " cpu_seconds_total=2.5,rss_bytes=100i,running=1i,"
+				   "start_time_seconds=1001.5009,stalled=0i 1020000000000");
+	assert_line(text, ALICE " cpu_seconds_total=0 1005000000000");
+	assert_line(text, ALICE " cpu_seconds_total=2.5 1020000000000");
+	text = lines_at(e, BEGAN + 35 * SEC);
+	assert_no(text, "cpu_seconds_total=0 ");
+	assert_line(text, ALICE " cpu_seconds_total=2.5 1035000000000");
+}
+
+static void line_of_0_is_before_that_of_the_values(void **state)
+{
+	static const char *const starts[] = { "1020", "1020.0005", "1021", "9e9" };
+	struct endpoint *e = *state;
+
+	for (size_t i = 0; i < sizeof(starts) / sizeof(*starts); i++) {
+		tell_meta(e, "1", "alice", "slurm", starts[i]);
+		tell_values(e, "sample", "1", 2.5, 100);
+		assert_line(lines_at(e, BEGAN + 20 * SEC + 900000),
+			    JOB("1") " cpu_seconds_total=0 1005000000000");
+		push_remove(state);
+		assert_int_equal(push_make(state), 0);
+		e = *state;
+	}
+}
+
+static void last_line_of_a_job_is_of_its_end(void **state)
+{
+	struct endpoint *e = *state;
+
+	tell_meta(e, "1", "alice", "slurm", "1001.5");
+	tell_values(e, "sample", "1", 2.5, 100);
+	lines_at(e, BEGAN + 10 * SEC);
+	tell_end(e, "1", "\"wall_seconds\":12.25,\"cpu_seconds\":4");
+	assert_line(lines_at(e, BEGAN + 25 * SEC),
+		    JOB("1") " cpu_seconds_total=4,running=0i 1013750000000");
+	pass_seconds(e, 15);
+	assert_no(lines_at(e, BEGAN + 40 * SEC), JOB("1"));
+	assert_line(e->text.text, ALICE " cpu_seconds_total=4 1040000000000");
+	pass_seconds(e, 15);
+	assert_no(lines_at(e, BEGAN + 55 * SEC), JOB("1"));
+	assert_int_equal(e->board.nr_own, 0);
+}
+
+/* An end that is unknown, that was before the last line or is yet to come gives no time. */
+static void last_line_is_after_all_others(void **state)
+{
+	static const char *const ends[] = { "\"cpu_seconds\":4",
+					    "\"cpu_seconds\":4,\"wall_seconds\":2",
+					    "\"cpu_seconds\":4,\"wall_seconds\":8.5",
+					    "\"cpu_seconds\":4,\"wall_seconds\":1e9" };
+	struct endpoint *e = *state;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		tell_meta(e, "1", "alice", "slurm", "1001.5");
+		tell_values(e, "sample", "1", 2.5, 100);
+		lines_at(e, BEGAN + 10 * SEC);
+		tell_end(e, "1", ends[i]);
+		assert_line(lines_at(e, BEGAN + 25 * SEC),
+			    JOB("1") " cpu_seconds_total=4,running=0i 1025000000000");
+		push_remove(state);
+		assert_int_equal(push_make(state), 0);
+		e = *state;
+	}
+}
+
+static void jobs_that_end_with_the_agent_have_their_last_line(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell_meta(e, "1", "alice", "slurm", "1001.5");
+	tell_values(e, "sample", "1", 2.5, 100);
+	tell_meta(e, "2", "alice", "slurm", "1001.5");
+	tell_values(e, "sample", "2", 1, 100);
+	lines_at(e, BEGAN + 10 * SEC);
+	tell_end(e, "1", "\"wall_seconds\":12.25,\"cpu_seconds\":4");
+	board_disconnect(&e->board, e->now_ns);
+	text = lines_at(e, BEGAN + 25 * SEC);
+	assert_non_null(strstr(text, "bpfmon_agent" COMMON " up=0i,"));
+	assert_line(text, JOB("1") " cpu_seconds_total=4,running=0i 1013750000000");
+	assert_no(text, JOB("2")); /* it may run or not */
+	assert_no(text, ALICE);
+	text = lines_at(e, BEGAN + 40 * SEC);
+	assert_no(text, "bpfmon_job");
+}
+
+static void what_ended_without_a_series_is_in_other(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell_meta(e, "1", "alice", "slurm", "1");
+	tell_values(e, "summary", "1", 0.25, 5);
+	text = lines_at(e, BEGAN + 10 * SEC);
+	assert_line(text, "bpfmon_job" COMMON
+			  ",job=other,kind=other cpu_seconds_total=0.25 1010000000000");
+	assert_no(text, "job=slurm/1");
+}
+
+static void young_jobs_have_no_series(void **state)
+{
+	struct endpoint *e = *state;
+
+	style.least_ns = 15 * SEC;
+	tell_job(e, "1", 2.5); /* 1 s old */
+	assert_no(lines_at(e, BEGAN + 10 * SEC), "bpfmon_job");
+	tell(e, "{\"kind\":\"sample\",\"run\":\"run-1\",\"elapsed_seconds\":15,"
+		"\"cpu_seconds\":4}\n");
+	assert_non_null(strstr(lines_at(e, BEGAN + 25 * SEC), JOB("1") " cpu_seconds_total=4,"));
+}
+
+static void ended_job_has_a_row_of_two_lines(void **state)
+{
+	struct endpoint *e = *state;
+
+	tell_job(e, "1", 2.5);
+	tell_end(e, "1", "\"wall_seconds\":12.25,\"cpu_seconds\":4,\"complete\":false");
+	assert_int_equal(points.nr_rows, 1);
+	assert_string_equal(rows_of(e), ENDED
+			    " job=\"slurm/1\",name=\"1\",start_time_seconds=1.5,wall_seconds=12.25,"
+			    "cpu_seconds=4,complete=0i 13750000000\n"
+			    "bpfmon_job_ended" COMMON ",job=slurm/1,name=1,user=alice,kind=slurm "
+			    "start_time_seconds=1.5,wall_seconds=12.25,cpu_seconds=4,complete=0i "
+			    "13750000000\n");
+	lines_at(e, BEGAN);
+	assert_string_equal(rows_of(e), "");
+}
+
+static void jobs_that_end_together_have_times_of_their_own(void **state)
+{
+	struct endpoint *e = *state;
+	const char *at;
+	char name[8];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		tell_meta(e, name, "alice", "slurm", "1.5");
+		tell_end(e, name, "\"wall_seconds\":1");
+	}
+	at = rows_of(e);
+	for (int i = 0; i < 6; i++, at = strchr(at, '\n') + 1)
+		assert_int_equal(strtoull(memrchr(at, ' ', strcspn(at, "\n")), NULL, 10),
+				 2500000000 + i / 2);
+	assert_int_equal(*at, '\0');
+}
+
+static void node_and_the_rest_have_no_rows(void **state)
+{
+	struct endpoint *e = *state;
+
+	tell_meta(e, "node", "", "node", "1");
+	tell_end(e, "node", "\"wall_seconds\":1");
+	tell_meta(e, "o", "", "other", "1");
+	tell_end(e, "o", "\"wall_seconds\":1");
+	assert_int_equal(points.nr_rows, 0);
+	assert_string_equal(rows_of(e), "");
+}
+
+static void characters_of_labels_are_escaped(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell(e, "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"run-1\",\"start_time\":1,"
+		"\"node_job\":{\"id\":\"a b,c=d\",\"kind\":\"slurm\",\"user\":\"alice\","
+		"\"name\":\"\\\"q\\\" \\\\ \\n\\t\\u001b[2J\\u00e4\\u202e.\\\\\"}}\n");
+	tell_values(e, "sample", "1", 2.5, 100);
+	text = lines_at(e, BEGAN);
+	assert_non_null(strstr(text, "bpfmon_job" COMMON ",job=a\\ b\\,c\\=d,"
+				     "name=\"q\"\\ /\\ \\ \\ \\ [2J\xc3\xa4\\ ./,"
+				     "user=alice,kind=slurm cpu"));
+	tell_end(e, "1", "\"wall_seconds\":1");
+	text = rows_of(e);
+	assert_non_null(strstr(text, ENDED " job=\"a b,c=d\",name=\"\\\"q\\\" \\\\   "));
+	assert_int_equal(batch_count(text, strlen(text)), 2);
+	for (const char *c = text; *c; c++)
+		assert_true(*c == '\n' || (unsigned char)*c >= ' ');
+}
+
+static void labels_that_are_all_empty_are_unknown(void **state)
+{
+	struct endpoint *e = *state;
+
+	tell(e, "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"run-1\",\"start_time\":1,"
+		"\"node_job\":{}}\n");
+	tell_values(e, "sample", "1", 2.5, 100);
+	assert_non_null(strstr(lines_at(e, BEGAN), "bpfmon_job" COMMON ",kind=unknown cpu"));
+	assert_line(e->text.text,
+		    "bpfmon_user" COMMON ",kind=unknown cpu_seconds_total=2.5 1000000000000");
+}
+
+static void tags_of_the_configuration_are_in_each_line(void **state)
+{
+	struct endpoint *e = *state;
+
+	points_done(&points);
+	assert_int_equal(
+		points_init(&points, "", "  cluster=alpha rack=7,b  x=a=b ", "core", INTERVAL), 0);
+	tell_job(e, "1", 2.5);
+	assert_line(lines_at(e, BEGAN),
+		    "bpfmon_user,cluster=alpha,rack=7\\,b,x=a\\=b,user=alice,kind=slurm "
+		    "cpu_seconds_total=2.5 1000000000000");
+	points_done(&points);
+	assert_int_equal(points_init(&points, "", "", "core", INTERVAL), 0);
+	assert_line(lines_at(e, BEGAN), "bpfmon_user,user=alice,kind=slurm cpu_seconds_total=2.5 "
+					"1000000000000");
+}
+
+static void number_that_no_integer_holds_is_left_out(void **state)
+{
+	struct endpoint *e = *state;
+
+	tell_meta(e, "1", "alice", "slurm", "1.5");
+	tell_values(e, "sample", "1", 2.5, INT64_MAX);
+	assert_non_null(strstr(lines_at(e, BEGAN), ",rss_bytes=9223372036854775807i,"));
+	tell(e, "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"second\",\"start_time\":2,"
+		"\"node_job\":{\"id\":\"slurm/1\",\"kind\":\"slurm\",\"name\":\"1\","
+		"\"user\":\"alice\"}}\n");
+	tell(e, "{\"kind\":\"sample\",\"run\":\"second\",\"rss_bytes\":1}\n");
+	assert_no(lines_at(e, BEGAN + SEC), "rss_bytes");
+}
+
+static unsigned metric_set_count(const struct metric_set *set)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < NR_METRICS; i++)
+		n += metric_has(set, (enum metric_id)i);
+	return n;
+}
+
+static void sets_of_metrics_contain_each_other(void **state)
+{
+	static const char *const core[] = { "cpu_seconds",
+					    "runqueue_wait_seconds",
+					    "rss_bytes",
+					    "rss_anon_bytes",
+					    "swap_bytes",
+					    "processes",
+					    "threads",
+					    "majflt",
+					    "read_bytes",
+					    "write_bytes",
+					    "rchar_bytes",
+					    "wchar_bytes",
+					    "cgroup_memory_bytes",
+					    "cgroup_oom_kills" };
+	struct metric_set sets[3];
+	static const char *const words[] = { "core", "more", "all" };
+	enum metric_id id;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		points_done(&points);
+		assert_int_equal(points_init(&points, "n1", "", words[i], INTERVAL), 0);
+		sets[i] = points.metrics;
+	}
+	for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++) {
+		assert_int_equal(metric_find(core[i], strlen(core[i]), &id), 0);
+		assert_true(metric_has(&sets[0], id));
+	}
+	assert_int_equal(metric_set_count(&sets[0]), sizeof(core) / sizeof(*core));
+	for (int i = 0; i < NR_METRICS; i++) {
+		assert_true(!metric_has(&sets[0], (enum metric_id)i) ||
+			    metric_has(&sets[1], (enum metric_id)i));
+		assert_true(metric_has(&sets[2], (enum metric_id)i));
+	}
+	assert_in_range(metric_set_count(&sets[1]) + NR_JOB_STATES, 40, 50); /* "about 45" */
+}
+
+static void only_chosen_metrics_are_in_the_lines(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	points_done(&points);
+	assert_int_equal(points_init(&points, "n1", "cluster=alpha", "core", INTERVAL), 0);
+	tell_meta(e, "1", "alice", "slurm", "1.5");
+	tell_all_metrics(e, "sample", "1");
+	text = lines_at(e, BEGAN);
+	assert_no(text, "minflt");
+	assert_non_null(strstr(text, ",majflt_total="));
+	assert_non_null(strstr(text, ",cgroup_oom_kills_total="));
+}
+
+static void own_counters_have_a_line(void **state)
+{
+	const struct push_counts counts = { .samples = 5, .waiting_seconds = 1500000000 };
+	struct endpoint *e = *state;
+
+	tell(e, "no line\n");
+	e->text.used = 0;
+	points_put_own(&points, &e->text, &e->board, &counts, BEGAN + 1);
+	buffer_put(&e->text, "", 1);
+	if (e->text.failed || !e->text.text)
+		abort();
+	assert_ptr_equal(strstr(e->text.text, "bpfmon_push" COMMON " samples_total=5i,"),
+			 e->text.text);
+	assert_non_null(strstr(e->text.text, ",waiting_seconds=1.5,misconfigured=0i,"));
+	assert_non_null(strstr(e->text.text, ",lines_total=1i,lines_refused_total=1i,"));
+	assert_no(e->text.text, "ended_dropped");
+	assert_non_null(strstr(e->text.text, "i 1000000000000\n"));
+	assert_int_equal(batch_count(e->text.text, strlen(e->text.text)), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PUSH_TEST(names_and_values_are_those_of_the_exporter),
+		PUSH_TEST(job_has_a_line_with_its_labels_as_tags),
+		PUSH_TEST(new_job_has_a_line_of_0_at_its_beginning),
+		PUSH_TEST(line_of_0_is_before_that_of_the_values),
+		PUSH_TEST(last_line_of_a_job_is_of_its_end),
+		PUSH_TEST(last_line_is_after_all_others),
+		PUSH_TEST(jobs_that_end_with_the_agent_have_their_last_line),
+		PUSH_TEST(what_ended_without_a_series_is_in_other),
+		PUSH_TEST(young_jobs_have_no_series),
+		PUSH_TEST(ended_job_has_a_row_of_two_lines),
+		PUSH_TEST(jobs_that_end_together_have_times_of_their_own),
+		PUSH_TEST(node_and_the_rest_have_no_rows),
+		PUSH_TEST(characters_of_labels_are_escaped),
+		PUSH_TEST(labels_that_are_all_empty_are_unknown),
+		PUSH_TEST(tags_of_the_configuration_are_in_each_line),
+		PUSH_TEST(number_that_no_integer_holds_is_left_out),
+		PUSH_TEST(sets_of_metrics_contain_each_other),
+		PUSH_TEST(only_chosen_metrics_are_in_the_lines),
+		PUSH_TEST(own_counters_have_a_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
