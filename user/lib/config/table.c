@@ -106,7 +106,7 @@ const struct config_row config_rows[] = {
 	{ "push", "tags", CONFIG_TAGS, AT(tags), 0, 0, "", NULL,
 	  "further tags of all lines, as in cluster=alpha rack=7" },
 	{ "push", "metrics", CONFIG_METRICS, AT(metrics), 0, 0, "core", NULL,
-	  "which metrics of jobs are sent: core (18), more (about 60) or all" },
+	  "which metrics of jobs are sent: core (18), more (about 45) or all" },
 	{ "push", "interval", CONFIG_TIME, AT(push_interval_ns), SEC, HOUR, "15s", NULL,
 	  "time between samples" },
 	{ "push", "min_seconds", CONFIG_TIME, AT(push_min_ns), 0, DAY, "15s", NULL,
@@ -393,6 +393,8 @@ static int choice_set(const char *choice, const char *text, char *value, char *w
 {
 	size_t length = strlen(text);
 
+	if (text[strcspn(text, ", ")]) /* several of them are none */
+		length = 0;
 	for (const char *p = choice, *word; length && (word = strstr(p, text)); p = word + 1) {
 		if ((word != choice && word[-1] != ' ') || !strncmp(word, "or ", 3) ||
 		    (word[length] && !strchr(", ", word[length])))
@@ -435,10 +437,14 @@ static int url_set(const char *text, char *value, char *why, size_t size)
 	return 0;
 }
 
-/* The key of a tag is a name as of labels in Prometheus, and none that lines have already. */
+/*
+ * The key of a tag is a name as of labels in Prometheus, and none that lines have already or
+ * databases take for the time.
+ */
 static bool tag_is_valid(const char *text, size_t length)
 {
-	static const char *const own[] = { "instance", "job", "name", "user", "kind", "nested" };
+	static const char *const own[] = { "instance", "job",    "name", "user",
+					   "kind",     "nested", "what", "time" };
 	size_t key =
 		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 
@@ -450,15 +456,28 @@ static bool tag_is_valid(const char *text, size_t length)
 	return true;
 }
 
+/* A line with a key twice is refused by databases. Finds the tag at @end among those before. */
+static bool tag_is_double(const char *text, const char *end)
+{
+	size_t key = strcspn(end, "=") + 1;
+
+	for (text += strspn(text, " "); text < end; text += strspn(text, " ")) {
+		if (!strncmp(text, end, key))
+			return true;
+		text += strcspn(text, " ");
+	}
+	return false;
+}
+
 static int tags_set(const char *text, char *value, char *why, size_t size)
 {
 	for (size_t n, at = strspn(text, " "); text[at]; at += n + strspn(text + at + n, " ")) {
 		n = strcspn(text + at, " ");
-		if (tag_is_valid(text + at, n))
+		if (tag_is_valid(text + at, n) && !tag_is_double(text, text + at))
 			continue;
 		snprintf(why, size,
-			 "KEY=VALUE, separated by spaces, with keys of letters, digits and _ other "
-			 "than instance, job, name, user, kind and nested");
+			 "KEY=VALUE, separated by spaces, with different keys of letters, digits "
+			 "and _ other than instance, job, name, user, kind, nested, what and time");
 		return -EINVAL;
 	}
 	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
