@@ -44,7 +44,25 @@ static void without_keys_there_are_the_defaults(void **state)
 	assert_int_equal(config.series, 1000);
 	assert_int_equal(config.keep_ns, 300000000000);
 	assert_string_equal(config.password_file, "");
+	assert_string_equal(config.url, "");
+	assert_string_equal(config.dialect, "auto");
+	assert_string_equal(config.metrics, "core");
+	assert_string_equal(config.instance, "");
+	assert_string_equal(config.tags, "");
+	assert_int_equal(config.push_interval_ns, 15000000000);
+	assert_int_equal(config.push_min_ns, 15000000000);
+	assert_int_equal(config.push_series, 1000);
+	assert_string_equal(config.spool_folder, "/var/lib/bpfmon-push");
+	assert_int_equal(config.spool_bytes, 256 << 20);
+	assert_int_equal(config.catch_up, 4);
 	assert_int_equal(config.nr_rules, 0);
+}
+
+/* Each key that was read has a bit of its own in a word. */
+static void no_key_lacks_a_bit(void **state)
+{
+	(void)state;
+	assert_true(nr_config_rows <= 64);
 }
 
 static void the_packaged_sample_sets_the_store_alone(void **state)
@@ -180,6 +198,142 @@ static void a_wrong_value_is_refused_with_what_is_allowed(void **state)
 		       "1d, from 50ms to 1h");
 }
 
+/* Reads one key of [push]. */
+static void assert_push_read(const char *key, const char *value, const char *read)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "[push]\n%s = %s\n", key, value);
+	assert_read(text);
+	assert_string_equal(read, value);
+}
+
+static void assert_push_refused(const char *key, const char *value, const char *expected)
+{
+	char text[400], reason[CONFIG_WHY_BYTES];
+
+	snprintf(text, sizeof(text), "[push]\n%s = %s\n", key, value);
+	snprintf(reason, sizeof(reason), "a.conf:2: %s = %s: expected %s", key, value, expected);
+	assert_refused(text, reason);
+}
+
+static void urls_are_of_the_four_kinds(void **state)
+{
+	static const char *const good[] = {
+		"http://h",
+		"http://h:8086",
+		"https://h.example.org:8086/write?db=a&rp=b",
+		"http://10.0.0.1:8428/",
+		"http://[::1]:8086/api/v2/write?org=o&bucket=b",
+		"http://h/write?db=a@b",
+		"unix:/run/a.sock",
+		"unix:/run/a.sock?db=a",
+		"udp://h",
+		"udp://[::1]:8089",
+	};
+	static const char *const bad[] = {
+		"h:8086",
+		"http:/h",
+		"http://",
+		"https:///write",
+		"http://:8086",
+		"http://?db=a",
+		"http://u:p@h/",
+		"http://h/write?db=a&precision=s",
+		"http://h/a b",
+		"http://h/\"",
+		"http://h/\xc3\xa4",
+		"ftp://h/",
+		"HTTP://h/",
+		"unix:a.sock",
+		"/run/a.sock",
+	};
+
+	(void)state;
+	assert_push_read("url", "", config.url);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_push_read("url", good[i], config.url);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_push_refused("url", bad[i],
+				    "http://HOST:PORT/PATH, https://HOST/PATH, unix:/SOCKET or "
+				    "udp://HOST:PORT, without USER:PASSWORD@ (see token_file) and "
+				    "precision=");
+}
+
+static void tags_have_keys_of_their_own(void **state)
+{
+	static const char *const good[] = {
+		"cluster=alpha", "cluster=alpha rack=7", "a=1  b=2",     "_x9=/a,b=c",
+		"instances=1",   "jo=1 job_=2",          "a=1 ab=2 b=1",
+	};
+	static const char *const bad[] = {
+		"cluster",    "=alpha",    "cluster=", "a=1 b",       "9a=1",   "a-b=1",
+		"instance=x", "a=1 job=2", "name=1",   "user=1",      "kind=1", "nested=1",
+		"what=1",     "time=1",    "a=1 a=2",  "a=1 b=2 a=1",
+	};
+
+	(void)state;
+	assert_push_read("tags", "", config.tags);
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_push_read("tags", good[i], config.tags);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_push_refused("tags", bad[i],
+				    "KEY=VALUE, separated by spaces, with different keys of "
+				    "letters, digits and _ other than instance, job, name, user, "
+				    "kind, nested, what and time");
+}
+
+static void words_are_one_of_those_named(void **state)
+{
+	static const char *const dialects[] = { "auto", "influxdb", "victoriametrics" };
+	static const char *const metrics[] = { "core", "more", "all" };
+	static const char *const bad[] = { "",
+					   "or",
+					   "aut",
+					   "auto,",
+					   "auto, influxdb",
+					   "core, more",
+					   "more or all",
+					   "influxdb or",
+					   ",",
+					   "Auto",
+					   "l",
+					   "core,",
+					   "auto, influxdb or victoriametrics" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(dialects) / sizeof(*dialects); i++)
+		assert_push_read("dialect", dialects[i], config.dialect);
+	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
+		assert_push_read("metrics", metrics[i], config.metrics);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		assert_push_refused("dialect", bad[i], "auto, influxdb or victoriametrics");
+		assert_push_refused("metrics", bad[i], "core, more or all");
+	}
+}
+
+static void numbers_of_push_have_their_limits(void **state)
+{
+	(void)state;
+	assert_read("[push]\ninterval = 1min\nmin_seconds = 0\nseries = 7\nspool = 2G\n"
+		    "catch_up = 0\nfolder = /a/b\ninstance = node-1.a\n");
+	assert_int_equal(config.push_interval_ns, 60000000000);
+	assert_int_equal(config.push_min_ns, 0);
+	assert_int_equal(config.push_series, 7);
+	assert_int_equal(config.spool_bytes, 2ULL << 30);
+	assert_int_equal(config.catch_up, 0);
+	assert_string_equal(config.spool_folder, "/a/b");
+	assert_string_equal(config.instance, "node-1.a");
+	assert_push_refused("interval", "10ms",
+			    "a time, as in 50ms, 1.5s, 5min, 2h or 1d, from 1 to 1h");
+	assert_push_refused("spool", "1K", "a size, as in 512K, 64M or 1G, from 1M to 1T");
+	assert_push_refused("catch_up", "-1", "a whole number, from 0 to 10000");
+	assert_push_refused("folder", "", "an absolute path");
+	assert_push_refused("folder", "spool", "an absolute path");
+	assert_refused("[push]\nurls = x\n", "a.conf:2: [push] has no key urls; did you mean url?");
+	assert_refused("[pus]\n", "a.conf:1: unknown section [pus]; did you mean [push]?");
+}
+
 static void unknown_and_doubled_keys_are_refused(void **state)
 {
 	(void)state;
@@ -191,7 +345,7 @@ static void unknown_and_doubled_keys_are_refused(void **state)
 		       "keys");
 	assert_refused("[nonsense]\n",
 		       "a.conf:1: unknown section [nonsense]; sections are [agent], [limits], "
-		       "[leave], [history], [exporter] and [rule NAME]");
+		       "[leave], [history], [exporter], [push] and [rule NAME]");
 	assert_refused("[agent]\ninterval=1\n\n[agent]\ninterval=1\n",
 		       "a.conf:5: duplicate key interval in [agent]; remove one of them");
 	assert_refused("interval = 1\n", "a.conf:1: key outside a section; add [agent] above it");
@@ -247,7 +401,12 @@ int main(void)
 		TEST(values_are_read_with_their_units),
 		TEST(a_group_of_administrators_may_be_missing_and_one_of_users_not),
 		TEST(rules_are_in_the_order_of_the_file),
+		TEST(no_key_lacks_a_bit),
 		TEST(a_wrong_value_is_refused_with_what_is_allowed),
+		TEST(urls_are_of_the_four_kinds),
+		TEST(tags_have_keys_of_their_own),
+		TEST(words_are_one_of_those_named),
+		TEST(numbers_of_push_have_their_limits),
 		TEST(unknown_and_doubled_keys_are_refused),
 		TEST(long_lines_and_bytes_that_are_no_text_are_refused),
 	};
