@@ -15,7 +15,7 @@
 #define MORE CORE ",cpu,mem,io,delay,proc"
 
 /* Appends "KEY=VALUE ..." as tags. */
-static void tags_put(struct buffer *t, const char *tags)
+static void tags_put_list(struct buffer *t, const char *tags)
 {
 	for (size_t n; tags += strspn(tags, " "), (n = strcspn(tags, " ")); tags += n) {
 		const char *value = memchr(tags, '=', n);
@@ -46,7 +46,7 @@ int points_init(struct points *p, const char *instance, const char *tags, const 
 {
 	*p = (struct points){ .interval_ns = interval_ns };
 	influx_put_tag(&p->tags, "instance", instance, strlen(instance));
-	tags_put(&p->tags, tags);
+	tags_put_list(&p->tags, tags);
 	metrics_choose(&p->metrics, metrics);
 	return p->tags.failed ? -ENOMEM : influx_times_init(&p->times);
 }
@@ -101,7 +101,7 @@ static struct point point_begin(struct buffer *t, const struct points *p, const 
 }
 
 /* Seconds are always decimals, and other numbers integers: a field never changes its type. */
-static void point_put(struct point *at, const struct family *f, uint64_t value)
+static void point_put_number(struct point *at, const struct family *f, uint64_t value)
 {
 	unsigned decimals = metric_unit_decimals(f->unit);
 
@@ -131,7 +131,7 @@ static void ended_put_values(struct point *at, const struct ended_values *values
 		const struct family f = ended_family(i);
 
 		if (values->has[i])
-			point_put(at, &f, values->value[i]);
+			point_put_number(at, &f, values->value[i]);
 	}
 }
 
@@ -197,7 +197,7 @@ static void series_put_metrics(struct point *at, const struct points *p, const s
 		const struct family f = scope_family(scope, (enum metric_id)i);
 
 		if (is_shown(p, scope, s, (enum metric_id)i))
-			point_put(at, &f, s->value[i]);
+			point_put_number(at, &f, s->value[i]);
 	}
 }
 
@@ -217,7 +217,7 @@ static void series_put_beginning(struct buffer *t, const struct points *p,
 		const struct family f = scope_family(scope, (enum metric_id)i);
 
 		if (f.kind == KIND_COUNTER && is_shown(p, scope, s, (enum metric_id)i))
-			point_put(&at, &f, 0);
+			point_put_number(&at, &f, 0);
 	}
 	point_end(&at, whole_ms(is_before ? s->start_epoch_ns : epoch_ns - p->interval_ns));
 }
@@ -234,7 +234,7 @@ static void series_put(struct buffer *t, const struct points *p, const struct sc
 	series_put_metrics(&at, p, scope, s);
 	for (size_t i = 0; scope == &scopes[SCOPE_JOB] && i < NR_JOB_STATES; i++)
 		if (job_state_read(s, i, &value))
-			point_put(&at, job_state_family(i), value);
+			point_put_number(&at, job_state_family(i), value);
 	point_end(&at, whole_ms(epoch_ns));
 }
 
@@ -261,14 +261,14 @@ static void agent_put(struct buffer *t, const struct points *p, const struct boa
 	const struct agent_state *a = &b->agent;
 	struct point at = point_begin(t, p, agent_up_family.prefix, NULL);
 
-	point_put(&at, &agent_up_family, a->is_up);
+	point_put_number(&at, &agent_up_family, a->is_up);
 	if (b->last_line_epoch_ns)
-		point_put(&at, &agent_last_line_family, b->last_line_epoch_ns);
+		point_put_number(&at, &agent_last_line_family, b->last_line_epoch_ns);
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
 		const struct family f = agent_family(i);
 
 		if (a->has[i])
-			point_put(&at, &f, a->value[i]);
+			point_put_number(&at, &f, a->value[i]);
 	}
 	point_end(&at, whole_ms(epoch_ns));
 	for (size_t i = 0; i < a->nr_losses; i++) {
@@ -277,7 +277,7 @@ static void agent_put(struct buffer *t, const struct points *p, const struct boa
 		tag_put(&labels, "what", a->losses[i].name);
 		t->failed |= labels.failed;
 		at = point_begin(t, p, agent_losses_family.prefix, &labels);
-		point_put(&at, &agent_losses_family, a->losses[i].count);
+		point_put_number(&at, &agent_losses_family, a->losses[i].count);
 		point_end(&at, whole_ms(epoch_ns));
 		buffer_done(&labels);
 	}
@@ -313,13 +313,13 @@ void points_put_own(const struct points *p, struct buffer *t, const struct board
 	struct point at = point_begin(t, p, own[0].family.prefix, NULL);
 
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		point_put(&at, &own[i].family,
-			  *(const uint64_t *)((const char *)counts + own[i].offset));
+		point_put_number(&at, &own[i].family,
+				 *(const uint64_t *)((const char *)counts + own[i].offset));
 	for (size_t i = 0; i < NR_BOARD_COUNTS; i++) {
 		const struct family f = board_count_family(i, own[0].family.prefix);
 
 		if (i != COUNT_ended_dropped) /* they are rows here */
-			point_put(&at, &f, board_count_read(b, i));
+			point_put_number(&at, &f, board_count_read(b, i));
 	}
 	point_end(&at, whole_ms(epoch_ns));
 }

@@ -39,7 +39,7 @@ static void file_name(char out[NAME_BYTES], enum spool_kind kind, uint64_t numbe
 	snprintf(out, NAME_BYTES, "%s-%016" PRIx64, names[kind], number);
 }
 
-static int file_open(const struct spool *s, enum spool_kind kind, uint64_t number, int flags)
+static int queue_open_file(const struct spool *s, enum spool_kind kind, uint64_t number, int flags)
 {
 	char name[NAME_BYTES];
 	int fd;
@@ -64,7 +64,7 @@ static bool header_read(int fd, uint64_t at, struct header *h)
 	       h->length && h->length <= SPOOL_BATCH_BYTES;
 }
 
-static uint64_t batch_end(uint64_t at, const struct header *h)
+static uint64_t stored_end(uint64_t at, const struct header *h)
 {
 	return at + sizeof(*h) + h->length;
 }
@@ -75,7 +75,7 @@ static uint64_t file_count_points(int fd, uint64_t at)
 	struct header h;
 	uint64_t points = 0;
 
-	for (; header_read(fd, at, &h); at = batch_end(at, &h))
+	for (; header_read(fd, at, &h); at = stored_end(at, &h))
 		points += h.is_sent ? 0 : h.points;
 	return points;
 }
@@ -84,7 +84,7 @@ static uint64_t file_count_points(int fd, uint64_t at)
 static void queue_remove_file(struct spool *s, enum spool_kind kind)
 {
 	struct spool_queue *q = &s->queues[kind];
-	int fd = file_open(s, kind, q->first, O_RDONLY);
+	int fd = queue_open_file(s, kind, q->first, O_RDONLY);
 	char name[NAME_BYTES];
 	struct stat st;
 
@@ -266,7 +266,7 @@ static void queue_sync(struct spool_queue *q)
 static int queue_begin_file(struct spool *s, enum spool_kind kind)
 {
 	struct spool_queue *q = &s->queues[kind];
-	int fd = file_open(s, kind, q->last + 1, O_WRONLY | O_CREAT | O_EXCL);
+	int fd = queue_open_file(s, kind, q->last + 1, O_WRONLY | O_CREAT | O_EXCL);
 
 	if (fd < 0)
 		return fd;
@@ -313,7 +313,7 @@ static int queue_write(struct spool *s, enum spool_kind kind, const struct spool
 		}
 		return err;
 	}
-	q->write_bytes = batch_end(q->write_bytes, &h);
+	q->write_bytes = stored_end(q->write_bytes, &h);
 	q->bytes += sizeof(h) + b->length;
 	q->is_dirty = true;
 	return 0;
@@ -354,7 +354,7 @@ void spool_append(struct spool *s, enum spool_kind kind, const struct spool_batc
 /* Finds the first batch of the first file that was not sent. Returns false if there is none. */
 static bool queue_find(struct spool_queue *q, int fd, struct header *h)
 {
-	for (; header_read(fd, q->read_at, h); q->read_at = batch_end(q->read_at, h))
+	for (; header_read(fd, q->read_at, h); q->read_at = stored_end(q->read_at, h))
 		if (!h->is_sent)
 			return true;
 	return false;
@@ -389,7 +389,7 @@ static bool file_is_longer(int fd, uint64_t than)
 static int queue_read_file(struct spool *s, enum spool_kind kind, struct spool_batch *b)
 {
 	struct spool_queue *q = &s->queues[kind];
-	int fd = file_open(s, kind, q->first, O_RDONLY), found = 0;
+	int fd = queue_open_file(s, kind, q->first, O_RDONLY), found = 0;
 	struct header h;
 
 	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
@@ -455,7 +455,7 @@ static void queue_mark_sent(struct spool *s, enum spool_kind kind, const struct 
 		q->read_at = q->write_bytes = 0;
 		return;
 	}
-	fd = file_open(s, kind, q->first, O_WRONLY);
+	fd = queue_open_file(s, kind, q->first, O_WRONLY);
 	if (fd < 0)
 		return;
 	write_whole(fd, (const char *)&is_sent, sizeof(is_sent),
