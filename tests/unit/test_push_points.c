@@ -340,6 +340,25 @@ static void jobs_that_end_with_the_agent_have_their_last_line(void **state)
 	assert_no(text, "bpfmon_job");
 }
 
+static void series_that_begins_as_the_agent_goes_has_its_line_of_0(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell_meta(e, "1", "alice", "slurm", "1001.5");
+	tell_values(e, "sample", "1", 2.5, 100);
+	board_disconnect(&e->board, e->now_ns);
+	text = lines_at(e, BEGAN + 20 * SEC);
+	assert_line(text, JOB("1") " cpu_seconds_total=0 1005000000000");
+	assert_line(text, ALICE " cpu_seconds_total=0 1005000000000");
+	assert_no(text, "cpu_seconds_total=2.5");
+	board_connect(&e->board, e->now_ns);
+	tell_meta(e, "1", "alice", "slurm", "1001.5");
+	text = lines_at(e, BEGAN + 35 * SEC);
+	assert_no(text, "cpu_seconds_total=0 ");
+	assert_line(text, ALICE " cpu_seconds_total=2.5 1035000000000");
+}
+
 static void what_ended_without_a_series_is_in_other(void **state)
 {
 	struct endpoint *e = *state;
@@ -569,6 +588,7 @@ int main(void)
 		PUSH_TEST(last_line_of_a_job_is_of_its_end),
 		PUSH_TEST(last_line_is_after_all_others),
 		PUSH_TEST(jobs_that_end_with_the_agent_have_their_last_line),
+		PUSH_TEST(series_that_begins_as_the_agent_goes_has_its_line_of_0),
 		PUSH_TEST(what_ended_without_a_series_is_in_other),
 		PUSH_TEST(young_jobs_have_no_series),
 		PUSH_TEST(ended_job_has_a_row_of_two_lines),

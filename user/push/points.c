@@ -283,14 +283,29 @@ static void agent_put(struct buffer *t, const struct points *p, const struct boa
 	}
 }
 
+/* The agent is gone, and its jobs may have ended with it. A new series begins all the same. */
+static void points_put_gone(const struct points *p, struct buffer *t, struct board *b,
+			    uint64_t epoch_ns)
+{
+	for (struct series *s = b->series.first; s; s = s->next)
+		if (!s->runs)
+			job_put(t, p, s, epoch_ns);
+		else if (s->is_new)
+			series_put_beginning(t, p, &scopes[SCOPE_JOB], s, epoch_ns);
+	for (const struct series *s = b->users.first; s; s = s->next)
+		if (s->is_new)
+			series_put_beginning(t, p, &scopes[SCOPE_USER], s, epoch_ns);
+}
+
 void points_put_board(struct points *p, struct buffer *t, struct board *b, uint64_t epoch_ns)
 {
 	agent_put(t, p, b, epoch_ns);
-	for (struct series *s = b->series.first; s; s = s->next)
-		if (b->agent.is_up || !s->runs) /* jobs may end with the agent */
-			job_put(t, p, s, epoch_ns);
-	if (!b->agent.is_up)
+	if (!b->agent.is_up) {
+		points_put_gone(p, t, b, epoch_ns);
 		return;
+	}
+	for (struct series *s = b->series.first; s; s = s->next)
+		job_put(t, p, s, epoch_ns);
 	for (const struct series *s = b->users.first; s; s = s->next)
 		series_put(t, p, &scopes[SCOPE_USER], s, epoch_ns);
 	if (b->node.runs)
