@@ -30,7 +30,7 @@ class Pushes:
         self.folder = case.dir / "spool"
         self.folder.mkdir(exist_ok=True)
         config = {"interval": "1s", "min_seconds": "0", "instance": "node1", "folder": self.folder, "catch_up": 0} | config
-        self.config = case.dir / "agent.conf"
+        self.config = case.dir / "push.conf"
         text = "".join(f"{key} = {value}\n" for key, value in ({"url": url} | config).items())
         self.config.write_text(f"[agent]\nsocket = {case.dir}/none\n[push]\n{text}")
         if not os.geteuid():
@@ -39,8 +39,8 @@ class Pushes:
         self.process = None
         self.log = case.dir / "push.log"
 
-    def start(self):
-        argv = [PUSH, "--config", str(self.config), "--stream", f"unix:{self.stream}", "--verbose", *AS_USER]
+    def start(self, stream=None):
+        argv = [PUSH, "--config", str(self.config), "--stream", stream or f"unix:{self.stream}", "--verbose", *AS_USER]
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.case.addCleanup(self.kill)

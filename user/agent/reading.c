@@ -55,6 +55,7 @@ static struct run_filter filter_of(const struct answer *a)
 		.span = text_or_null(q->span),
 		.state = (enum state_filter)q->state,
 		.since_ns = q->since_ns,
+		.ended_since_ns = q->ended_since_ns,
 		.is_of_uid = !a->reader->is_admin,
 		.uid = a->reader->uid,
 	};
@@ -82,6 +83,30 @@ static void answer_list(struct answer *a, struct stored_runs *all)
 
 	if (runs_json(a->f, all, all->nr, no_prefix))
 		snprintf(a->why, sizeof(a->why), "%s", strerror(ENOMEM));
+}
+
+/* Writes the meta and the summary line of each run that has both. */
+static void answer_summaries(struct answer *a, const struct stored_runs *all)
+{
+	struct database d;
+	int err = all->nr ? database_open(&d, a->o->store, DATABASE_READ) : 0;
+
+	for (size_t i = 0; !err && i < all->nr; i++) {
+		struct run_text t = { 0 };
+
+		err = query_text(&d, all->runs[i].id, &t);
+		if (err == -ENOENT) /* removed meanwhile */
+			err = 0;
+		else if (!err && t.summary)
+			fprintf(a->f, "%s\n%s\n", t.meta, t.summary);
+		if (!err && (ferror(a->f) || ftello(a->f) > (off_t)MOST_BYTES))
+			err = -EFBIG;
+		run_text_done(&t);
+	}
+	if (err)
+		snprintf(a->why, sizeof(a->why), "%s", d.why[0] ? d.why : strerror(-err));
+	if (all->nr)
+		database_close(&d);
 }
 
 static int line_answer(void *context, struct line *l)
@@ -118,7 +143,9 @@ static void answer_make(struct answer *a, const char *text)
 		return;
 	}
 	if (!answer_query(a, &all)) {
-		if (!a->query.lines)
+		if (a->query.summaries)
+			answer_summaries(a, &all);
+		else if (!a->query.lines)
 			answer_list(a, &all);
 		else if (all.nr == 1)
 			answer_lines(a, all.runs);

@@ -269,10 +269,7 @@ int board_end_run(struct board *b, const char *run, const struct sample *total,
 	shown_run_update(r, total, false);
 	r->end_epoch_ns = r->start_epoch_ns + values->value[ENDED_wall_seconds];
 	if (!run_is_of_node(&r->labels) && !run_is_rest(r)) {
-		ended.value[ENDED_START] = r->start_epoch_ns;
-		ended.has[ENDED_START] = true;
-		ended.value[ENDED_LIMIT] = r->memory_max_bytes;
-		ended.has[ENDED_LIMIT] = r->memory_max_bytes;
+		ended_complete(&ended, r->start_epoch_ns, r->memory_max_bytes);
 		err = board_keep_ended(b, r, &ended, now_ns);
 	}
 	run_end(b, r, now_ns);

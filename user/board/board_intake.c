@@ -107,19 +107,28 @@ static void labels_read(struct job_labels *l, const json_t *job)
 		snprintf(l->user, LABEL_BYTES, "%" PRIu64, uid);
 }
 
-static int intake_begin(struct intake *in, const char *run, uint64_t now_ns)
+int run_begin_read(struct run_begin *begin, const struct line *meta)
 {
-	const json_t *job = json_object_get(in->line.tree, "node_job");
-	struct run_begin begin = { .run = run, .start_epoch_ns = in->line.start_epoch_ns };
-	int err = line_check_meta(&in->line);
+	const json_t *job = json_object_get(meta->tree, "node_job");
+	int err = line_check_meta(meta);
 
 	if (err || !json_is_object(job))
 		return err ? err : -EBADMSG;
-	labels_read(&begin.labels, job);
-	begin.interval_ns = member_read_number(in->line.tree, "interval_seconds", 9);
-	begin.memory_max_bytes =
-		member_read_number(json_object_get(in->line.tree, "limits"), "memory_max_bytes", 0);
-	return board_begin_run(in->board, &begin, now_ns);
+	begin->run = json_string_value(json_object_get(meta->tree, "run"));
+	begin->start_epoch_ns = meta->start_epoch_ns;
+	labels_read(&begin->labels, job);
+	begin->interval_ns = member_read_number(meta->tree, "interval_seconds", 9);
+	begin->memory_max_bytes =
+		member_read_number(json_object_get(meta->tree, "limits"), "memory_max_bytes", 0);
+	return 0;
+}
+
+static int intake_begin(struct intake *in, uint64_t now_ns)
+{
+	struct run_begin begin;
+	int err = run_begin_read(&begin, &in->line);
+
+	return err ? err : board_begin_run(in->board, &begin, now_ns);
 }
 
 static int intake_note_stall(struct intake *in, const char *run)
@@ -163,7 +172,7 @@ static void agent_read(struct agent_state *a, const json_t *line)
 	agent_read_losses(a, json_object_get(line, "losses"));
 }
 
-static void ended_read(struct ended_values *e, const json_t *summary)
+void ended_read(struct ended_values *e, const json_t *summary)
 {
 	*e = (struct ended_values){ 0 };
 	for (int i = ENDED_LIMIT + 1; i < NR_ENDED_METRICS; i++) {
@@ -199,7 +208,7 @@ static int intake_apply(struct intake *in, uint64_t now_ns)
 		return -EBADMSG;
 	switch (l->kind) {
 	case LINE_META:
-		return intake_begin(in, run, now_ns);
+		return intake_begin(in, now_ns);
 	case LINE_SAMPLE:
 		return board_sample_run(in->board, run, &l->sample, now_ns);
 	case LINE_EVENT:

@@ -29,6 +29,12 @@ struct intake {
  * line is counted.
  */
 void intake_apply_line(struct intake *in, const char *text, size_t length, uint64_t now_ns);
+/*
+ * Read a meta line, and the figures of a summary line. The texts of @begin are valid until the next
+ * line. Returns 0, or a negative errno if it is no meta line of a job.
+ */
+int run_begin_read(struct run_begin *begin, const struct line *meta);
+void ended_read(struct ended_values *e, const json_t *summary);
 /* Counts a line that was too long to be read. */
 void intake_refuse(struct intake *in);
 void intake_done(struct intake *in);

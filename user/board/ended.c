@@ -13,6 +13,14 @@ const struct ended_metric ended_metrics[NR_ENDED_METRICS] = {
 #include "board/ended_metrics.def"
 };
 
+void ended_complete(struct ended_values *e, uint64_t start_epoch_ns, uint64_t memory_max_bytes)
+{
+	e->value[ENDED_START] = start_epoch_ns;
+	e->has[ENDED_START] = true;
+	e->value[ENDED_LIMIT] = memory_max_bytes;
+	e->has[ENDED_LIMIT] = memory_max_bytes;
+}
+
 void ended_init(struct ended_jobs *e, size_t most, uint64_t *dropped)
 {
 	*e = (struct ended_jobs){ .most = most, .dropped = dropped };

@@ -49,6 +49,9 @@ struct ended_jobs {
 	uint64_t *dropped; /* counts those replaced before they were scraped; not owned */
 };
 
+/* Adds what the meta line has; @memory_max_bytes is 0 without a limit. */
+void ended_complete(struct ended_values *e, uint64_t start_epoch_ns, uint64_t memory_max_bytes);
+
 void ended_init(struct ended_jobs *e, size_t most, uint64_t *dropped);
 void ended_done(struct ended_jobs *e);
 /*

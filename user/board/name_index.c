@@ -18,13 +18,18 @@ void name_index_init(struct name_index *x)
 }
 
 /* Seeded FNV-1a. */
-static size_t name_place(const struct name_index *x, const char *name, size_t length)
+uint64_t name_hash(const char *name, size_t length, uint64_t seed)
 {
-	uint64_t hash = 0xcbf29ce484222325ULL ^ x->seed;
+	uint64_t hash = 0xcbf29ce484222325ULL ^ seed;
 
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (unsigned char)name[i]) * 0x100000001b3ULL;
-	return (hash ^ hash >> 32) % NAME_PLACES;
+	return hash ^ hash >> 32;
+}
+
+static size_t name_place(const struct name_index *x, const char *name, size_t length)
+{
+	return name_hash(name, length, x->seed) % NAME_PLACES;
 }
 
 struct name_entry *name_index_find(const struct name_index *x, const char *name, size_t length)

@@ -13,6 +13,7 @@
 #include "board/service.h"
 #include "push/by_hand.h"
 #include "push/datagrams.h"
+#include "push/missed.h"
 #include "push/points.h"
 #include "push/push_options.h"
 #include "push/sender.h"
@@ -38,7 +39,9 @@ struct push {
 	struct sender sender;
 	struct datagrams datagrams;
 	struct push_counts counts;
+	struct missed missed;
 	uint64_t sample_ns, sync_ns; /* the next ones */
+	uint64_t streams;            /* opened, when the history was last asked */
 };
 
 static struct push push; /* large */
@@ -137,12 +140,24 @@ static void samples_take(struct push *p, uint64_t now_ns)
 	buffer_done(&t);
 }
 
+/* Whenever the stream was opened, jobs may have ended before; it has all that end from then on. */
+static void history_ask(struct push *p)
+{
+	static const char agent[] = "agent:";
+	const char *stream = p->options->stream;
+
+	if (p->board.counts.streams != p->streams && !strncmp(stream, agent, strlen(agent)))
+		missed_ask(&p->missed, stream + strlen(agent));
+	p->streams = p->board.counts.streams;
+}
+
 static void push_tick(void *context)
 {
 	struct push *p = context;
 	const uint64_t now_ns = follower_now();
 
 	rows_flush(p);
+	history_ask(p);
 	if (now_ns >= p->sample_ns) {
 		samples_take(p, now_ns);
 		p->sample_ns += p->options->config.push_interval_ns;
@@ -151,27 +166,26 @@ static void push_tick(void *context)
 	}
 	if (now_ns >= p->sync_ns) {
 		spool_sync(&p->spool);
+		if (p->board.agent.is_up)
+			missed_note(&p->missed, clock_ns(CLOCK_REALTIME));
 		p->sync_ns = now_ns + SYNC_NS;
 	}
 }
 
+/* Waits for the two descriptors of the follower, and for an answer from the history. */
 static int push_wait(void *context, struct pollfd *fds, unsigned nr, int wait_ms)
 {
 	struct push *p = context;
+	struct pollfd all[3] = { fds[0], fds[1], { p->missed.call.stream_fd, POLLIN, 0 } };
+	int err;
 
 	if (p->points.rows.used > ROWS_BYTES)
 		rows_flush(p);
-	return sender_wait(&p->sender, fds, nr, wait_ms);
-}
-
-/* Nodes that start together do not send together: each has its place in the interval. */
-static uint64_t phase_ns(const char *instance, uint64_t interval_ns)
-{
-	uint64_t hash = 14695981039346656037ULL;
-
-	for (; *instance; instance++)
-		hash = (hash ^ (unsigned char)*instance) * 1099511628211ULL;
-	return hash % interval_ns;
+	err = sender_wait(&p->sender, all, nr + 1, wait_ms);
+	memcpy(fds, all, nr * sizeof(*fds));
+	if (!err && all[nr].revents)
+		missed_read(&p->missed);
+	return err;
 }
 
 static int push_open(struct push *p)
@@ -197,12 +211,16 @@ static int push_open(struct push *p)
 		return err;
 	}
 	datagrams_init(&p->datagrams, &p->target);
+	missed_init(&p->missed, p->spool.folder);
+	p->missed.end_job = points_end_job;
+	p->missed.context = &p->points;
 	p->style = (struct board_style){ .put_labels = points_put_labels,
 					 .end_job = points_end_job,
 					 .context = &p->points,
 					 .least_ns = o->config.push_min_ns };
 	board_init(&p->board, &p->style, (size_t)o->config.push_series, 0);
-	p->sample_ns = now_ns + phase_ns(o->instance, interval_ns);
+	/* nodes that start together do not send together: each has its place in the interval */
+	p->sample_ns = now_ns + name_hash(o->instance, strlen(o->instance), 0) % interval_ns;
 	p->sync_ns = now_ns + SYNC_NS;
 	return 0;
 }
@@ -212,6 +230,7 @@ static void push_done(struct push *p)
 	rows_flush(p);
 	sender_done(&p->sender);
 	datagrams_done(&p->datagrams);
+	missed_done(&p->missed);
 	spool_done(&p->spool);
 	points_done(&p->points);
 	board_done(&p->board);

@@ -15,8 +15,7 @@ struct points {
 	struct buffer tags; /* owned; of each line: instance, and those of the configuration */
 	struct metric_set metrics;
 	uint64_t interval_ns;
-	struct influx_times times; /* of rows */
-	struct buffer rows;        /* owned; lines of ended jobs, two for each (batch.h) */
+	struct buffer rows; /* owned; lines of ended jobs, two for each (batch.h) */
 	size_t nr_rows;
 };
 

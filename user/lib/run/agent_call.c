@@ -160,6 +160,7 @@ void agent_call_done(struct agent_call *c)
 
 static const struct field fields[] = {
 	FIELD_BOOL_OF(history_query, lines),
+	FIELD_BOOL_OF(history_query, summaries),
 	FIELD_U64_OF(history_query, id, INT64_MAX),
 	FIELD_TEXT_OF(history_query, uuid),
 	FIELD_TEXT_OF(history_query, name),
@@ -171,6 +172,7 @@ static const struct field fields[] = {
 	FIELD_TEXT_OF(history_query, span),
 	FIELD_U32_OF(history_query, state, MOST_STATES),
 	FIELD_U64_OF(history_query, since_ns, INT64_MAX),
+	FIELD_U64_OF(history_query, ended_since_ns, INT64_MAX),
 	{ .key = NULL },
 };
 

@@ -19,12 +19,14 @@
 
 /* Members as in struct run_filter (store/query.h). An empty text or a 0 matches everything. */
 struct history_query {
-	bool lines; /* true: the lines of run @id; false: one object per run */
+	/* the lines of run @id; or of each run the meta and summary line; else an object for each
+	 */
+	bool lines, summaries;
 	uint64_t id;
 	char uuid[40];
 	char name[130], exact_name[130], job[260], user[66], host[130], command[130], span[130];
 	uint32_t state;
-	uint64_t since_ns;
+	uint64_t since_ns, ended_since_ns;
 };
 
 /* Appends @q as an object. */

@@ -16,13 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* filter_bind() binds ?1 to ?11. The search for spans reads only the index of their names. */
+/* filter_bind() binds ?1 to ?12. The search for spans reads only the index of their names. */
 static const char where_wanted[] =
 	" FROM run WHERE (?1 = 0 OR id = ?1)"
 	" AND (?2 IS NULL OR substr(uuid, 1, length(?2)) = ?2)"
 	" AND (?3 IS NULL OR name GLOB ?3) AND (?4 IS NULL OR host GLOB ?4)"
 	" AND (?5 IS NULL OR job GLOB ?5) AND (?6 IS NULL OR user = ?6)"
 	" AND (?7 IS NULL OR instr(command, ?7)) AND start_time_ns >= ?8"
+	" AND start_time_ns + ifnull(wall_ns, 0) >= ?12"
 	" AND (?9 IS NULL OR name = ?9) AND (?11 IS NULL OR uid = ?11)"
 	" AND (?10 IS NULL OR EXISTS"
 	" (SELECT 1 FROM span WHERE span.run = run.id AND span.name GLOB ?10))"
@@ -72,6 +73,7 @@ static int filter_bind(sqlite3_stmt *s, const struct run_filter *f)
 		filter_bind_text(s, 9, f->exact_name),
 		filter_bind_pattern(s, 10, f->span),
 		f->is_of_uid ? sqlite3_bind_int64(s, 11, f->uid) : sqlite3_bind_null(s, 11),
+		sqlite3_bind_int64(s, 12, (int64_t)f->ended_since_ns),
 	};
 
 	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)

@@ -45,8 +45,8 @@ struct run_filter {
 	const char *const *words; /* each must be in name, command or note, in any case */
 	size_t nr_words;
 	enum state_filter state;
-	uint64_t since_ns;
-	bool is_of_uid; /* only runs of the user @uid */
+	uint64_t since_ns, ended_since_ns; /* epoch, of the start and of the end */
+	bool is_of_uid;                    /* only runs of the user @uid */
 	uint32_t uid;
 };
 
