@@ -181,6 +181,7 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	rm -f $(LENDING)
 	install -D -m 755 $(BUILD)/libexec/bash $(LIBEXEC)/bash
 	install -D -m 755 $(BUILD)/bpfmon-exporter $(LIBEXEC)/bpfmon-exporter
+	install -D -m 755 $(BUILD)/bpfmon-push $(LIBEXEC)/bpfmon-push
 	install -D -m 755 $(BUILD)/bpfmon-top $(LIBEXEC)/bpfmon-top
 	install -D -m 755 $(BUILD)/bpfmon-web $(LIBEXEC)/bpfmon-web
 	install -d $(MAN)/man1 $(MAN)/man8

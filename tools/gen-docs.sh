@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
 # in docs/bpfmon-1.schema.json, whose summary and spans come from user/lib/run/summary.def, and by tools/gen-manual.py
-# parts of docs/man/* from `--help`.
+# parts of docs/man/* from `--help`; docs/agent.conf from `bpfmon agent --sample`.
 #
 # Usage: tools/gen-docs.sh [--check]
 #   --check  changes nothing; shows the difference and exits 1 when a file is not up to date
@@ -243,6 +243,8 @@ for page in "$work"/man/*; do
 	put "$page" "docs/man/${page##*/}"
 done
 put "$work/schema" docs/bpfmon-1.schema.json
+"$bpfmon" agent --sample >"$work/agent.conf"
+put "$work/agent.conf" docs/agent.conf
 if [ "$stale" = yes ]; then
 	echo "these are not up to date: run make docs" >&2
 	exit 1

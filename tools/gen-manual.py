@@ -53,13 +53,14 @@ class Help:
 
     def __init__(self, text):
         text, _, self.exit_status = text.partition("\nExit status: ")
-        lines = text.split("\n")
+        # a row of an option that goes on in further lines is one line
+        lines = re.sub(r"(?m)(?<=\S)\n {25,}(?=\S)", " ", text).split("\n")
         self.rows = [(at, OPTION.match(line)) for at, line in enumerate(lines) if OPTION.match(line)]
         listed = sum(1 for line in lines if re.match(r" +(-., )?--[a-z]", line))
         if len(self.rows) != listed:
             sys.exit(f"gen-manual.py: understands {len(self.rows)} of the {listed} options of {lines[0]}")
         first, last = (self.rows[0][0], self.rows[-1][0]) if self.rows else (len(lines), len(lines))
-        usage = text.split("\n\n")[0].split("\n")
+        usage = "\n".join(lines).split("\n\n")[0].split("\n")
         self.usage = [line[7:].strip() for line in usage if re.match(r"[Uu]sage: |       ", line)]
         self.before = paragraphs(lines[len(usage) : first])
         self.behind = paragraphs(lines[last + 1 :])
@@ -137,9 +138,8 @@ def commands_part(text):
 
 def parts_of(page, subjects, run):
     """The generated parts of a page, by name."""
-    if page.name == "bpfmon-exporter.8":
-        shown = Help(help_of("bpfmon-exporter"))
-        return {"options": options_part(shown, ())}
+    if page.suffix == ".8":
+        return {"options": options_part(Help(help_of(page.stem)), ())}
     if page.name == "bpfmon.1":
         return {"commands": commands_part(help_of("bpfmon")), "options": options_part(run, ())}
     name = page.stem.removeprefix("bpfmon-")

@@ -33,7 +33,7 @@ if [ "${1:-}" = --packages ]; then # as root, called by this script: those that 
 fi
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
-	libmicrohttpd-dev libcrypt-dev libncurses-dev linux-libc-dev python3"
+	libmicrohttpd-dev libcurl4-openssl-dev libcrypt-dev libncurses-dev linux-libc-dev python3"
 # of lint, of single tests, and of smaller pages: without them the rest works
 dispensable="g++ ccache esbuild sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
 for also in "$@"; do

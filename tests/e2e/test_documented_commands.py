@@ -48,6 +48,7 @@ ELSEWHERE = (
     ("docs/man/bpfmon-attach.1", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
     ("docs/man/bpfmon-attach.1", "bpfmon attach --job", "needs an agent", "tests/e2e/test_agent_runs.py"),
     ("docs/man/bpfmon-exporter.8", "bpfmon-exporter --config", "serves until it is ended", "tests/e2e/test_exporter.py"),
+    ("docs/man/bpfmon-push.8", "bpfmon-push --config", "sends until it is ended", "tests/servers/test_push.py"),
     ("docs/man/bpfmon-jobs.1", "bpfmon jobs", "needs an agent", "tests/systemd/test_service.py"),
     ("docs/man/bpfmon-serve.1", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
     ("docs/man/bpfmon-top.1", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),
@@ -72,7 +73,7 @@ class Table(NewcomerCase):
 class Documented(NewcomerCase):
     def setUp(self):
         super().setUp()
-        for name in ("bpfmon", "bpfmon-exporter"):
+        for name in ("bpfmon", "bpfmon-exporter", "bpfmon-push"):
             (self.bin / name).symlink_to(BUILD / name)
         (self.bin / "python3").symlink_to(PYTHON)
         self.sleepers = [self.sleep(), self.sleep(user=NOBODY, group=NOBODY, extra_groups=[])]

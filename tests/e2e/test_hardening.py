@@ -11,7 +11,7 @@ import unittest
 
 from lib.bpfmon import BUILD, TOP
 
-PROGRAMS = [str(BUILD / name) for name in ("bpfmon", "bpfmon-exporter", "bpfmon-top", "bpfmon-web", "libexec/bash")]
+PROGRAMS = [str(BUILD / name) for name in ("bpfmon", "bpfmon-exporter", "bpfmon-push", "bpfmon-top", "bpfmon-web", "libexec/bash")]
 IS_X86 = platform.machine() == "x86_64"
 # the flag; what an object is marked with; the instruction that a function begins with, to which a call may jump
 BRANCHES = {

@@ -35,7 +35,7 @@ class Page(unittest.TestCase):
         rows = set(re.findall(r"(?m)^SUBCOMMAND\((.*)\)", (TOP / "user/bpfmon/subcommands.def").read_text()))
         self.assertGreater(len(rows), 20)
         there = {page.name for page in PAGES.iterdir()}
-        self.assertEqual(there, {"bpfmon.1", "bpfmon-exporter.8"} | {f"bpfmon-{name}.1" for name in rows - WITHOUT_PAGE})
+        self.assertEqual(there, {"bpfmon.1", "bpfmon-exporter.8", "bpfmon-push.8"} | {f"bpfmon-{name}.1" for name in rows - WITHOUT_PAGE})
 
     def test_each_page_begins_with_name_usage_examples_and_description(self):
         for page in PAGES.iterdir():
@@ -82,7 +82,8 @@ class Installed(Case):
             found = said_by("man", "-M", str(pages), "-w", "bpfmon", name)
             self.assertEqual(found.splitlines(), [f"{pages}/man1/bpfmon-{name}.1"])
         self.assertIn("BPFMON-COMPARE", said_by("man", "-M", str(pages), "-P", "cat", "bpfmon", "compare"))
-        self.assertEqual(said_by("man", "-M", str(pages), "-w", "bpfmon-exporter").splitlines(), [f"{pages}/man8/bpfmon-exporter.8"])
+        for name in ("bpfmon-exporter", "bpfmon-push"):
+            self.assertEqual(said_by("man", "-M", str(pages), "-w", name).splitlines(), [f"{pages}/man8/{name}.8"])
         for path in ("zsh/site-functions/_bpfmon", "fish/vendor_completions.d/bpfmon.fish", "bash-completion/completions/bpfmon"):
             self.assertTrue((self.dir / "usr/share" / path).exists())
         subprocess.run([*make, "uninstall"], check=True, env=env, stdout=subprocess.DEVNULL)

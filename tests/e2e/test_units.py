@@ -13,9 +13,13 @@ from lib.permitted import ROOT, needs
 
 SAMPLED = True
 NEEDS = ()
-MOST_EXPOSURE = {"bpfmon-agent.service": 3.0, "bpfmon-exporter.service": 2.0}
+MOST_EXPOSURE = {"bpfmon-agent.service": 3.0, "bpfmon-exporter.service": 2.0, "bpfmon-push.service": 2.0}
 # the macros of user/lib/base/seccomp.def that stand for the role of a unit's program
-ROLES = {"bpfmon-agent.service": r"SECCOMP_AGENT|\b(ALL|ROLES|BOOKS|TRACK)\b", "bpfmon-exporter.service": r"EXPORTER|\bALL\b"}
+ROLES = {
+    "bpfmon-agent.service": r"SECCOMP_AGENT|\b(ALL|ROLES|BOOKS|TRACK)\b",
+    "bpfmon-exporter.service": r"EXPORTER|\bALL\b",
+    "bpfmon-push.service": r"PUSH|EXPORTER|\bALL\b",
+}
 CONFIG = "etc/bpfmon/agent.conf"
 
 
@@ -96,9 +100,9 @@ class Units(Case):
             done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
             self.assertEqual((done.returncode, "rror" in done.stdout), (0, False), done.stdout)
         groups = dict(line.split(":")[::3] for line in (root / "etc" / "group").read_text().splitlines())
-        self.assertEqual(groups["bpfmon-admin"], "bpfmon-exporter")
+        self.assertEqual(set(groups["bpfmon-admin"].split(",")), {"bpfmon-exporter", "bpfmon-push"})
         users = {line.split(":")[0] for line in (root / "etc" / "passwd").read_text().splitlines()}
-        self.assertLessEqual({"bpfmon", "bpfmon-exporter"}, users)
+        self.assertLessEqual({"bpfmon", "bpfmon-exporter", "bpfmon-push"}, users)
         history = (root / "var/lib/bpfmon").stat()
         self.assertEqual(stat.S_IMODE(history.st_mode), 0o700)
         self.assertNotEqual(history.st_uid, 0)

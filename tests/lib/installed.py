@@ -6,7 +6,7 @@ import subprocess
 
 from lib.bpfmon import BUILD, TOP
 
-UNITS = ("bpfmon-agent.service", "bpfmon-agent.socket", "bpfmon-exporter.service")
+UNITS = ("bpfmon-agent.service", "bpfmon-agent.socket", "bpfmon-exporter.service", "bpfmon-push.service")
 
 
 def make(target, **variables):

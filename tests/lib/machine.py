@@ -35,7 +35,7 @@ def run(*argv, **popen):
 def install(root):
     """Installs bpfmon, and the libraries that the root lacks; they fit, as both are of the same release."""
     make("install", DESTDIR=root)
-    for library in re.findall(r"=> (/\S+)", run("ldd", BPFMON, str(BUILD / "bpfmon-exporter"))):
+    for library in re.findall(r"=> (/\S+)", run("ldd", BPFMON, str(BUILD / "bpfmon-exporter"), str(BUILD / "bpfmon-push"))):
         if not any((root / start / library.lstrip("/")).exists() for start in ("", "usr")):
             shutil.copy(library, root / "usr" / "local" / "lib")
     run("chroot", str(root), "ldconfig")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon-push between a socket that stands for the agent and a server that a test plays, or a real one."""
 
+import concurrent.futures
 import contextlib
+import ctypes
 import gzip
 import http.server
 import os
@@ -58,10 +60,29 @@ class Pushes:
         return self.log.read_text(errors="replace")
 
 
-class Server:
-    """Answers with what answer(text) returns: a status, and perhaps a body and headers. Keeps the lines of what it accepted."""
+CLONE_NEWNET = 0x40000000
 
-    def __init__(self, case, answer=lambda text: 204, version="1.8"):
+
+def in_network_of(pid, call):
+    """The result of call() in a thread that has entered the network namespace of a process."""
+
+    def enter():
+        with open(f"/proc/{pid}/ns/net", "rb") as namespace:
+            if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), "setns")
+        return call()
+
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        return threads.submit(enter).result()
+
+
+class Server:
+    """
+    Answers with what answer(text) returns: a status, and perhaps a body and headers. Keeps the lines of what it accepted.
+    @pid: a process whose network namespace it listens in.
+    """
+
+    def __init__(self, case, answer=lambda text: 204, version="1.8", pid="self"):
         self.answer, self.requests, self.lines = answer, [], []
         outer = self
 
@@ -105,7 +126,7 @@ class Server:
             def handle_error(self, *_):
                 pass  # a client that was killed
 
-        self.make = lambda port: Threads(("127.0.0.1", port), Handler)
+        self.make = lambda port: in_network_of(pid, lambda: Threads(("127.0.0.1", port), Handler))
         self.server = None
         self.port = 0
         self.start()

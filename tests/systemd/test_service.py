@@ -16,6 +16,7 @@ from lib.installed import UNITS
 from lib.live import status_of, wait_for
 from lib.machine import Machine
 from lib.permitted import BPF, ROOT, needs
+from lib.push import Server
 
 CONFIG = "etc/bpfmon/agent.conf"
 RIGHTS = {2: "DAC_READ_SEARCH", 19: "SYS_PTRACE", 38: "PERFMON", 39: "BPF"}
@@ -180,6 +181,33 @@ class Service(unittest.TestCase):
         self.systemctl("start", "bpfmon-exporter.service")
         wait_for(lambda: self.state("ActiveState", unit="bpfmon-exporter.service") == "inactive", "its end")
         self.assertEqual(self.state("Result", unit="bpfmon-exporter.service"), "success")
+
+    def test_the_row_of_a_service_that_has_ended_is_sent_with_the_token(self):
+        self.systemctl("stop", "bpfmon-push.service")
+        server = Server(self, pid=self.machine.init)
+        token = self.root / "etc/bpfmon/push.token"
+        token.write_text("secret\n")
+        token.chmod(0o640)
+        self.machine.said("chown", "root:bpfmon-push", "/etc/bpfmon/push.token")
+        url = f"url = http://localhost:{server.port}/write?db=bpfmon\ntoken_file = /etc/bpfmon/push.token"
+        self.configure(f"[push]\n{url}\ninterval = 1s\nmin_seconds = 0\ninstance = node1\n")
+        self.systemctl("start", "bpfmon-push.service")
+        self.addCleanup(self.systemctl, "stop", "bpfmon-push.service")
+        self.as_service("sent", "sleep", "1000")
+        wait_for(lambda: any("job=service/sent.service" in line for line in server.of("bpfmon_job")), "a sample of the service")
+        self.systemctl("stop", "sent")
+        wait_for(lambda: any('job="service/sent.service"' in line for line in server.of("bpfmon_job_ended")), "its row")
+        self.assertTrue(server.of("bpfmon_node"))
+        self.assertEqual({headers["Authorization"] for _, headers, _ in server.requests}, {"Bearer secret"})
+        self.assertEqual(self.machine.said("stat", "-c", "%U %a", "/var/lib/bpfmon-push").split(), ["bpfmon-push", "700"])
+        self.systemctl("stop", "bpfmon-push.service")
+        found = self.state("Result", "ExecMainStatus", "NRestarts", unit="bpfmon-push.service")
+        self.assertEqual(found, {"Result": "success", "ExecMainStatus": "0", "NRestarts": "0"})
+
+    def test_without_a_url_the_sender_ends_and_has_not_failed(self):
+        self.systemctl("start", "bpfmon-push.service")
+        wait_for(lambda: self.state("ActiveState", unit="bpfmon-push.service") == "inactive", "its end")
+        self.assertEqual(self.state("Result", unit="bpfmon-push.service"), "success")
 
     def test_nothing_that_users_ask_for_is_forbidden(self):
         command = ("--no-store", "--pss", "-q", "-o", "jsonl:-", "--", "bpfmon", "span", "part", "--", "sleep", "1.5")
