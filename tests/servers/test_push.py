@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon-push and the databases that take its lines."""
 
+import re
+import subprocess
 import time
 
 from lib import servers
 from lib.account import metric_kinds
+from lib.bpfmon import TOP
+from lib.documents import blocks_of, commands_in
 from lib.push import PushCase, until
 
 JOBS = 300
@@ -135,3 +139,74 @@ class Victoriametrics(PushCase):
             self.assertEqual(float(grown["value"][1]), every_metric(1)["minflt"])
             pushes.end()
             self.agent.hang_up()
+
+
+class Documented(PushCase):
+    """What docs/FLEET.md shows, on the jobs of a push."""
+
+    def feed(self, url):
+        self.push(url, tags="cluster=alpha")
+        self.agent.begin("node", kind="node", user="")
+        limits = {"limits": {"memory_max_bytes": 1 << 30}}
+        self.agent.begin("814", start=time.time() - 100, **limits)
+        self.agent.end("814", wall_seconds=90, cpu_seconds=45, memory_needed_bytes=1 << 28)
+        for number in range(3):
+            self.agent.sample("node", **every_metric(number))
+            for job in ("815", "816"):
+                if not number:
+                    self.agent.begin(job, start=time.time() - 100, **limits)
+                self.agent.sample(job, **every_metric(number))
+            time.sleep(1)
+        self.agent.end("816", cpu_seconds=3000, wall_seconds=100)
+
+    def queries(self, language, document="FLEET"):
+        """With steps of a second, as the jobs of the test are short."""
+        text = re.sub(r"time\(1m\)|:15s\]", lambda m: m[0].replace("1m", "1s").replace("15s", "1s"), (TOP / f"docs/{document}.md").read_text())
+        return [line.split(" #")[0].strip() for block in re.findall(rf"```{language}\n(.*?)```", text, re.S) for line in block.splitlines()]
+
+    def execute(self, host, server):
+        """The commands of the document that ask this host."""
+        commands = [command for block in blocks_of((TOP / "docs/FLEET.md").read_text()) for command in commands_in(block)]
+        mine = [command.replace(f"http://{host}", server.url) for command in commands if f"http://{host}" in command]
+        return [subprocess.run(command, shell=True, capture_output=True, text=True, check=True).stdout for command in mine]
+
+    def test_every_query_for_influxdb_has_rows(self):
+        server = servers.influxdb(self.dir)
+        self.addCleanup(server.stop)
+
+        def ask(query):
+            (result,) = server.get_json("/query", db="bpfmon", q=query)["results"]
+            return [dict(zip(one["columns"], row)) | one.get("tags", {}) for one in result.get("series", []) for row in one["values"]]
+
+        self.feed(f"{server.url}/write?db=bpfmon")
+        until(lambda: ask("SELECT * FROM bpfmon_job WHERE job = 'slurm/816' AND running = 0"))
+        queries = self.queries("influxql")
+        self.assertEqual(len(queries), 4)
+        live, cores, ended, hours = (until(lambda query=query: ask(query)) for query in queries)
+        self.assertEqual([row["job"] for row in live], ["slurm/815"])
+        self.assertLessEqual({"slurm/815"}, {row["job"] for row in cores})
+        (row,) = (row for row in ended if row["job"] == "slurm/814")
+        self.assertEqual((row["cores"], row["memory"], row["user"]), (0.5, 0.25, "alice"))
+        self.assertEqual([(row["user"], row["hours"]) for row in hours], [("alice", 3045 / 3600)])
+        made, found = self.execute("influx:8086", server)
+        self.assertIn('"results"', made)
+        self.assertRegex(found, r'"instance":"node1".*"last"')
+
+    def test_every_query_for_victoriametrics_has_rows(self):
+        server = servers.victoriametrics(self.dir)
+        self.addCleanup(server.stop)
+
+        def ask(query):
+            return server.get_json("/api/v1/query", query=query)["data"]["result"]
+
+        self.feed(f"{server.url}/api/v2/write")
+        until(lambda: ask('bpfmon_job_running{job="slurm/816"} == 0'))
+        queries = self.queries("promql")
+        self.assertGreater(len(queries), 5)
+        rows = [until(lambda query=query: ask(query)) for query in queries]
+        self.assertEqual([row["metric"]["job"] for row in rows[0]], ["slurm/815"])
+        self.assertEqual([(row["metric"]["job"], row["value"][1]) for row in rows[3]], [("slurm/814", "0.25")])
+        for query in self.queries("promql", "NODE"):  # hold here, too
+            until(lambda query=query: ask(query))
+        (found,) = self.execute("victoria:8428", server)
+        self.assertIn('"bpfmon_push_samples_total"', found)
