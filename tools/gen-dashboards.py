@@ -66,6 +66,11 @@ def figure(title, expr, unit="short", about="", bad_above=None, width=6):
     )
 
 
+def heading(title):
+    """A row that begins with a title, which can be closed."""
+    return {"type": "row", "title": title, "collapsed": False, "gridPos": {"w": WIDTH, "h": 1}, "panels": []}
+
+
 def table(title, columns, about="", links=True, height=10):
     """`columns`: (title, query, unit). Rows have the labels that all queries have in common."""
     overrides = []
@@ -292,6 +297,10 @@ def nodes():
     def grown(metric):
         return f"increase({metric}{{{chosen}}}[$__range])"
 
+    def of_either(metric):
+        """Of what serves Prometheus, or of what sends."""
+        return f"{grown(f'bpfmon_exporter_{metric}')} or {grown(f'bpfmon_push_{metric}')}"
+
     return dashboard(
         "bpfmon-nodes",
         "bpfmon: nodes",
@@ -317,10 +326,30 @@ def nodes():
                     ("tasks of the most", f"bpfmon_agent_tasks{{{chosen}}} / bpfmon_agent_max_tasks", "percentunit"),
                     ("accounts of the most", f"bpfmon_agent_accounts{{{chosen}}} / bpfmon_agent_max_accounts", "percentunit"),
                     ("late samples", grown("bpfmon_agent_late_ticks_total"), "short"),
-                    ("jobs without series", grown("bpfmon_exporter_runs_refused_total"), "short"),
-                    ("jobs summed as other", grown("bpfmon_exporter_jobs_summed_total"), "short"),
+                    ("jobs without series", of_either("runs_refused_total"), "short"),
+                    ("jobs summed as other", of_either("jobs_summed_total"), "short"),
                 ],
                 links=False,
+            ),
+            heading("bpfmon-push"),
+            curves("Lines that were accepted", [(rates("bpfmon_push_samples_total"), "{{instance}} samples"), (rates("bpfmon_push_rows_total"), "{{instance}} rows of ended jobs")], "ops"),
+            curves(
+                "Lines that were lost",
+                [
+                    (rates("bpfmon_push_samples_dropped_total"), "{{instance}} samples dropped"),
+                    (rates("bpfmon_push_rows_dropped_total"), "{{instance}} rows dropped"),
+                    (rates("bpfmon_push_samples_rejected_total"), "{{instance}} samples rejected"),
+                    (rates("bpfmon_push_rows_rejected_total"), "{{instance}} rows rejected"),
+                ],
+                "ops",
+                about="Dropped: no room in the spool. Rejected: by the server, for good",
+            ),
+            curves("Room of the spool in use", [(f"bpfmon_push_spool_used_bytes{{{chosen}}} / bpfmon_push_spool_max_bytes", "{{instance}}")], "percentunit"),
+            curves(
+                "Time since the server last accepted something",
+                [(f"bpfmon_push_waiting_seconds{{{chosen}}}", "{{instance}}")],
+                "s",
+                about="While something waits. In an outage it comes afterwards, as everything does",
             ),
         ],
     )

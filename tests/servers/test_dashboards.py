@@ -8,7 +8,8 @@ import subprocess
 from lib import servers
 from lib.account import metric_kinds
 from lib.bpfmon import BUILD, TOP
-from lib.endpoint import EndpointCase, until
+from lib.endpoint import Agent, EndpointCase, until
+from lib.push import Pushes
 
 DASHBOARDS = sorted((TOP / "share/bpfmon/grafana").glob("*.json"))
 RULES = TOP / "share/bpfmon/rules/bpfmon.yml"
@@ -25,7 +26,7 @@ OF_AGENT = "cpu_seconds rss_bytes tasks max_tasks accounts max_accounts jobs lat
 def queries(dashboard):
     """(panel, query with its variables replaced, labels that the panel needs)"""
     for panel in json.loads(dashboard.read_text())["panels"]:
-        for target in panel["targets"]:
+        for target in panel.get("targets", []):  # a row has none
             query = target["expr"]
             for name, value in CHOSEN.items():
                 query = query.replace(name, value)
@@ -35,27 +36,41 @@ def queries(dashboard):
 class Dashboards(EndpointCase):
     def feed(self):
         endpoint = self.start()
+        self.write(self.agent)
+        return endpoint
+
+    def write(self, agent):
         values = {key: i + 1 for i, key in enumerate(metric_kinds())}
         values |= {"rss_anon_bytes": LIMIT // 2}
-        self.agent.begin("node", kind="node", user="")
-        self.agent.sample("node", **values)
+        agent.begin("node", kind="node", user="")
+        agent.sample("node", **values)
         for job in ("815", "816"):
-            self.agent.begin(job, limits={"memory_max_bytes": LIMIT})
-            self.agent.sample(job, **values)
-        self.agent.begin("814", limits={"memory_max_bytes": LIMIT})
-        self.agent.end("814", **ENDED)
-        self.agent.begin("813")  # without a limit, of which no part is needed or not
-        self.agent.end("813", **ENDED)
-        self.agent.say(kind="agent", run="agent", time=3, losses={"tasks": 2}, **dict.fromkeys(OF_AGENT, 3))
-        return endpoint
+            agent.begin(job, limits={"memory_max_bytes": LIMIT})
+            agent.sample(job, **values)
+        agent.begin("814", limits={"memory_max_bytes": LIMIT})
+        agent.end("814", **ENDED)
+        agent.begin("813")  # without a limit, of which no part is needed or not
+        agent.end("813", **ENDED)
+        agent.say(kind="agent", run="agent", time=3, losses={"tasks": 2}, **dict.fromkeys(OF_AGENT, 3))
+
+    def send(self, server):
+        """The same jobs on another node, by bpfmon-push."""
+        (self.dir / "sender").mkdir(mode=0o755)
+        agent = Agent(self.dir / "sender")
+        self.addCleanup(agent.close)
+        Pushes(self, agent.path, f"{server.url}/api/v2/write", metrics="all").start()
+        agent.accept()
+        self.write(agent)
 
     def ask(self, server, query):
         return server.get_json("/api/v1/query", query=query)["data"]["result"]
 
-    def assert_answers(self, server):
+    def assert_answers(self, server, is_sent_to=True):
         for dashboard in DASHBOARDS:
             of_tables = {}
             for panel, query, labels in queries(dashboard):
+                if not is_sent_to and query.count("bpfmon_push_") > query.count("bpfmon_exporter_"):
+                    continue
                 with self.subTest(dashboard=dashboard.name, panel=panel["title"], query=query):
                     rows = until(lambda query=query: self.ask(server, query))
                     self.assertTrue(any(labels <= row["metric"].keys() for row in rows), rows)
@@ -73,7 +88,7 @@ class Dashboards(EndpointCase):
         (self.dir / "blocks").mkdir()
         server = servers.prometheus(self.dir, self.dir / "blocks", scraped=endpoint.port)
         self.addCleanup(server.stop)
-        self.assert_answers(server)
+        self.assert_answers(server, is_sent_to=False)  # it takes no line protocol
         values = {q: self.ask(server, q) for p, q, _ in queries(TOP / "share/bpfmon/grafana/bpfmon-jobs.json") if p["type"] == "table"}
         of_limit = next(rows for query, rows in values.items() if "rss_anon" in query)
         self.assertEqual({row["metric"]["job"]: row["value"][1] for row in of_limit}, {"slurm/815": "0.5", "slurm/816": "0.5"})
@@ -85,6 +100,7 @@ class Dashboards(EndpointCase):
     def test_every_panel_has_data_in_victoriametrics(self):
         server = servers.victoriametrics(self.dir, scraped=self.feed().port)
         self.addCleanup(server.stop)
+        self.send(server)
         self.assert_answers(server)
 
 
@@ -102,7 +118,9 @@ class Rules(EndpointCase):
     def test_every_metric_of_a_rule_exists_and_every_rule_is_tested(self):
         said = subprocess.run([BUILD / "bpfmon-exporter", "--metrics"], capture_output=True, text=True, check=True).stdout
         rules = RULES.read_text()
-        self.assertLessEqual(set(re.findall(r"\bbpfmon_\w+", rules)), set(re.findall(r"`(bpfmon_\w+)`", said)))
+        counts = re.findall(r"^PUSH_COUNT\((\w+), (\w+)", (TOP / "user/push/push_counts.def").read_text(), re.M)
+        sent = {f"bpfmon_push_{key}" + "_total" * (kind == "COUNTER") for key, kind in counts}
+        self.assertLessEqual(set(re.findall(r"\bbpfmon_\w+", rules)), set(re.findall(r"`(bpfmon_\w+)`", said)) | sent)
         tests = (TOP / "tests/data/rules/bpfmon_test.yml").read_text()
         for kind, name in re.findall(r"- (alert|record): (\S+)", rules):
             self.assertIn(f"alertname: {name}\n" if kind == "alert" else f"expr: {name}\n", tests)
