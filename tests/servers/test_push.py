@@ -69,16 +69,26 @@ class Influxdb(PushCase):
         for value in range(5):
             self.agent.sample("long", cpu_seconds=value)
             self.job(f"meanwhile{value}")
-            time.sleep(1)
+            self.until_kept(pushes)
         pushes.kill()
         self.again(pushes)
         self.agent.begin("long", start=time.time() - 5)
         self.agent.sample("long", cpu_seconds=5)
-        time.sleep(1.5)
+        self.until_kept(pushes)
         self.serve_again()
         until(lambda: self.count() == 6)
         until(lambda: {0, 1, 2, 3, 4, 5} <= {row["cpu_seconds_total"] for row in self.query("SELECT cpu_seconds_total FROM bpfmon_job")})
         pushes.end()
+
+    def until_kept(self, pushes):
+        """Until a sample that was begun after this moment is in the spool, and so are the rows of before. No server takes them out."""
+
+        def size():
+            return sum(path.stat().st_size for path in pushes.folder.glob("samples-*"))
+
+        for _ in range(2):
+            before = size()
+            until(lambda before=before: size() > before)
 
     def serve_again(self):
         """The same database at the same port."""
