@@ -55,8 +55,7 @@ static bool failure_is_lasting(int failure)
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_ISSUER_ERROR:
 	case CURLE_URL_MALFORMAT:
-	case CURLE_UNSUPPORTED_PROTOCOL:
-		return true;
+		return true; /* not CURLE_UNSUPPORTED_PROTOCOL: any answer that is not HTTP */
 	default:
 		return false;
 	}
