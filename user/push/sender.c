@@ -244,7 +244,6 @@ static bool batch_begin(struct sender *s, uint64_t now_ns)
 	s->parts[0] =
 		(struct sender_part){ 0, s->text.used, batch_count(s->text.text, s->text.used) };
 	s->nr_parts = 1;
-	s->refused_alone = 0;
 	return true;
 }
 

@@ -41,8 +41,8 @@ struct sender {
 	struct buffer text, body;               /* owned */
 	struct sender_part parts[SENDER_PARTS]; /* not sent yet; the last is the next */
 	size_t nr_parts;
-	size_t most_lines; /* of a request; falls when the server calls one too large */
-	size_t refused_alone;
+	size_t most_lines;    /* of a request; falls when the server calls one too large */
+	size_t refused_alone; /* lines, since something was accepted */
 	char answer[SENDER_ANSWER_BYTES];
 	size_t answered;
 	char retry_after[64];
