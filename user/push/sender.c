@@ -283,7 +283,7 @@ static void server_accepts(struct sender *s, uint64_t now_ns)
 {
 	if (s->said_why)
 		log_info("%s accepts lines again", s->target->shown);
-	s->said_why = false;
+	s->said_why = s->said_lasting = false;
 	s->counts->misconfigured = 0;
 	s->accepted_ns = now_ns;
 	s->refused_alone = 0;
@@ -303,11 +303,12 @@ static void delay(struct sender *s, const struct answer *a, uint64_t now_ns)
 {
 	bool is_lasting = a->kind == ANSWER_MISCONFIGURED;
 
-	if (!s->said_why)
+	if (!s->said_why || (is_lasting && !s->said_lasting))
 		log_warn("cannot send to %s: %s; retrying, what waits is kept%s", s->target->shown,
 			 a->why,
 			 is_lasting ? "; check the section [push] of the configuration" : "");
 	s->said_why = true;
+	s->said_lasting |= is_lasting;
 	s->counts->misconfigured = is_lasting;
 	s->wait_ns = s->wait_ns ? s->wait_ns * 2 : FIRST_WAIT_NS;
 	if (s->wait_ns > LAST_WAIT_NS || is_lasting)

@@ -50,7 +50,7 @@ struct sender {
 	uint64_t next_ns, wait_ns;
 	uint64_t samples_next_ns; /* samples wait for their turn until then */
 	uint64_t accepted_ns;
-	bool said_why;
+	bool said_why, said_lasting; /* the latter: that it is the configuration */
 };
 
 /* Returns 0 or a negative errno. sender_done() is needed in either case. */
