@@ -19,7 +19,6 @@
 #define FILE_BYTES (1 << 20)
 #define NAME_BYTES 32
 #define LAST_FILE (UINT64_MAX / 2) /* number */
-#define DAMAGED UINT64_MAX         /* as an offset: the rest of the file was counted as dropped */
 #define ROWS_SHARE 3 / 4           /* of the room, that rows may keep from samples */
 
 /* Before each batch of a file. @is_sent is not in the checksum, as it changes. */
@@ -385,30 +384,36 @@ static bool file_is_longer(int fd, uint64_t than)
 	return !fstat(fd, &st) && (uint64_t)st.st_size > than;
 }
 
+static void queue_count_damage(struct spool_queue *q)
+{
+	q->damaged += q->damaged_file != q->first;
+	q->damaged_file = q->first;
+}
+
 /* Returns 1, 0 if the rest of the file has no batch, or a negative errno to try it later. */
 static int queue_read_file(struct spool *s, enum spool_kind kind, struct spool_batch *b)
 {
 	struct spool_queue *q = &s->queues[kind];
 	int fd = queue_open_file(s, kind, q->first, O_RDONLY), found = 0;
 	struct header h;
+	bool is_found;
 
 	if (fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM)
 		return fd;
 	if (fd < 0) {
-		q->damaged++;
+		queue_count_damage(q);
 		return 0;
 	}
 	b->file = q->first;
-	if (queue_find(q, fd, &h)) {
-		found = batch_read(fd, q->read_at, &h, b);
-		if (!found) {
-			q->dropped += file_count_points(fd, q->read_at);
-			q->read_at = DAMAGED;
-			q->damaged++;
-		}
-	} else if (file_is_longer(fd, q->read_at)) {
-		q->damaged++;
+	while ((is_found = queue_find(q, fd, &h)) &&
+	       !(found = batch_read(fd, q->read_at, &h, b))) {
+		/* if its length is wrong, too, no header follows */
+		q->dropped += h.points;
+		q->read_at = batch_end(q->read_at, &h);
+		queue_count_damage(q);
 	}
+	if (!is_found && file_is_longer(fd, q->read_at))
+		queue_count_damage(q);
 	close(fd);
 	return found;
 }
@@ -427,7 +432,7 @@ bool spool_read(struct spool *s, enum spool_kind kind, struct spool_batch *b)
 		found = queue_read_file(s, kind, b);
 		if (found)
 			return found > 0;
-		if (q->first == q->last && q->write_fd >= 0 && q->read_at != DAMAGED &&
+		if (q->first == q->last && q->write_fd >= 0 &&
 		    q->read_at == q->write_bytes && q->write_bytes < s->file_bytes)
 			break; /* all was sent, and more may follow */
 		queue_remove_file(s, kind);

@@ -42,8 +42,9 @@ struct spool_queue {
 	uint64_t
 		held_read; /* of the last one that was read from there; 0 if it was dropped since */
 	struct spool_held *held, **held_end;
-	uint64_t dropped; /* points */
-	uint64_t damaged; /* files of which a part was unreadable */
+	uint64_t dropped;      /* points */
+	uint64_t damaged;      /* files of which a part was unreadable */
+	uint64_t damaged_file; /* number of the last of these; 0: none */
 };
 
 struct spool {
