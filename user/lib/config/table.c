@@ -411,13 +411,15 @@ static bool url_is_valid(const char *text)
 {
 	static const char *const schemes[] = { "http://", "https://", "udp://" };
 
+	if (strstr(text, "precision="))
+		return false;
 	if (!strncmp(text, "unix:/", 6))
 		return true;
 	for (size_t i = 0; i < sizeof(schemes) / sizeof(*schemes); i++) {
 		const char *host = text + strlen(schemes[i]);
 
 		if (!strncmp(text, schemes[i], strlen(schemes[i])))
-			return *host && !strchr("/?:", *host) && !strstr(text, "precision=") &&
+			return *host && !strchr("/?:", *host) &&
 			       !memchr(host, '@', strcspn(host, "/?"));
 	}
 	return false;
