@@ -9,8 +9,13 @@ import http.server
 import os
 import pathlib
 import pwd
+import re
 import shutil
 import signal
+import socket
+import socketserver
+import ssl
+import struct
 import subprocess
 import tempfile
 import threading
@@ -40,6 +45,7 @@ class Pushes:
             os.chown(self.folder, nobody.pw_uid, nobody.pw_gid)
         self.process = None
         self.log = case.dir / "push.log"
+        self.log.write_text("")
 
     def start(self, stream=None):
         argv = [PUSH, "--config", str(self.config), "--stream", stream or f"unix:{self.stream}", "--verbose", *AS_USER]
@@ -58,6 +64,55 @@ class Pushes:
 
     def said(self):
         return self.log.read_text(errors="replace")
+
+    def status(self, key):
+        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return re.search(rf"^{key}:\s+(.*)$", text, re.M).group(1)
+
+    def files(self, kind):
+        return sorted(self.folder.glob(f"{kind}-*"))
+
+    def spooled(self, kind):
+        """The lines on the disk that were not sent yet."""
+        found = []
+        for path in self.files(kind):
+            with contextlib.suppress(FileNotFoundError):
+                found += lines_of(path.read_bytes())
+        return found
+
+
+def batches_of(data):
+    """Offsets of the batches in a file of the spool that were not sent yet, and their bytes; as user/push/spool.c writes them."""
+    header, at = struct.Struct("=5I"), 0
+    while len(data) >= at + header.size:
+        _, is_sent, length, _, _ = header.unpack_from(data, at)
+        begin = at + header.size
+        if not is_sent:
+            yield begin, data[begin : begin + length]
+        at = begin + length
+
+
+def lines_of(data):
+    found = []
+    for _, batch in batches_of(data):
+        with contextlib.suppress(OSError, EOFError):  # it is just written
+            found += gzip.decompress(batch).decode().splitlines()
+    return found
+
+
+def names_in(rows):
+    """The names of the jobs of these lines, which have no special characters."""
+    return [re.search(r'name="?(\w+)', line)[1] for line in rows]
+
+
+def is_rows(text):
+    return text.startswith("bpfmon_job_ended")
+
+
+def first(*answers, then=204, of=is_rows):
+    """Answers requests with these lines one by one with @answers, and all others with @then."""
+    left = list(answers)
+    return lambda text: left.pop(0) if of(text) and left else then
 
 
 CLONE_NEWNET = 0x40000000
@@ -78,26 +133,34 @@ def in_network_of(pid, call):
 
 class Server:
     """
-    Answers with what answer(text) returns: a status, and perhaps a body and headers. Keeps the lines of what it accepted.
+    Answers with what answer(text) returns: a status, and perhaps a body and headers. Keeps the lines of what it accepted,
+    and the paths and times of all requests. @ping: its status of /ping; @files: certificate and key; @unix: a socket;
     @pid: a process whose network namespace it listens in.
     """
 
-    def __init__(self, case, answer=lambda text: 204, version="1.8", pid="self"):
-        self.answer, self.requests, self.lines = answer, [], []
+    def __init__(self, case, answer=lambda text: 204, version="1.8", files=None, unix=None, pid="self"):
+        self.answer, self.requests, self.lines, self.paths, self.times = answer, [], [], [], []
+        self.ping = lambda: 204
+        self.connections = []
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def do_GET(self):
-                self.send_response(204)
-                if version:
+                outer.paths.append(self.path)
+                status = outer.ping()
+                self.send_response(status)
+                if version and status < 300:
                     self.send_header("X-Influxdb-Version", version)
+                self.send_header("Content-Length", "0")
                 self.end_headers()
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 text = gzip.decompress(body).decode() if self.headers["Content-Encoding"] == "gzip" else body.decode()
+                outer.paths.append(self.path)
+                outer.times.append(time.monotonic())
                 outer.requests.append((self.path, dict(self.headers), text))
                 said = outer.answer(text)
                 status, body, headers = (*(said if isinstance(said, tuple) else (said,)), b"", {})[:3]
@@ -122,11 +185,29 @@ class Server:
 
         class Threads(http.server.ThreadingHTTPServer):
             daemon_threads = True
+            address_family = socket.AF_UNIX if unix else socket.AF_INET
+
+            def server_bind(self):
+                socketserver.TCPServer.server_bind(self)  # without the name of the host
+
+            def get_request(self):
+                connection, address = super().get_request()
+                return connection, address or ("unix", 0)
 
             def handle_error(self, *_):
                 pass  # a client that was killed
 
-        self.make = lambda port: in_network_of(pid, lambda: Threads(("127.0.0.1", port), Handler))
+            def finish_request(self, request, client_address):
+                if files:
+                    request = context.wrap_socket(request, server_side=True)
+                outer.connections.append(request)
+                super().finish_request(request, client_address)
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        if files:
+            context.load_cert_chain(*files)
+        self.scheme = "https" if files else "http"
+        self.make = lambda port: in_network_of(pid, lambda: Threads(unix or ("127.0.0.1", port), Handler))
         self.server = None
         self.port = 0
         self.start()
@@ -134,7 +215,8 @@ class Server:
 
     def start(self):
         self.server = self.make(self.port)
-        self.port = self.server.server_address[1]
+        if self.server.address_family == socket.AF_INET:
+            self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self):
@@ -142,13 +224,34 @@ class Server:
             self.server.shutdown()
             self.server.server_close()
         self.server = None
+        for connection in self.connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        self.connections = []
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.port}/write?db=bpfmon"
+        return f"{self.scheme}://127.0.0.1:{self.port}/write?db=bpfmon"
 
     def of(self, measurement):
         return [line for line in self.lines if line.split(",")[0] == measurement]
+
+    def names(self):
+        """Of the jobs of all rows, as often as they came."""
+        return names_in(self.of("bpfmon_job_ended"))
+
+    def own(self, **least):
+        """The figures of bpfmon-push and their time, once those named are at least so much."""
+
+        def found():
+            lines = self.of("bpfmon_push")
+            values = {}
+            if lines:
+                _, _, figures, at = fields(lines[-1])
+                values = {key: float(value.rstrip("i")) for key, value in figures.items()} | {"time": at}
+            return values and all(values[key] >= value for key, value in least.items()) and values
+
+        return until(found)
 
 
 class PushCase(unittest.TestCase):
@@ -170,6 +273,17 @@ class PushCase(unittest.TestCase):
         pushes.start()
         self.agent.accept()
 
+    def jobs(self, count, prefix="job"):
+        """The names of so many jobs that have ended."""
+        names = [f"{prefix}{number}" for number in range(count)]
+        for name in names:
+            self.job(name)
+        return names
+
+    def all_arrive_once(self, server, names):
+        until(lambda: len(server.names()) >= len(names))
+        self.assertEqual(sorted(server.names()), sorted(names))
+
     def job(self, name, start=None, seconds=1.0, **values):
         """A job that has ended."""
         self.agent.begin(name, run=name, start=start or time.time() - seconds)
@@ -183,4 +297,4 @@ def fields(line):
     return measurement, dict(tag.split("=", 1) for tag in tags), dict(value.split("=", 1) for value in values.split(",")), int(at)
 
 
-__all__ = ["PushCase", "Pushes", "Server", "fields", "until"]
+__all__ = ["PushCase", "Pushes", "Server", "batches_of", "fields", "first", "is_rows", "names_in", "until"]
