@@ -165,16 +165,25 @@ static void young_jobs_have_no_series(void **state)
 static void ended_job_has_a_row_of_two_lines(void **state)
 {
 	struct endpoint *e = *state;
+	unsigned long long at;
+	char wanted[1024];
+	const char *text;
 
 	tell_job(e, "1", 2.5);
 	tell_end(e, "1", "\"wall_seconds\":12.25,\"cpu_seconds\":4,\"complete\":false");
 	assert_int_equal(points.nr_rows, 1);
-	assert_string_equal(rows_of(e), ENDED
-			    " job=\"slurm/1\",name=\"1\",start_time_seconds=1.5,wall_seconds=12.25,"
-			    "cpu_seconds=4,complete=0i 13750000000\n"
-			    "bpfmon_job_ended" COMMON ",job=slurm/1,name=1,user=alice,kind=slurm "
-			    "start_time_seconds=1.5,wall_seconds=12.25,cpu_seconds=4,complete=0i "
-			    "13750000000\n");
+	text = rows_of(e);
+	/* within a tenth of a second of its end */
+	at = strtoull(memrchr(text, ' ', strcspn(text, "\n")), NULL, 10);
+	assert_in_range(at, 13700000000, 13799999999);
+	snprintf(wanted, sizeof(wanted),
+		 ENDED " job=\"slurm/1\",name=\"1\",start_time_seconds=1.5,wall_seconds=12.25,"
+		       "cpu_seconds=4,complete=0i %llu\n"
+		       "bpfmon_job_ended" COMMON ",job=slurm/1,name=1,user=alice,kind=slurm "
+		       "start_time_seconds=1.5,wall_seconds=12.25,cpu_seconds=4,complete=0i "
+		       "%llu\n",
+		 at, at);
+	assert_string_equal(text, wanted);
 	lines_at(e, BEGAN);
 	assert_string_equal(rows_of(e), "");
 }
@@ -182,18 +191,22 @@ static void ended_job_has_a_row_of_two_lines(void **state)
 static void jobs_that_end_together_have_times_of_their_own(void **state)
 {
 	struct endpoint *e = *state;
+	unsigned long long seen[12];
 	const char *at;
 	char name[8];
 
-	for (int i = 0; i < 3; i++) {
-		snprintf(name, sizeof(name), "%d", i);
+	for (int i = 0; i < 6; i++) { /* each ends twice, as if it had been read again */
+		snprintf(name, sizeof(name), "%d", i % 3);
 		tell_meta(e, name, "alice", "slurm", "1.5");
 		tell_end(e, name, "\"wall_seconds\":1");
 	}
 	at = rows_of(e);
-	for (int i = 0; i < 6; i++, at = strchr(at, '\n') + 1)
-		assert_int_equal(strtoull(memrchr(at, ' ', strcspn(at, "\n")), NULL, 10),
-				 2500000000 + i / 2);
+	for (int i = 0; i < 12; i++, at = strchr(at, '\n') + 1) {
+		seen[i] = strtoull(memrchr(at, ' ', strcspn(at, "\n")), NULL, 10);
+		assert_in_range(seen[i], 2500000000, 2599999999);
+		for (int other = 0; other < i; other++)
+			assert_int_equal(seen[i] == seen[other], i / 2 % 3 == other / 2 % 3);
+	}
 	assert_int_equal(*at, '\0');
 }
 

@@ -10,6 +10,8 @@
 
 #define HEADER_BYTES 20 /* before each batch of a file */
 #define SENT_AT 4       /* where the header says that the batch was sent */
+#define LENGTH_AT 8
+#define POINTS_AT 12
 
 #define SMALL_FILE_BATCHES 4
 
@@ -82,7 +84,7 @@ static void assert_goes_on(const struct place *p)
 	spool_done(&spool);
 }
 
-static void whatever_byte_is_damaged_the_batches_before_it_are_read(void **state)
+static void whatever_byte_is_damaged_other_batches_are_read(void **state)
 {
 	static const char flips[] = { 0x01, (char)0x80, (char)0xff };
 	const struct place *p = *state;
@@ -95,6 +97,8 @@ static void whatever_byte_is_damaged_the_batches_before_it_are_read(void **state
 		const int batch = small_file_batch_at(byte);
 		const size_t within = byte - small_file_begin_of(batch);
 		const bool is_mark = within >= SENT_AT && within < SENT_AT + 4;
+		const bool is_frame =
+			within < SENT_AT || (within >= LENGTH_AT && within < POINTS_AT);
 		const unsigned before = (1U << batch) - 1, all = (1U << SMALL_FILE_BATCHES) - 1;
 
 		bytes[byte] ^= flips[at % sizeof(flips)];
@@ -102,10 +106,10 @@ static void whatever_byte_is_damaged_the_batches_before_it_are_read(void **state
 		bytes[byte] ^= flips[at % sizeof(flips)];
 		spool_begin(p, ROOM);
 		assert_int_equal(spool_take_all(SPOOL_ROWS),
-				 is_mark ? all & ~(1U << batch) : before);
+				 is_frame ? before : all & ~(1U << batch));
 		assert_int_equal(queue_of(SPOOL_ROWS)->damaged, !is_mark);
-		if (within >= HEADER_BYTES) /* what follows was lost with it */
-			assert_int_equal(queue_of(SPOOL_ROWS)->dropped, all & ~before);
+		if (within >= HEADER_BYTES)
+			assert_int_equal(queue_of(SPOOL_ROWS)->dropped, 1U << batch);
 		assert_int_equal(queue_of(SPOOL_ROWS)->bytes, 0);
 		assert_goes_on(p);
 	}
@@ -299,7 +303,7 @@ static void what_is_no_file_of_the_spool_stays(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PLACE_TEST(whatever_byte_is_damaged_the_batches_before_it_are_read),
+		PLACE_TEST(whatever_byte_is_damaged_other_batches_are_read),
 		PLACE_TEST(wherever_a_file_is_cut_the_whole_batches_are_read),
 		PLACE_TEST(damage_costs_one_file_alone),
 		PLACE_TEST(files_that_are_missing_are_skipped_and_counted),

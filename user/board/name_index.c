@@ -18,7 +18,7 @@ void name_index_init(struct name_index *x)
 }
 
 /* Seeded FNV-1a. */
-uint64_t name_hash(const char *name, size_t length, uint64_t seed)
+uint64_t name_hash_stable(const char *name, size_t length, uint64_t seed)
 {
 	uint64_t hash = 0xcbf29ce484222325ULL ^ seed;
 
@@ -29,7 +29,7 @@ uint64_t name_hash(const char *name, size_t length, uint64_t seed)
 
 static size_t name_place(const struct name_index *x, const char *name, size_t length)
 {
-	return name_hash(name, length, x->seed) % NAME_PLACES;
+	return name_hash_stable(name, length, x->seed) % NAME_PLACES;
 }
 
 struct name_entry *name_index_find(const struct name_index *x, const char *name, size_t length)

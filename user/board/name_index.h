@@ -20,7 +20,7 @@ struct name_index {
 };
 
 /* Returns a hash that is the same in every process; @seed makes it another one. */
-uint64_t name_hash(const char *name, size_t length, uint64_t seed);
+uint64_t name_hash_stable(const char *name, size_t length, uint64_t seed);
 void name_index_init(struct name_index *x);
 /* Returns the entry @name of @length bytes, or NULL. */
 struct name_entry *name_index_find(const struct name_index *x, const char *name, size_t length);

@@ -13,6 +13,7 @@
 #include "options/option_values.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static void push_help(void)
 #define PUSH_WORDS 16
 
 /* Executes @path with @words, and an end of a pipe as @to. Returns a PID or a negative errno. */
-static pid_t child_start(const char *path, const char *const *words, int fd, int to)
+static pid_t pipe_child_start(const char *path, const char *const *words, int fd, int to)
 {
 	pid_t pid = fork();
 
@@ -76,7 +77,7 @@ static pid_t child_start(const char *path, const char *const *words, int fd, int
 	_exit(EXIT_USAGE);
 }
 
-static int child_wait(pid_t pid)
+static int pipe_child_wait(pid_t pid)
 {
 	int status;
 
@@ -86,7 +87,7 @@ static int child_wait(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_USAGE;
 }
 
-static pid_t export_start(const struct push_command *o, const char *self, int fd)
+static pid_t pipe_export_start(const struct push_command *o, const char *self, int fd)
 {
 	size_t nr = 0, runs = 0;
 	const char **words;
@@ -113,12 +114,12 @@ static pid_t export_start(const struct push_command *o, const char *self, int fd
 	}
 	words[nr++] = "--";
 	memcpy(words + nr, o->common.words, runs * sizeof(*words));
-	pid = child_start(self, words, fd, STDOUT_FILENO);
+	pid = pipe_child_start(self, words, fd, STDOUT_FILENO);
 	free(words);
 	return pid;
 }
 
-static pid_t sender_start(const struct push_command *o, const char *path, int fd)
+static pid_t pipe_sender_start(const struct push_command *o, const char *path, int fd)
 {
 	const char *words[PUSH_WORDS] = { "bpfmon-push", "--lines", "--url", o->url };
 	size_t nr = 4;
@@ -131,7 +132,7 @@ static pid_t sender_start(const struct push_command *o, const char *path, int fd
 		words[nr++] = "--ca-file";
 		words[nr++] = o->ca_file;
 	}
-	return child_start(path, words, fd, STDIN_FILENO);
+	return pipe_child_start(path, words, fd, STDIN_FILENO);
 }
 
 /* Returns the exit status. */
@@ -141,22 +142,22 @@ static int push_runs(const struct push_command *o)
 	pid_t exporter, sender;
 	int fds[2], status;
 
-	if (libexec_find_self(self) || libexec_find("bpfmon-push", path))
+	if (libexec_find_self(self, sizeof(self)) || libexec_find("bpfmon-push", path))
 		return EXIT_USAGE;
 	if (pipe2(fds, O_CLOEXEC)) {
 		log_error("cannot make a pipe: %s", strerror(errno));
 		return EXIT_USAGE;
 	}
-	exporter = export_start(o, self, fds[1]);
-	sender = sender_start(o, path, fds[0]);
+	exporter = pipe_export_start(o, self, fds[1]);
+	sender = pipe_sender_start(o, path, fds[0]);
 	close(fds[0]);
 	close(fds[1]);
 	if (exporter < 0 || sender < 0)
 		log_error("cannot start a process: %s",
 			  strerror((int)-(exporter < 0 ? exporter : sender)));
-	status = exporter > 0 ? child_wait(exporter) : EXIT_USAGE;
+	status = exporter > 0 ? pipe_child_wait(exporter) : EXIT_USAGE;
 	if (sender > 0) {
-		int sent = child_wait(sender);
+		int sent = pipe_child_wait(sender);
 
 		status = status ? status : sent;
 	}

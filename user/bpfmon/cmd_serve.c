@@ -135,7 +135,7 @@ static int serve_become(const struct serve_command *o)
 	bool has_colon = o->listen && strchr(o->listen, ':') && *o->listen != '[';
 	size_t nr = 7;
 
-	if (libexec_find_self(self) || libexec_find(PROGRAM, path))
+	if (libexec_find_self(self, sizeof(self)) || libexec_find(PROGRAM, path))
 		return -ENOENT;
 	snprintf(port, sizeof(port), "%u", o->port);
 	snprintf(address, sizeof(address), has_colon ? "[%s]" : "%s",

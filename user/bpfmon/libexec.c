@@ -4,13 +4,14 @@
 #include "base/log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-int libexec_find_self(char self[PATH_MAX])
+int libexec_find_self(char *self, size_t size)
 {
-	ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
+	ssize_t n = readlink("/proc/self/exe", self, size - 1);
 
 	if (n < 0)
 		return -errno;
@@ -18,12 +19,13 @@ int libexec_find_self(char self[PATH_MAX])
 	return strchr(self, '/') ? 0 : -ENOENT;
 }
 
-int libexec_find(const char *program, char path[PATH_MAX])
+int libexec_find(const char *program, char *path)
 {
 	static const char *const places[] = { "", "../libexec/bpfmon/" };
 	char self[PATH_MAX];
 
-	for (size_t i = 0; !libexec_find_self(self) && i < sizeof(places) / sizeof(*places); i++) {
+	for (size_t i = 0;
+	     !libexec_find_self(self, sizeof(self)) && i < sizeof(places) / sizeof(*places); i++) {
 		int folder = (int)(strrchr(self, '/') - self);
 
 		if (snprintf(path, PATH_MAX, "%.*s/%s%s", folder, self, places[i], program) <

@@ -3,11 +3,12 @@
 #ifndef BPFMON_LIBEXEC_H
 #define BPFMON_LIBEXEC_H
 
-#include <limits.h>
+#include <stddef.h>
 
-/* Finds the path of bpfmon itself. Returns 0 or a negative errno. */
-int libexec_find_self(char self[PATH_MAX]);
-/* Finds @program. Returns 0, or -ENOENT after a message. */
-int libexec_find(const char *program, char path[PATH_MAX]);
+/* Finds the path of bpfmon itself in @size bytes. Returns 0 or a
+ * negative errno. */
+int libexec_find_self(char *self, size_t size);
+/* Finds @program; @path has PATH_MAX bytes. Returns 0, or -ENOENT after a message. */
+int libexec_find(const char *program, char *path);
 
 #endif

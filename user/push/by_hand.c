@@ -36,7 +36,7 @@ struct by_hand {
 	bool is_over; /* the input */
 };
 
-static void lines_flush(struct by_hand *h)
+static void hand_lines_flush(struct by_hand *h)
 {
 	struct buffer bytes = { 0 };
 
@@ -57,7 +57,7 @@ static void lines_flush(struct by_hand *h)
 	h->nr = 0;
 }
 
-static void line_take(void *context, const char *text, size_t length)
+static void hand_line_take(void *context, const char *text, size_t length)
 {
 	struct by_hand *h = context;
 
@@ -72,12 +72,12 @@ static void line_take(void *context, const char *text, size_t length)
 	h->taken++;
 	buffer_put(&h->text, text, length);
 	if (h->nr >= BATCH_LINES || h->text.used >= BATCH_BYTES / 2)
-		lines_flush(h);
+		hand_lines_flush(h);
 }
 
 static void input_read(struct by_hand *h)
 {
-	int err = line_stream_read(&h->lines, STDIN_FILENO, line_take, h);
+	int err = line_stream_read(&h->lines, STDIN_FILENO, hand_line_take, h);
 
 	if (err == -EAGAIN || err == -EINTR || !err)
 		return;
@@ -100,7 +100,7 @@ static bool is_done(const struct by_hand *h, uint64_t now_ns, uint64_t patience_
 	       (!sender_is_busy(&h->sender) || now_ns - h->sender.accepted_ns > patience_ns);
 }
 
-static int lines_send(struct by_hand *h, uint64_t patience_ns)
+static int hand_lines_send(struct by_hand *h, uint64_t patience_ns)
 {
 	int err = 0;
 
@@ -111,7 +111,7 @@ static int lines_send(struct by_hand *h, uint64_t patience_ns)
 		if (in.revents)
 			input_read(h);
 		if (h->is_over || (h->nr && follower_now() - h->since_ns > COLLECT_NS))
-			lines_flush(h);
+			hand_lines_flush(h);
 		if (!h->is_over && !sender_is_busy(&h->sender))
 			h->sender.accepted_ns = follower_now(); /* nothing to accept */
 	}
@@ -151,7 +151,7 @@ int by_hand_run(const struct push_options *o)
 	if (err)
 		log_error("cannot prepare requests: %s", strerror(-err));
 	if (!err)
-		err = lines_send(&h, o->patience_seconds * NSEC_PER_SEC);
+		err = hand_lines_send(&h, o->patience_seconds * NSEC_PER_SEC);
 	if (!err)
 		err = by_hand_report(&h);
 	sender_done(&h.sender);

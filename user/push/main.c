@@ -71,7 +71,7 @@ static void lines_keep(struct push *p, enum spool_kind kind, const struct buffer
 	}
 }
 
-static void lines_send(struct push *p, enum spool_kind kind, const struct buffer *t)
+static void lines_give(struct push *p, enum spool_kind kind, const struct buffer *t)
 {
 	struct buffer chosen = { 0 };
 
@@ -92,7 +92,7 @@ static void rows_flush(struct push *p)
 {
 	if (!p->points.nr_rows)
 		return;
-	lines_send(p, SPOOL_ROWS, &p->points.rows);
+	lines_give(p, SPOOL_ROWS, &p->points.rows);
 	p->points.rows.used = 0;
 	p->points.nr_rows = 0;
 	spool_sync(&p->spool);
@@ -131,7 +131,7 @@ static void samples_take(struct push *p, uint64_t now_ns)
 		p->spool.queues[SPOOL_SAMPLES].dropped++;
 	} else {
 		lines = batch_count(t.text, t.used);
-		lines_send(p, SPOOL_SAMPLES, &t);
+		lines_give(p, SPOOL_SAMPLES, &t);
 		p->sender.sample_ns = p->options->config.catch_up
 					      ? p->options->config.push_interval_ns / lines /
 							p->options->config.catch_up
@@ -220,7 +220,7 @@ static int push_open(struct push *p)
 					 .least_ns = o->config.push_min_ns };
 	board_init(&p->board, &p->style, (size_t)o->config.push_series, 0);
 	/* nodes that start together do not send together: each has its place in the interval */
-	p->sample_ns = now_ns + name_hash(o->instance, strlen(o->instance), 0) % interval_ns;
+	p->sample_ns = now_ns + name_hash_stable(o->instance, strlen(o->instance), 0) % interval_ns;
 	p->sync_ns = now_ns + SYNC_NS;
 	return 0;
 }

@@ -34,7 +34,7 @@ void missed_init(struct missed *m, int folder)
 	m->until_ns = strtoull(text, NULL, 10);
 }
 
-static void answer_end(struct missed *m)
+static void missed_end(struct missed *m)
 {
 	agent_call_done(&m->call);
 	line_stream_reset(&m->lines);
@@ -43,7 +43,7 @@ static void answer_end(struct missed *m)
 
 void missed_done(struct missed *m)
 {
-	answer_end(m);
+	missed_end(m);
 	line_stream_done(&m->lines);
 	line_done(&m->line);
 }
@@ -53,7 +53,7 @@ void missed_ask(struct missed *m, const char *socket)
 	const struct history_query q = { .summaries = true, .ended_since_ns = m->until_ns };
 	char why[600];
 
-	answer_end(m);
+	missed_end(m);
 	m->found = 0;
 	if (!m->until_ns)
 		return;
@@ -71,7 +71,7 @@ static bool is_job(const struct job_labels *l)
 	return strcmp(l->kind, "node") != 0 && strcmp(l->kind, "other") != 0;
 }
 
-static void summary_take(struct missed *m)
+static void missed_take_summary(struct missed *m)
 {
 	struct ended_values values;
 
@@ -84,7 +84,7 @@ static void summary_take(struct missed *m)
 	m->found++;
 }
 
-static void line_take(void *context, const char *text, size_t length)
+static void missed_take_line(void *context, const char *text, size_t length)
 {
 	struct missed *m = context;
 	const char *error;
@@ -94,7 +94,7 @@ static void line_take(void *context, const char *text, size_t length)
 	if (m->line.kind == LINE_META) {
 		m->has_begun = !run_begin_read(&m->begin, &m->line);
 	} else if (m->line.kind == LINE_SUMMARY) {
-		summary_take(m);
+		missed_take_summary(m);
 		m->has_begun = false;
 	} else if (m->line.kind == LINE_OTHER) {
 		error = json_string_value(json_object_get(m->line.tree, "error"));
@@ -108,10 +108,10 @@ static void line_take(void *context, const char *text, size_t length)
 
 void missed_read(struct missed *m)
 {
-	int err = line_stream_read(&m->lines, m->call.stream_fd, line_take, m);
+	int err = line_stream_read(&m->lines, m->call.stream_fd, missed_take_line, m);
 
 	if (err && err != -EAGAIN && err != -EINTR)
-		answer_end(m);
+		missed_end(m);
 }
 
 void missed_note(struct missed *m, uint64_t epoch_ns)

@@ -152,9 +152,10 @@ static void field_put_string(struct point *at, const char *key, const char *valu
  * between two samples of the agent end at the same time. So each has a place within a tenth of a
  * second, which is the same when the row is made again.
  */
-static uint64_t row_time(const struct job_labels *l, uint64_t start_epoch_ns, uint64_t epoch_ns)
+static uint64_t ended_row_time(const struct job_labels *l, uint64_t start_epoch_ns,
+			       uint64_t epoch_ns)
 {
-	uint64_t hash = name_hash(l->job, strlen(l->job), start_epoch_ns);
+	uint64_t hash = name_hash_stable(l->job, strlen(l->job), start_epoch_ns);
 
 	return epoch_ns / ROW_PLACES * ROW_PLACES + hash % ROW_PLACES;
 }
@@ -163,7 +164,7 @@ int points_end_job(void *context, const struct job_labels *l, const struct ended
 		   uint64_t epoch_ns)
 {
 	struct points *p = context;
-	const uint64_t at_ns = row_time(l, values->value[ENDED_START], epoch_ns);
+	const uint64_t at_ns = ended_row_time(l, values->value[ENDED_START], epoch_ns);
 	struct buffer labels = { 0 };
 	const size_t begin = p->rows.used;
 	struct point at;

@@ -51,7 +51,7 @@ void push_options_help(void)
 	     "  --help                     Show this help");
 }
 
-static int option_take_text(const char *name, char *to, size_t size)
+static int push_take_text(const char *name, char *to, size_t size)
 {
 	if ((size_t)snprintf(to, size, "%s", optarg) < size)
 		return 0;
@@ -59,7 +59,7 @@ static int option_take_text(const char *name, char *to, size_t size)
 	return -EINVAL;
 }
 
-static int config_take(struct push_options *o)
+static int push_take_config(struct push_options *o)
 {
 	char why[CONFIG_WHY_BYTES];
 
@@ -71,7 +71,7 @@ static int config_take(struct push_options *o)
 }
 
 /* Sets a key of [push]; the option has its name. */
-static int option_take_key(struct push_options *o, const char *key, const char *text)
+static int push_take_key(struct push_options *o, const char *key, const char *text)
 {
 	char why[CONFIG_WHY_BYTES], whole[PATH_MAX];
 	int err;
@@ -91,7 +91,7 @@ static int option_take_key(struct push_options *o, const char *key, const char *
 	return err;
 }
 
-static int option_take_patience(struct push_options *o)
+static int push_take_patience(struct push_options *o)
 {
 	char *end;
 	unsigned long v = strtoul(optarg, &end, 10);
@@ -105,26 +105,26 @@ static int option_take_patience(struct push_options *o)
 	return 0;
 }
 
-static int option_take(struct push_options *o, int letter)
+static int push_take(struct push_options *o, int letter)
 {
 	switch (letter) {
 	case 'l':
 		o->sends_lines = true;
 		return 0;
 	case 'U':
-		return option_take_key(o, "url", optarg);
+		return push_take_key(o, "url", optarg);
 	case 't':
-		return option_take_key(o, "token_file", optarg);
+		return push_take_key(o, "token_file", optarg);
 	case 'c':
-		return option_take_key(o, "ca_file", optarg);
+		return push_take_key(o, "ca_file", optarg);
 	case 'p':
-		return option_take_patience(o);
+		return push_take_patience(o);
 	case 'f':
-		return config_take(o);
+		return push_take_config(o);
 	case 's':
-		return option_take_text("stream", o->stream, sizeof(o->stream));
+		return push_take_text("stream", o->stream, sizeof(o->stream));
 	case 'u':
-		return option_take_text("user", o->user, sizeof(o->user));
+		return push_take_text("user", o->user, sizeof(o->user));
 	case 'v':
 		o->is_verbose = true;
 		return 0;
@@ -140,7 +140,7 @@ static int option_take(struct push_options *o, int letter)
 }
 
 /* For programs that start this one with a user's environment. */
-static int environment_take(struct push_options *o)
+static int push_take_environment(struct push_options *o)
 {
 	static const struct {
 		const char *variable, *key;
@@ -151,7 +151,7 @@ static int environment_take(struct push_options *o)
 		const char *text = getenv(taken[i].variable);
 
 		if (text && *text)
-			err = option_take_key(o, taken[i].key, text);
+			err = push_take_key(o, taken[i].key, text);
 	}
 	return err;
 }
@@ -193,9 +193,9 @@ int push_options_read(struct push_options *o, int argc, char **argv)
 	if (err)
 		log_error("%s", why);
 	if (!err)
-		err = environment_take(o);
+		err = push_take_environment(o);
 	while (!err && (letter = getopt_long(argc, argv, "", names, NULL)) >= 0)
-		err = option_take(o, letter);
+		err = push_take(o, letter);
 	if (err || o->shows_help || o->shows_version)
 		return err;
 	return options_complete(o, optind < argc ? argv[optind] : NULL);

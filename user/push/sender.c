@@ -24,7 +24,7 @@
 #define REFUSED_ALONE_MOST 16
 
 /* Takes the beginning of a body. Returns 0, which ends the transfer, for one without end. */
-static size_t answer_take(char *bytes, size_t size, size_t n, void *context)
+static size_t reply_take(char *bytes, size_t size, size_t n, void *context)
 {
 	struct sender *s = context;
 	size_t room = sizeof(s->answer) > s->answered ? sizeof(s->answer) - s->answered : 0;
@@ -98,7 +98,7 @@ static bool easy_set(struct sender *s)
 	       curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, ANSWER_TIMEOUT_MS) == CURLE_OK &&
 	       curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS) == CURLE_OK &&
 	       curl_easy_setopt(e, CURLOPT_USERAGENT, "bpfmon-push/" BPFMON_VERSION) == CURLE_OK &&
-	       curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, answer_take) == CURLE_OK &&
+	       curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, reply_take) == CURLE_OK &&
 	       curl_easy_setopt(e, CURLOPT_WRITEDATA, s) == CURLE_OK &&
 	       curl_easy_setopt(e, CURLOPT_HEADERFUNCTION, header_take) == CURLE_OK &&
 	       curl_easy_setopt(e, CURLOPT_HEADERDATA, s) == CURLE_OK &&
@@ -290,7 +290,7 @@ static void server_accepts(struct sender *s, uint64_t now_ns)
 }
 
 /* A random part of @ns, so that many nodes do not come at once. */
-static uint64_t jitter(uint64_t ns)
+static uint64_t sender_jitter(uint64_t ns)
 {
 	uint32_t random = 0;
 
@@ -299,7 +299,7 @@ static uint64_t jitter(uint64_t ns)
 	return ns / UINT32_MAX * random + 10 * NSEC_PER_MSEC;
 }
 
-static void delay(struct sender *s, const struct answer *a, uint64_t now_ns)
+static void sender_delay(struct sender *s, const struct answer *a, uint64_t now_ns)
 {
 	bool is_lasting = a->kind == ANSWER_MISCONFIGURED;
 
@@ -315,7 +315,7 @@ static void delay(struct sender *s, const struct answer *a, uint64_t now_ns)
 		s->wait_ns = LAST_WAIT_NS;
 	s->next_ns = now_ns + (a->wait_ns   ? a->wait_ns
 			       : is_lasting ? s->wait_ns
-					    : jitter(s->wait_ns));
+					    : sender_jitter(s->wait_ns));
 }
 
 /* A line that stands alone was refused: it is dropped. */
@@ -341,7 +341,7 @@ static void part_refused(struct sender *s, struct answer *a, uint64_t now_ns)
 	if (a->kind == ANSWER_DIVIDE && ++s->refused_alone > REFUSED_ALONE_MOST) {
 		s->refused_alone = REFUSED_ALONE_MOST;
 		a->kind = ANSWER_MISCONFIGURED;
-		delay(s, a, now_ns);
+		sender_delay(s, a, now_ns);
 		return;
 	}
 	line_drop(s, a, now_ns);
@@ -372,7 +372,7 @@ static void part_answered(struct sender *s, struct answer *a, uint64_t now_ns)
 		part_refused(s, a, now_ns);
 		return;
 	default:
-		delay(s, a, now_ns);
+		sender_delay(s, a, now_ns);
 	}
 }
 
@@ -385,7 +385,7 @@ static void ping_answered(struct sender *s, const struct reply *r, struct answer
 	else if (r->status && a->kind != ANSWER_LATER)
 		s->dialect = DIALECT_VICTORIAMETRICS;
 	else
-		delay(s, a, now_ns);
+		sender_delay(s, a, now_ns);
 }
 
 static void request_end(struct sender *s, CURLcode result, uint64_t now_ns)
@@ -417,7 +417,7 @@ static void sender_start(struct sender *s, uint64_t now_ns)
 		return;
 	if (s->dialect == DIALECT_UNKNOWN) {
 		if (!ping_start(s))
-			delay(s, &failed, now_ns);
+			sender_delay(s, &failed, now_ns);
 		return;
 	}
 	if (!s->nr_parts && !batch_begin(s, now_ns))
@@ -426,7 +426,7 @@ static void sender_start(struct sender *s, uint64_t now_ns)
 		count_rejected(s, s->batch.points);
 		batch_finish(s, now_ns);
 	} else if (!part_start(s)) {
-		delay(s, &failed, now_ns);
+		sender_delay(s, &failed, now_ns);
 	}
 }
 

@@ -405,11 +405,10 @@ static int queue_read_file(struct spool *s, enum spool_kind kind, struct spool_b
 		return 0;
 	}
 	b->file = q->first;
-	while ((is_found = queue_find(q, fd, &h)) &&
-	       !(found = batch_read(fd, q->read_at, &h, b))) {
+	while ((is_found = queue_find(q, fd, &h)) && !(found = batch_read(fd, q->read_at, &h, b))) {
 		/* if its length is wrong, too, no header follows */
 		q->dropped += h.points;
-		q->read_at = batch_end(q->read_at, &h);
+		q->read_at = stored_end(q->read_at, &h);
 		queue_count_damage(q);
 	}
 	if (!is_found && file_is_longer(fd, q->read_at))
@@ -432,8 +431,8 @@ bool spool_read(struct spool *s, enum spool_kind kind, struct spool_batch *b)
 		found = queue_read_file(s, kind, b);
 		if (found)
 			return found > 0;
-		if (q->first == q->last && q->write_fd >= 0 &&
-		    q->read_at == q->write_bytes && q->write_bytes < s->file_bytes)
+		if (q->first == q->last && q->write_fd >= 0 && q->read_at == q->write_bytes &&
+		    q->write_bytes < s->file_bytes)
 			break; /* all was sent, and more may follow */
 		queue_remove_file(s, kind);
 	}
