@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "push/datagrams.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "push/batch.h"
 
@@ -10,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define RETRY_NS (60 * NSEC_PER_SEC)
 #define DATAGRAM_BYTES 1400 /* fits into a frame of Ethernet; a longer line goes alone */
 
 void datagrams_init(struct datagrams *d, const struct target *t)
@@ -40,9 +42,13 @@ static bool datagrams_open(struct datagrams *d)
 
 	if (d->fd >= 0)
 		return true;
+	if (clock_ns(CLOCK_MONOTONIC) < d->next_ns)
+		return false;
 	err = getaddrinfo(d->target->udp_host, d->target->udp_port, &hints, &found);
 	if (err) {
 		say_why(d, gai_strerror(err));
+		/* the stream waits meanwhile: not at each interval */
+		d->next_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
 		return false;
 	}
 	for (const struct addrinfo *a = found; a && d->fd < 0; a = a->ai_next) {

@@ -12,6 +12,7 @@
 struct datagrams {
 	const struct target *target; /* not owned */
 	int fd;                      /* owned; -1 until the host was found */
+	uint64_t next_ns;            /* next attempt to find it */
 	bool said_why;
 };
 

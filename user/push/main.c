@@ -193,25 +193,24 @@ static int push_open(struct push *p)
 	const struct push_options *o = p->options;
 	const uint64_t now_ns = follower_now(), interval_ns = o->config.push_interval_ns;
 	const bool is_udp = *p->target.udp_host;
-	int err = points_init(&p->points, o->instance, o->config.tags, o->config.metrics,
-			      interval_ns);
+	int err = spool_open(&p->spool, is_udp ? NULL : o->config.spool_folder,
+			     o->config.spool_bytes);
 
-	if (!err)
-		err = spool_open(&p->spool, is_udp ? NULL : o->config.spool_folder,
-				 o->config.spool_bytes);
+	datagrams_init(&p->datagrams, &p->target);
+	missed_init(&p->missed, p->spool.folder);
 	if (err) {
 		log_error("cannot use the folder %s for what waits to be sent: %s",
 			  o->config.spool_folder,
 			  err == -EWOULDBLOCK ? "another bpfmon-push uses it" : strerror(-err));
 		return err;
 	}
-	err = sender_init(&p->sender, &p->target, &p->spool, &p->counts, now_ns);
+	err = points_init(&p->points, o->instance, o->config.tags, o->config.metrics, interval_ns);
+	if (!err)
+		err = sender_init(&p->sender, &p->target, &p->spool, &p->counts, now_ns);
 	if (err) {
 		log_error("cannot prepare requests: %s", strerror(-err));
 		return err;
 	}
-	datagrams_init(&p->datagrams, &p->target);
-	missed_init(&p->missed, p->spool.folder);
 	p->missed.end_job = points_end_job;
 	p->missed.context = &p->points;
 	p->style = (struct board_style){ .put_labels = points_put_labels,

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "board/follower.h"
 
 #include <curl/curl.h>
@@ -412,6 +413,7 @@ static void request_end(struct sender *s, CURLcode result, uint64_t now_ns)
 static void sender_start(struct sender *s, uint64_t now_ns)
 {
 	const struct answer failed = { .kind = ANSWER_LATER, .why = "out of memory" };
+	const size_t failures = memory_failures_of_thread();
 
 	if (s->state != SENDER_IDLE || now_ns < s->next_ns || !sender_is_busy(s))
 		return;
@@ -422,7 +424,10 @@ static void sender_start(struct sender *s, uint64_t now_ns)
 	}
 	if (!s->nr_parts && !batch_begin(s, now_ns))
 		return;
-	if (s->text.failed) { /* not what was written; or out of memory, and counted all the same */
+	if (s->text.failed && memory_failures_of_thread() > failures) {
+		batch_end(s); /* it stays in the spool */
+		sender_delay(s, &failed, now_ns);
+	} else if (s->text.failed) { /* not what this program writes */
 		count_rejected(s, s->batch.points);
 		batch_finish(s, now_ns);
 	} else if (!part_start(s)) {

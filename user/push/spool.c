@@ -270,6 +270,7 @@ static int queue_begin_file(struct spool *s, enum spool_kind kind)
 	if (fd < 0)
 		return fd;
 	queue_sync(q);
+	fdatasync(s->folder); /* the name of the new file */
 	if (q->write_fd >= 0)
 		close(q->write_fd);
 	q->last++;
