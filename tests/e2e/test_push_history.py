@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon-push and a real agent: the rows of ended jobs are those of its history, whatever happens to the sender."""
 
-import grp
 import os
-import pwd
 import signal
 import time
 import unittest
 
 from lib.live import wait_for
 from lib.node import AgentCase
-from lib.push import Pushes, Server, fields
+from lib.push import Pushes, Server, fields, with_admins
 
 FIRST = 7400  # number of a job; no other test has these
-ADMINS = grp.getgrgid(pwd.getpwnam("nobody").pw_gid).gr_name
 
 
 @unittest.skipIf(os.geteuid(), "needs root")
@@ -26,9 +23,7 @@ class History(AgentCase):
         self.sender = Pushes(self, None, self.server.url, instance="node1")
 
     def configure(self, *lines):
-        config = super().configure(*lines)
-        config.write_text(config.read_text().replace("[agent]\n", f"[agent]\nadmin_group = {ADMINS}\n", 1))
-        return config
+        return with_admins(super().configure(*lines))
 
     def start_sender(self):
         self.sender.start(stream=f"agent:{self.socket}")

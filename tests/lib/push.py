@@ -4,6 +4,7 @@
 import concurrent.futures
 import contextlib
 import ctypes
+import grp
 import gzip
 import http.server
 import os
@@ -27,6 +28,13 @@ from lib.endpoint import Agent, until
 
 PUSH = str(BUILD / "bpfmon-push")
 AS_USER = () if os.geteuid() else ("--user", "nobody")
+
+
+def with_admins(config):
+    """The configuration of an agent, whose admins the sender's user is one of."""
+    admins = grp.getgrgid(pwd.getpwnam("nobody").pw_gid).gr_name
+    config.write_text(config.read_text().replace("[agent]\n", f"[agent]\nadmin_group = {admins}\n", 1))
+    return config
 
 
 class Pushes:
