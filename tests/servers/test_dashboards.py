@@ -4,14 +4,16 @@
 import json
 import re
 import subprocess
+import time
 
 from lib import servers
 from lib.account import metric_kinds
 from lib.bpfmon import BUILD, TOP
 from lib.endpoint import Agent, EndpointCase, until
-from lib.push import Pushes
+from lib.push import PushCase, Pushes
 
-DASHBOARDS = sorted((TOP / "share/bpfmon/grafana").glob("*.json"))
+INFLUXDB = TOP / "share/bpfmon/grafana/bpfmon-influxdb.json"
+DASHBOARDS = sorted(set((TOP / "share/bpfmon/grafana").glob("*.json")) - {INFLUXDB})
 RULES = TOP / "share/bpfmon/rules/bpfmon.yml"
 CHOSEN = {"$__rate_interval": "30s", "$__range": "5m", "$instance": ".*", "$user": ".*", "$kind": ".*", "$job": "slurm/815"}
 LIMIT = 1 << 30
@@ -102,6 +104,128 @@ class Dashboards(EndpointCase):
         self.addCleanup(server.stop)
         self.send(server)
         self.assert_answers(server)
+
+
+class Influxdb(PushCase):
+    """What bpfmon-push sends, as the queries in InfluxQL find it."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = servers.influxdb(self.dir)
+        self.addCleanup(self.server.stop)
+
+    def begin(self, name, age=0, **about):
+        """Counters of a job that began before bpfmon-push do not begin at 0."""
+        node_job = {"id": f"slurm/{name}", "kind": "slurm", "name": name, "user": "alice", "uid": 1000} | about
+        run = {"run": name, "start_time": time.time() - age, "interval_seconds": 100, "limits": {"memory_max_bytes": LIMIT}}
+        self.agent.say(kind="meta", schema="bpfmon/1", node_job=node_job, **run)
+
+    def feed(self):
+        pushes = self.push(f"{self.server.url}/write?db=bpfmon", metrics="all", tags="cluster=alpha")
+        values = {key: i + 1 for i, key in enumerate(metric_kinds())}
+        values |= {"rss_anon_bytes": LIMIT // 2, "rss_bytes": LIMIT // 2, "cpu_seconds": 20}
+        self.begin("node", id="node", kind="node", user="")
+        self.begin("815")
+        self.begin("816")
+        self.begin("815.step", nested=True)
+        self.begin("817")
+        for run in ("node", "815", "816", "815.step", "817"):
+            self.agent.sample(run, **values)
+        of_agent = dict.fromkeys(OF_AGENT, 3) | {"tasks": 1, "max_tasks": 4}
+        self.agent.say(kind="agent", run="agent", time=time.time(), losses={"tasks": 2}, **of_agent)
+        until(lambda: len(self.rows('SELECT "running" FROM "bpfmon_job" WHERE "job" = \'slurm/817\'')) > 1)
+        self.agent.say(kind="agent", run="agent", time=time.time(), losses={"tasks": 5}, **of_agent)
+        self.agent.end("817", **ENDED | {"cpu_seconds": 20, "wall_seconds": 0.5})
+        self.begin("814", age=20)
+        self.agent.end("814", **ENDED)
+        self.agent.begin("813", start=time.time() - 9)  # without a limit
+        self.agent.end("813", **ENDED)
+        until(lambda: self.rows('SELECT "running" FROM "bpfmon_job" WHERE "running" = 0'))
+        until(lambda: len(self.rows('SELECT "job" FROM "bpfmon_job_ended"')) == 3)
+        return pushes
+
+    def ask(self, query, **chosen):
+        """The series of the answer. Grafana escapes values of variables for a regular expression, unless it is that of all."""
+        chosen = {"instance": ".*", "user": ".*", "kind": "(other|slurm)", "job": r"slurm\/815"} | chosen
+        for name, value in chosen.items():
+            query = query.replace(f"${{{name}:regex}}", value)
+        now = time.time_ns() // 1_000_000
+        for name, value in {"$timeFilter": f"time >= {now - 600_000}ms and time <= {now}ms", "$__interval": "2s", "${__to}": str(now)}.items():
+            query = query.replace(name, value)
+        self.assertNotRegex(query, r"\$[{\w]")
+        (result,) = self.server.get_json("/query", db="bpfmon", q=query)["results"]
+        self.assertNotIn("error", result, query)
+        return result.get("series", [])
+
+    def rows(self, query, **chosen):
+        """With tags as columns, as Grafana's tables have them."""
+        series = self.ask(query, **chosen)
+        return [one.get("tags", {}) | dict(zip(one["columns"], values)) for one in series for values in one["values"]]
+
+    def merged(self, title, **chosen):
+        """The rows of a table, by their jobs, users or instances."""
+        found = {}
+        for query in self.panel(title, "table"):
+            for row in self.rows(query, **chosen):
+                found.setdefault(next(row[key] for key in ("job", "user", "instance") if key in row), {}).update(row)
+        return found
+
+    def panel(self, title, kind):
+        panels = json.loads(INFLUXDB.read_text())["panels"]
+        (found,) = (one for one in panels if (one["title"], one["type"]) == (title, kind))
+        return [target["query"] for target in found["targets"]]
+
+    def assert_has_what_the_panel_shows(self, panel):
+        columns = {"ended"}
+        tags_of_all = set()
+        for target in panel["targets"]:
+            with self.subTest(panel=panel["title"], query=target["query"]):
+                series = until(lambda target=target: self.ask(target["query"]))
+                tags = set(series[0].get("tags", {}))
+                self.assertLessEqual(set(re.findall(r"\$tag_(\w+)", target.get("alias", ""))), tags)
+                rows = self.rows(target["query"])
+                columns |= rows[0].keys()
+                for column in rows[0].keys() - {"user"}:  # a node has none
+                    self.assertTrue([row for row in rows if row[column] not in {None, ""}], column)
+                tags_of_all.add(frozenset(tags))
+        if panel["type"] == "table":
+            self.assertEqual(len(tags_of_all), 1)  # rows of all queries are joined by their tags
+            shown = {one["matcher"]["options"] for one in panel["fieldConfig"]["overrides"] if one["properties"][0]["id"] == "unit"}
+            self.assertLessEqual(shown, columns)
+        labels = re.findall(r"labels\.(\w+)", panel["fieldConfig"]["defaults"].get("displayName", ""))
+        self.assertLessEqual(set(labels), columns)
+
+    def test_every_panel_and_variable_has_data(self):
+        pushes = self.feed()
+        dashboard = json.loads(INFLUXDB.read_text())
+        for panel in dashboard["panels"]:
+            if panel["type"] != "row":
+                self.assert_has_what_the_panel_shows(panel)
+        found = {one["name"]: self.rows(one["query"]) for one in dashboard["templating"]["list"] if one["type"] == "query"}
+        values = {name: {row["value"] for row in rows} for name, rows in found.items()}
+        self.assertEqual(values["job"] - {"other"}, {"slurm/815", "slurm/816", "slurm/817"})
+        self.assertEqual((values["user"], values["instance"]), ({"alice"}, {"node1"}))
+        self.assertIn("slurm", values["kind"])
+        pushes.end()
+
+    def test_values_are_those_of_the_jobs(self):
+        self.feed()
+        running = self.merged("Running jobs")
+        self.assertEqual(running.keys(), {"slurm/815", "slurm/816"})  # neither those that ended nor what is in another
+        for row in running.values():
+            self.assertEqual((row["of its limit"], row["memory"], row["nodes"], row["name"]), (0.5, LIMIT // 2, 1, row["job"][-3:]))
+        self.assertEqual(self.merged("Running jobs", user="(bob|carol)"), {})
+        self.assertEqual([row["count"] for row in self.rows(*self.panel("Running jobs", "stat"))], [2])
+        ended = self.merged("Jobs that ended")
+        of_ended = {job: (row["cores"], row["needed of limit"], row["OOM kills"]) for job, row in ended.items()}
+        self.assertEqual(of_ended, {"slurm/817": (40, 0.25, 0), "slurm/814": (1.5, 0.25, 0), "slurm/813": (1.5, None, 0)})
+        alice = self.merged("Users")["alice"]
+        self.assertEqual((alice["jobs that ended"], alice["memory not needed"], alice["needed of limits"]), (3, 2 * LIMIT * 3 // 4, 0.25))
+        self.assertAlmostEqual(alice["CPU hours"] * 3600, 20 * 3 + 3 * 2)
+        agent = self.merged("Agents")["node1"]
+        self.assertEqual((agent["answers"], agent["tasks of the most"]), (1, 0.25))
+        until(lambda: self.merged("bpfmon-push of each node")["node1"]["samples sent"])
+        self.assertEqual(self.merged("bpfmon-push of each node")["node1"]["rows dropped"], 0)
 
 
 class Rules(EndpointCase):
