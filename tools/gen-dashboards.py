@@ -459,18 +459,19 @@ def influx_largest(title, query, name, unit="short"):
     return as_influxql(one)
 
 
-def influx_table(title, queries, units, about="", height=10, time=False):
+def influx_table(title, queries, units, about="", links=True, time=False):
     """Rows of several queries become one where their tags are equal. `units`: of columns; the first is sorted by."""
     first = next(iter(units))
     link = {"title": "This job on all of its nodes", "url": "/d/bpfmon-influxdb?var-job=${__data.fields.job}&${__url_time_range}"}
     overrides = [{"matcher": {"id": "byName", "options": name}, "properties": [{"id": "unit", "value": unit}]} for name, unit in units.items()]
-    overrides.append({"matcher": {"id": "byName", "options": "job"}, "properties": [{"id": "links", "value": [link]}]})
+    if links:
+        overrides.append({"matcher": {"id": "byName", "options": "job"}, "properties": [{"id": "links", "value": [link]}]})
     named = {"excludeByName": {} if time else {"Time": True}, "indexByName": {}, "renameByName": {"Time": "ended"} if time else {}}
     options = {"showHeader": True, "cellHeight": "sm", "sortBy": [{"displayName": first, "desc": True}]}
     transformations = [{"id": "organize", "options": named}, {"id": "merge", "options": {}}]
     targets = [(query,) for query in queries]
     return as_influxql(
-        panel("table", title, WIDTH, height, targets, "short", about, overrides=overrides, transformations=transformations, options=options)
+        panel("table", title, WIDTH, 10, targets, "short", about, overrides=overrides, transformations=transformations, options=options)
     )
 
 
@@ -550,6 +551,7 @@ def influx_users():
             ],
             {"CPU hours": "h", "jobs that ended": "short", "memory not needed": "bytes", "needed of limits": "percentunit"},
             "CPU hours: of all jobs, however short. The rest: of jobs that ended in the time shown",
+            links=False,
         ),
     ]
 
@@ -614,6 +616,7 @@ def influx_nodes():
             ],
             {"answers": "short", "last line": "dateTimeFromNow", "memory": "bytes", "tasks of the most": "percentunit", "accounts of the most": "percentunit"},
             "As each node last said in the time shown",
+            links=False,
         ),
     ]
 
@@ -649,6 +652,7 @@ def influx_senders():
             ],
             units,
             "Samples: lines of live jobs, users and nodes. Rows: of jobs that ended. Sent, dropped, rejected and failed: in the time shown",
+            links=False,
         ),
     ]
 

@@ -3,8 +3,8 @@
 """Shows the way from nodes into databases, as root, on this machine alone.
 
 Two real agents, and as many simulated nodes as asked for: each has a bpfmon-push of its own, which reads a stream of
-jobs that this program replays. They send to a VictoriaMetrics, one of the real ones to an InfluxDB, and a
-Prometheus scrapes a bpfmon-exporter. Then the queries of all dashboards are asked, and a table says what it cost.
+jobs that this program replays. They send to a VictoriaMetrics, one of the real ones and a further simulated one to
+an InfluxDB, and a Prometheus scrapes a bpfmon-exporter. Then the queries of all dashboards are asked, and a table says what it cost.
 
 Usage: tools/run-fleet.py [--nodes N] [--jobs N] [--seconds N]
 """
@@ -32,6 +32,10 @@ from lib.bpfmon import BPFMON, BUILD  # noqa: E402
 INTERVAL = 15  # seconds, the default of bpfmon-push
 USER = "nobody"
 CHOSEN = {"$__rate_interval": "1m", "$__range": "1h", "$instance": ".*", "$user": ".*", "$kind": ".*", "$job": "slurm/0.1"}
+OF_INFLUXDB = {
+    "$timeFilter": "time >= now() - 1h", "$__interval": "30s", "${instance:regex}": ".*", "${user:regex}": ".*", "${kind:regex}": ".*",
+    "${job:regex}": r"slurm\/0\.1",
+}  # fmt: skip
 SAMPLE = (
     '{{"kind":"sample","run":"run{job}","time":{now:.6f},"elapsed_seconds":{age:.6f},"cpu_seconds":{cpu},"user_seconds":{cpu},'
     '"runqueue_wait_seconds":0.5,"minflt":{n},"majflt":3,"read_bytes":{n}000,"write_bytes":{n}00,"rchar_bytes":{n}000,'
@@ -92,7 +96,7 @@ def config_write(folder, name, url, more="", push=""):
 class Replay:
     """Writes the lines of simulated nodes, each to its own bpfmon-push, once in an interval of the agent."""
 
-    def __init__(self, children, folder, nodes, jobs, url, scraped):
+    def __init__(self, children, folder, nodes, jobs, url, scraped, url_influx):
         self.jobs, self.start, self.n, self.lines = jobs, time.time(), 0, 0
         self.listeners, self.streams, self.pushes = [], [], []
         for number in range(nodes):
@@ -101,10 +105,13 @@ class Replay:
             config = config_write(folder, name, url, push="metrics = all" if not number else "")
             argv = [BUILD / "bpfmon-push", "--config", config, "--stream", self.listen(folder, name), "--user", USER]
             self.pushes.append(children.start(argv, folder / f"{name}.log"))
+        config = config_write(folder, "influx0", url_influx, push="metrics = all")
+        argv = [BUILD / "bpfmon-push", "--config", config, "--stream", self.listen(folder, "influx0"), "--user", USER]
+        children.start(argv, folder / "influx0.log")
         argv = [BUILD / "bpfmon-exporter", "--stream", self.listen(folder, "exported"), "--listen", f"127.0.0.1:{scraped}", "--user", USER]
         children.start(argv, folder / "exported.log")
         for number, listener in enumerate(self.listeners):
-            number %= nodes
+            number = number if number < nodes else 0  # those besides have the jobs of the first
             listener.settimeout(60)
             stream, _ = listener.accept()
             self.streams.append(stream)
@@ -154,7 +161,7 @@ def agent_start(children, folder, name, url):
 def dashboard_queries():
     for path in sorted((TOP / "share/bpfmon/grafana").glob("*.json")):
         for panel in json.loads(path.read_text())["panels"]:
-            for target in panel["targets"]:
+            for target in panel.get("targets", []):
                 query = target.get("expr", "")
                 for name, value in CHOSEN.items():
                     query = query.replace(name, value)
@@ -162,9 +169,27 @@ def dashboard_queries():
                     yield query
 
 
-def answered(server):
-    """How many queries of the dashboards have a row, and how many there are."""
-    found = [(query, server.get_json("/api/v1/query", query=query)["data"]["result"]) for query in dashboard_queries()]
+def influxdb_queries():
+    dashboard = json.loads((TOP / "share/bpfmon/grafana/bpfmon-influxdb.json").read_text())
+    for panel in [*dashboard["panels"], {"targets": dashboard["templating"]["list"][1:]}]:
+        for target in panel.get("targets", []):
+            query = target["query"]
+            for name, value in (OF_INFLUXDB | {"${__to}": str(time.time_ns() // 1_000_000)}).items():
+                query = query.replace(name, value)
+            yield query
+
+
+def influxql(server, query):
+    return server.get_json("/query", db="bpfmon", q=query)["results"][0].get("series", [])
+
+
+def promql(server, query):
+    return server.get_json("/api/v1/query", query=query)["data"]["result"]
+
+
+def answered(server, queries, ask=promql):
+    """How many of the queries have a row, and how many there are."""
+    found = [(query, ask(server, query)) for query in queries]
     for query, rows in found:
         if not rows:
             print("  no answer:", query)
@@ -172,7 +197,7 @@ def answered(server):
 
 
 def value(server, query):
-    rows = server.get_json("/api/v1/query", query=query)["data"]["result"]
+    rows = promql(server, query)
     return float(rows[0]["value"][1]) if rows else 0
 
 
@@ -225,7 +250,7 @@ def run(options, children, folder, stack):
     agent_start(children, folder, "node2", f"{influx.url}/write?db=bpfmon")
     work(children, folder)
     print(f"starting {options.nodes} simulated nodes", flush=True)
-    replay = Replay(children, folder, options.nodes, options.jobs, f"{vm.url}/write", scraped)
+    replay = Replay(children, folder, options.nodes, options.jobs, f"{vm.url}/write", scraped, f"{influx.url}/write?db=bpfmon")
     follow(replay, 2 * INTERVAL)  # all series exist
     pids = [push.pid for push in replay.pushes]
     before = [used_seconds(pid) for pid in pids], used_seconds(vm.process.pid), time.monotonic()
@@ -239,7 +264,7 @@ def run(options, children, folder, stack):
     sent = value(vm, f'sum(rate(bpfmon_push_sent_bytes_total{{instance=~"sim.*"}}[{window}]))')
     series = value(vm, 'count({__name__=~"bpfmon_.*", instance=~"sim.*"})')
     lost = value(vm, 'sum(bpfmon_push_samples_dropped_total) + sum(bpfmon_push_samples_rejected_total)')
-    rows = influx.get_json("/query", db="bpfmon", q="SELECT last(cpu_seconds_total) FROM bpfmon_job GROUP BY job")["results"][0].get("series", [])
+    rows = influxql(influx, "SELECT last(cpu_seconds_total) FROM bpfmon_job WHERE instance = 'node2' GROUP BY job")
     table_print(
         [
             ("simulated nodes", f"{options.nodes} with {options.jobs} jobs each"),
@@ -248,8 +273,9 @@ def run(options, children, folder, stack):
             ("network", f"{sent:.0f} B/s, {sent / samples if samples else 0:.1f} B a sample"),
             ("bpfmon-push", f"{100 * push_share:.3f} % of a core and {max(map(memory_kib, pids), default=0)} KiB of its own each"),
             ("VictoriaMetrics", f"{100 * vm_share:.1f} % of a core, {memory_kib(vm.process.pid, 'VmRSS') // 1024} MiB"),
-            ("dashboards, VictoriaMetrics", f"{answered(vm)} queries have an answer"),
-            ("dashboards, Prometheus", f"{answered(prometheus)} queries have an answer"),
+            ("dashboards, VictoriaMetrics", f"{answered(vm, dashboard_queries())} queries have an answer"),
+            ("dashboards, Prometheus", f"{answered(prometheus, dashboard_queries())} queries have an answer"),
+            ("dashboards, InfluxDB", f"{answered(influx, influxdb_queries(), influxql)} queries have an answer"),
             ("InfluxDB", f"{len(rows)} jobs of a real agent"),
         ]
     )
