@@ -125,11 +125,12 @@ class Influxdb(PushCase):
         values = {key: i + 1 for i, key in enumerate(metric_kinds())}
         values |= {"rss_anon_bytes": LIMIT // 2, "rss_bytes": LIMIT // 2, "cpu_seconds": 20}
         self.begin("node", id="node", kind="node", user="")
+        self.agent.begin("other", kind="other", user="", start=time.time())  # is first, and has no limit
         self.begin("815")
         self.begin("816")
         self.begin("815.step", nested=True)
         self.begin("817")
-        for run in ("node", "815", "816", "815.step", "817"):
+        for run in ("node", "other", "815", "816", "815.step", "817"):
             self.agent.sample(run, **values)
         of_agent = dict.fromkeys(OF_AGENT, 3) | {"tasks": 1, "max_tasks": 4}
         self.agent.say(kind="agent", run="agent", time=time.time(), losses={"tasks": 2}, **of_agent)
@@ -211,11 +212,13 @@ class Influxdb(PushCase):
     def test_values_are_those_of_the_jobs(self):
         self.feed()
         running = self.merged("Running jobs")
-        self.assertEqual(running.keys(), {"slurm/815", "slurm/816"})  # neither those that ended nor what is in another
-        for row in running.values():
-            self.assertEqual((row["of its limit"], row["memory"], row["nodes"], row["name"]), (0.5, LIMIT // 2, 1, row["job"][-3:]))
+        self.assertEqual(running.keys(), {"other", "slurm/815", "slurm/816"})  # neither those that ended nor what is in another
+        for job in ("815", "816"):
+            row = running[f"slurm/{job}"]
+            self.assertEqual((row["of its limit"], row["memory"], row["nodes"], row["name"]), (0.5, LIMIT // 2, 1, job))
+        self.assertIsNone(running["other"]["of its limit"])
         self.assertEqual(self.merged("Running jobs", user="(bob|carol)"), {})
-        self.assertEqual([row["count"] for row in self.rows(*self.panel("Running jobs", "stat"))], [2])
+        self.assertEqual([row["count"] for row in self.rows(*self.panel("Running jobs", "stat"))], [3])
         ended = self.merged("Jobs that ended")
         of_ended = {job: (row["cores"], row["needed of limit"], row["OOM kills"]) for job, row in ended.items()}
         self.assertEqual(of_ended, {"slurm/817": (40, 0.25, 0), "slurm/814": (1.5, 0.25, 0), "slurm/813": (1.5, None, 0)})
