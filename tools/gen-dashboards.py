@@ -362,7 +362,6 @@ OF_JOBS = f"{OF_USER} AND {OF_INSTANCE}"
 OF_ONE_JOB = '"job" =~ /^${job:regex}$/'
 SHOWN = "$timeFilter"
 LAST = "time > ${__to}ms - 5m AND time <= ${__to}ms"  # of what is there at the end of the time shown
-BY_JOB = '"job", "user", "kind", "name"'
 ENDED = f"bpfmon_job_ended WHERE {SHOWN} AND {OF_JOBS}"
 
 
@@ -403,18 +402,28 @@ def increases(columns, measurement, where, by):
     return select(sums, f"({inner})", by=by)
 
 
-def live(columns, outer, by):
-    """Jobs that run: `columns` are those of each series, `outer` of its jobs. The last point of a job that ended says so."""
-    series = select(f'{columns}, last("running") AS "running"', "bpfmon_job", f"{LAST} AND {OF_JOBS}", "*")
-    return select(outer, f"({series})", '"running" > 0', by)
+def live(columns):
+    """
+    A row for each job that runs and each of its nodes; the last point of a job that ended says so. A sum over nodes is
+    left to Grafana: where the groups of two nested queries differ, InfluxDB 1.6 loses fields that some series lack.
+    """
+    names = ", ".join(f'"{name}"' for name in columns)
+    each = ", ".join(f'{what} AS "{name}"' for name, what in columns.items())
+    series = select(f'{each}, last("running") AS "running"', "bpfmon_job", f"{LAST} AND {OF_JOBS}", "*")
+    return select(names, f"({series})", '"running" > 0', "*")
 
 
-def live_cores(by=BY_JOB):
+def live_cores():
     """The rates at the end; "over" is -1 for jobs that ended."""
     columns = 'non_negative_derivative("cpu_seconds_total", 1s) AS "cores", difference("running") AS "over"'
     rates = select(columns, "bpfmon_job", f"{LAST} AND {OF_JOBS}", "*")
     series = select('last("cores") AS "cores", last("over") AS "over"', f"({rates})", by="*")
-    return select('sum("cores") AS "cores"', f"({series})", '"over" >= 0', by)
+    return select('"cores"', f"({series})", '"over" >= 0', "*")
+
+
+def live_jobs():
+    series = select('last("running") AS "running"', "bpfmon_job", f"{LAST} AND {OF_JOBS}", "*")
+    return select('count("running")', "(" + select('sum("running") AS "running"', f"({series})", '"running" > 0', '"job"') + ")")
 
 
 def largest(query, name):
@@ -480,31 +489,39 @@ def influx_variable(name, measurement, where="", all_values=True):
     return variable(name, query, all_values) | {"datasource": INFLUX, "query": query}
 
 
+def influx_sum(title, query, unit="short", about="", bad_above=None):
+    """The sum of all rows."""
+    one = influx_figure(title, query, unit, about, bad_above)
+    one["options"] |= {"reduceOptions": {"calcs": ["sum"]}, "graphMode": "none"}
+    one["targets"][0]["resultFormat"] = "table"
+    return one
+
+
 def influx_live():
-    gauges = (
-        'last("rss_bytes") AS "memory", 1.0 * last("rss_anon_bytes") / last("memory_limit_bytes") AS "part", '
-        'last("processes") AS "processes", last("stalled") AS "stalled", last("start_time_seconds") AS "start"'
-    )
-    columns = (
-        'sum("memory") AS "memory", max("part") AS "of its limit", count("running") AS "nodes", sum("processes") AS "processes", '
-        'sum("stalled") AS "stalled on", min("start") * 1000 AS "started"'
-    )
+    values = {
+        "memory": 'last("rss_bytes")', "of its limit": '1.0 * last("rss_anon_bytes") / last("memory_limit_bytes")',
+        "processes": 'last("processes")', "stalled on": 'last("stalled")', "started": 'last("start_time_seconds") * 1000',
+    }  # fmt: skip
     units = {"cores": "short", "memory": "bytes", "of its limit": "percentunit", "started": "dateTimeFromNow"}
-    of_job = live('last("rss_bytes") AS "memory", last("stalled") AS "stalled"', 'sum("running") AS "running"', '"job"')
+    about = "Of its limit: anonymous memory, which cannot be dropped, on the node that is nearest to its limit"
+    running = influx_table("Running jobs", [live_cores(), live(values)], units, about)
+    calculations = {"cores": "sum", "memory": "sum", "of its limit": "max", "instance": "count", "processes": "sum", "stalled on": "sum", "started": "min"}
+    of_jobs = {name: {"operation": "groupby", "aggregations": []} for name in ("job", "user", "kind", "name")}
+    of_jobs |= {name: {"operation": "aggregate", "aggregations": [what]} for name, what in calculations.items()}
+    names = {f"{name} ({what})": "nodes" if name == "instance" else name for name, what in calculations.items()}
+    running["transformations"] += [
+        {"id": "groupBy", "options": {"fields": of_jobs}},
+        {"id": "organize", "options": {"excludeByName": {}, "indexByName": {}, "renameByName": names}},
+    ]
     return [
         row("Jobs that run"),
-        influx_figure("Running jobs", select('count("running")', f"({of_job})")),
-        influx_figure("Cores in use", live_cores(by="")),
-        influx_figure("Memory", live('last("rss_bytes") AS "memory"', 'sum("memory")', ""), "bytes", "Resident memory of the jobs"),
-        influx_figure("Stalled jobs", live('last("stalled") AS "stalled"', 'sum("stalled")', ""), bad_above=1),
+        influx_figure("Running jobs", live_jobs(), about="Those that are summed up as other count as one"),
+        influx_sum("Cores in use", live_cores()),
+        influx_sum("Memory", live({"memory": values["memory"]}), "bytes", "Resident memory of the jobs"),
+        influx_sum("Stalled jobs", live({"stalled": values["stalled on"]}), bad_above=1),
         influx_largest("Cores of the ten largest jobs", grows("cpu_seconds_total", OF_JOBS, '"job", "user"', "cores"), "cores"),
         influx_largest("Memory of the ten largest jobs", level("rss_bytes", OF_JOBS, '"job", "user"', "memory"), "memory", "bytes"),
-        influx_table(
-            "Running jobs",
-            [live_cores(), live(gauges, columns, BY_JOB)],
-            units,
-            "Of its limit: anonymous memory, which cannot be dropped, on the node that is nearest to its limit",
-        ),
+        running,
     ]
 
 

@@ -186,7 +186,7 @@ class Influxdb(PushCase):
                 self.assertLessEqual(set(re.findall(r"\$tag_(\w+)", target.get("alias", ""))), tags)
                 rows = self.rows(target["query"])
                 columns |= rows[0].keys()
-                for column in rows[0].keys() - {"user"}:  # a node has none
+                for column in rows[0].keys() - {"user", "nested"}:  # a node has no user
                     self.assertTrue([row for row in rows if row[column] not in {None, ""}], column)
                 tags_of_all.add(frozenset(tags))
         if panel["type"] == "table":
@@ -215,7 +215,7 @@ class Influxdb(PushCase):
         self.assertEqual(running.keys(), {"other", "slurm/815", "slurm/816"})  # neither those that ended nor what is in another
         for job in ("815", "816"):
             row = running[f"slurm/{job}"]
-            self.assertEqual((row["of its limit"], row["memory"], row["nodes"], row["name"]), (0.5, LIMIT // 2, 1, job))
+            self.assertEqual((row["of its limit"], row["memory"], row["instance"], row["name"]), (0.5, LIMIT // 2, "node1", job))
         self.assertIsNone(running["other"]["of its limit"])
         self.assertEqual(self.merged("Running jobs", user="(bob|carol)"), {})
         self.assertEqual([row["count"] for row in self.rows(*self.panel("Running jobs", "stat"))], [3])
