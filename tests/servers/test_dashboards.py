@@ -141,9 +141,21 @@ class Influxdb(PushCase):
         self.agent.end("814", **ENDED)
         self.agent.begin("813", start=time.time() - 9)  # without a limit
         self.agent.end("813", **ENDED)
+        self.feed_second_node()
         until(lambda: self.rows('SELECT "running" FROM "bpfmon_job" WHERE "running" = 0'))
         until(lambda: len(self.rows('SELECT "job" FROM "bpfmon_job_ended"')) == 3)
         return pushes
+
+    def feed_second_node(self):
+        """All that it has are jobs without a limit: fields that some series lack must not disturb others."""
+        labels = {"other": "kind=other", "slurm/815": "kind=slurm,name=815,user=alice"}
+        begin = time.time_ns() - 9 * 10**9
+        lines = [
+            f"bpfmon_job,cluster=alpha,instance=node2,job={job},{more} running=1i,rss_bytes=4096i,cpu_seconds_total={age * 2:.1f} {begin + age * 10**9}"
+            for job, more in labels.items()
+            for age in (1, 5)
+        ]
+        self.assertEqual(self.server.post("/write", "\n".join(lines).encode(), db="bpfmon")[0], 204)
 
     def ask(self, query, **chosen):
         """The series of the answer. Grafana escapes values of variables for a regular expression, unless it is that of all."""
@@ -164,11 +176,12 @@ class Influxdb(PushCase):
         return [one.get("tags", {}) | dict(zip(one["columns"], values)) for one in series for values in one["values"]]
 
     def merged(self, title, **chosen):
-        """The rows of a table, by their jobs, users or instances."""
+        """The rows of a table, by their jobs and nodes, or users."""
         found = {}
         for query in self.panel(title, "table"):
             for row in self.rows(query, **chosen):
-                found.setdefault(next(row[key] for key in ("job", "user", "instance") if key in row), {}).update(row)
+                key = tuple(row[key] for key in ("job", "instance", "user") if key in row)[:2]
+                found.setdefault(key, {}).update(row)
         return found
 
     def panel(self, title, kind):
@@ -211,24 +224,26 @@ class Influxdb(PushCase):
 
     def test_values_are_those_of_the_jobs(self):
         self.feed()
-        running = self.merged("Running jobs")
-        self.assertEqual(running.keys(), {"other", "slurm/815", "slurm/816"})  # neither those that ended nor what is in another
-        for job in ("815", "816"):
-            row = running[f"slurm/{job}"]
-            self.assertEqual((row["of its limit"], row["memory"], row["instance"], row["name"]), (0.5, LIMIT // 2, "node1", job))
-        self.assertIsNone(running["other"]["of its limit"])
+        running = self.merged("Running jobs")  # neither those that ended nor what is in another
+        values = {job: (row["of its limit"], row["memory"], row["name"]) for job, row in running.items()}
+        of_node1 = (0.5, LIMIT // 2)
+        self.assertEqual(values.pop(("other", "node1"))[0], None)
+        self.assertEqual(values.pop(("other", "node2")), (None, 4096, ""))
+        self.assertEqual(values.pop(("slurm/815", "node2")), (None, 4096, "815"))
+        self.assertEqual(values, {("slurm/815", "node1"): (*of_node1, "815"), ("slurm/816", "node1"): (*of_node1, "816")})
+        self.assertEqual({running[job, "node2"]["cores"] for job in ("other", "slurm/815")}, {2})
         self.assertEqual(self.merged("Running jobs", user="(bob|carol)"), {})
         self.assertEqual([row["count"] for row in self.rows(*self.panel("Running jobs", "stat"))], [3])
         ended = self.merged("Jobs that ended")
-        of_ended = {job: (row["cores"], row["needed of limit"], row["OOM kills"]) for job, row in ended.items()}
+        of_ended = {job: (row["cores"], row["needed of limit"], row["OOM kills"]) for (job, _), row in ended.items()}
         self.assertEqual(of_ended, {"slurm/817": (40, 0.25, 0), "slurm/814": (1.5, 0.25, 0), "slurm/813": (1.5, None, 0)})
-        alice = self.merged("Users")["alice"]
+        alice = self.merged("Users")["alice",]
         self.assertEqual((alice["jobs that ended"], alice["memory not needed"], alice["needed of limits"]), (3, 2 * LIMIT * 3 // 4, 0.25))
         self.assertAlmostEqual(alice["CPU hours"] * 3600, 20 * 3 + 3 * 2)
-        agent = self.merged("Agents")["node1"]
+        agent = self.merged("Agents")["node1",]
         self.assertEqual((agent["answers"], agent["tasks of the most"]), (1, 0.25))
-        until(lambda: self.merged("bpfmon-push of each node")["node1"]["samples sent"])
-        self.assertEqual(self.merged("bpfmon-push of each node")["node1"]["rows dropped"], 0)
+        until(lambda: self.merged("bpfmon-push of each node")["node1",]["samples sent"])
+        self.assertEqual(self.merged("bpfmon-push of each node")["node1",]["rows dropped"], 0)
 
 
 class Rules(EndpointCase):
