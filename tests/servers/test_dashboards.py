@@ -245,6 +245,27 @@ class Influxdb(PushCase):
         until(lambda: self.merged("bpfmon-push of each node")["node1",]["samples sent"])
         self.assertEqual(self.merged("bpfmon-push of each node")["node1",]["rows dropped"], 0)
 
+    def test_curves_sum_a_job_over_its_nodes(self):
+        """No two nodes have the same jobs, and none writes at the same time."""
+        begin = (time.time_ns() // 10**10 - 3) * 10**10
+        lines = [
+            f"bpfmon_job,instance=node{node},job={job},kind=slurm,name={job},user=u{job % 2} "
+            f"rss_bytes={10**job}i,cpu_seconds_total={at * job}.0 {begin + at * 10**9 + node * 10**8}"
+            for at in range(20)
+            for node in range(3)
+            for job in range(1, 5)
+            if (node + job) % 4
+        ]
+        self.assertEqual(self.server.post("/write", "\n".join(lines).encode(), db="bpfmon")[0], 204)
+        nodes = {job: sum(bool((node + job) % 4) for node in range(3)) for job in range(1, 5)}
+        for title, column, of_node in (("Cores", "cores", lambda job: job), ("Memory", "memory", lambda job: 10**job)):
+            rows = self.rows(*self.panel(f"{title} of the ten largest jobs", "timeseries"))
+            self.assertEqual(len({row["time"] for row in rows}) * 4, len(rows))
+            for row in rows:
+                job = int(row["job"])
+                self.assertAlmostEqual(row[column], nodes[job] * of_node(job))
+                self.assertEqual(row["user"], f"u{job % 2}")
+
 
 class Rules(EndpointCase):
     def test_rules_react_to_what_they_are_for_and_to_nothing_else(self):
