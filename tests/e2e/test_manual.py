@@ -83,7 +83,7 @@ class Installed(Case):
             self.assertEqual(found.splitlines(), [f"{pages}/man1/bpfmon-{name}.1"])
         self.assertIn("BPFMON-COMPARE", said_by("man", "-M", str(pages), "-P", "cat", "bpfmon", "compare"))
         for name in ("bpfmon-exporter", "bpfmon-push"):
-            self.assertEqual(said_by("man", "-M", str(pages), "-w", name).splitlines(), [f"{pages}/man8/{name}.8"])
+            self.assertEqual(said_by("man", "-M", str(pages), "-w", "8", name).splitlines(), [f"{pages}/man8/{name}.8"])
         for path in ("zsh/site-functions/_bpfmon", "fish/vendor_completions.d/bpfmon.fish", "bash-completion/completions/bpfmon"):
             self.assertTrue((self.dir / "usr/share" / path).exists())
         subprocess.run([*make, "uninstall"], check=True, env=env, stdout=subprocess.DEVNULL)
