@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "board/board.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -20,18 +21,21 @@ void board_remove_run(struct board *b, struct shown_run *r)
 	free(r);
 }
 
-/* Finds or adds a series as series_take_labels() does, with @is_new for one that is added. */
-static struct series *series_take_new(struct series_list *list, struct buffer *text, bool is_new)
+/* Finds or adds a series as series_take_labels() does; one that is added has its beginning. */
+static struct series *series_take_new(const struct board *b, struct series_list *list,
+				      struct buffer *text, uint64_t began_epoch_ns)
 {
 	const size_t nr = list->index.nr;
 	struct series *s = series_take_labels(list, text);
 
-	if (list->index.nr > nr)
-		s->is_new = is_new;
+	if (list->index.nr > nr) {
+		s->began_epoch_ns = began_epoch_ns;
+		s->is_new = began_epoch_ns > b->began_epoch_ns;
+	}
 	return s;
 }
 
-struct series *board_user(struct board *b, const struct job_labels *l, bool is_new)
+struct series *board_user(struct board *b, const struct job_labels *l, uint64_t began_epoch_ns)
 {
 	struct job_labels of_user = { .is_nested = l->is_nested };
 	struct buffer text = { 0 };
@@ -44,7 +48,7 @@ struct series *board_user(struct board *b, const struct job_labels *l, bool is_n
 		*of_user.user = '\0';
 		b->style->put_labels(&text, &of_user);
 	}
-	return series_take_new(&b->users, &text, is_new);
+	return series_take_new(b, &b->users, &text, began_epoch_ns);
 }
 
 /*
@@ -60,7 +64,7 @@ static struct series *board_common_series(struct board *b, const struct shown_ru
 	struct series *s;
 
 	b->style->put_labels(&text, &common);
-	s = series_take_new(&b->series, &text, r->is_new);
+	s = series_take_new(b, &b->series, &text, r->start_epoch_ns);
 	if (s && s->is_own) { /* a job happens to have the same labels */
 		s->is_own = false;
 		b->nr_own--;
@@ -117,8 +121,12 @@ static struct series *board_own_series(struct board *b, const struct shown_run *
 		buffer_done(&text);
 		return s;
 	}
-	s = series_take_new(&b->series, &text, r->is_new && !r->series);
+	s = series_take_new(b, &b->series, &text, r->start_epoch_ns);
 	if (s) {
+		if (r->series) { /* what it has used so far stays in the common one */
+			s->began_epoch_ns = clock_ns(CLOCK_REALTIME);
+			s->is_new = false;
+		}
 		s->is_own = true;
 		b->nr_own++;
 	}

@@ -152,7 +152,6 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 {
 	struct shown_run *r = board_find_run(b, begin->run);
 	struct series *user = NULL;
-	bool is_new;
 
 	if (r && r->start_epoch_ns == begin->start_epoch_ns) {
 		r->is_stalled = false; /* if it is still stalled, the next line says so */
@@ -167,16 +166,17 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 		b->counts.runs_refused++;
 		return -ENFILE;
 	}
-	is_new = begin->start_epoch_ns > b->began_epoch_ns;
-	if (!run_is_of_node(&begin->labels) && !(user = board_user(b, &begin->labels, is_new)))
-		return -ENOMEM;
+	if (!run_is_of_node(&begin->labels)) {
+		user = board_user(b, &begin->labels, begin->start_epoch_ns);
+		if (!user)
+			return -ENOMEM;
+	}
 	r = board_add_run(b, begin);
 	if (!r)
 		return -ENOMEM;
 	r->labels = begin->labels;
 	r->start_epoch_ns = begin->start_epoch_ns;
 	r->memory_max_bytes = begin->memory_max_bytes;
-	r->is_new = is_new;
 	if (begin->interval_ns && begin->interval_ns < UINT64_MAX / BOARD_SILENT_INTERVALS)
 		b->interval_ns = begin->interval_ns;
 	r->silence_ns = begin->interval_ns < UINT64_MAX / SILENT_INTERVALS
@@ -188,6 +188,8 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 	if (run_is_of_node(&r->labels)) {
 		r->series = &b->node;
 		r->series->runs++;
+		if (!b->node.began_epoch_ns)
+			b->node.began_epoch_ns = r->start_epoch_ns;
 	}
 	run_note_line(r, now_ns);
 	return 0;

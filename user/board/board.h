@@ -43,7 +43,6 @@ struct shown_run {
 	struct job_labels labels;
 	enum run_state state;
 	bool is_stalled;
-	bool is_new; /* began after the first stream was opened */
 	uint64_t start_epoch_ns, silence_ns;
 	uint64_t end_epoch_ns;           /* of its summary; 0 before */
 	uint64_t age_ns;                 /* of its last sample */
@@ -167,10 +166,10 @@ int board_assign_runs(struct board *b);
 /* Assigns ended runs alone. Returns 0 or -ENOMEM. */
 int board_assign_ended(struct board *b);
 /*
- * Finds or adds the series of the user and kind in @l; @is_new is for one that is added. Returns
- * NULL if out of memory.
+ * Finds or adds the series of the user and kind in @l; one that is added begins at @began_epoch_ns.
+ * Returns NULL if out of memory.
  */
-struct series *board_user(struct board *b, const struct job_labels *l, bool is_new);
+struct series *board_user(struct board *b, const struct job_labels *l, uint64_t began_epoch_ns);
 /* Returns true for a run of what no rule matches. */
 bool run_is_rest(const struct shown_run *r);
 /* Removes the run; its values stay in its series. */

@@ -33,8 +33,12 @@ struct series {
 	uint64_t ended_ns;         /* set if no run is left */
 	uint64_t end_epoch_ns;     /* of the last one that ended; 0 if unknown */
 	unsigned scrapes;          /* since then */
-	uint64_t shown_epoch_ns;   /* earliest time of its next line, for a program that writes
-				    * lines */
+	uint64_t began_epoch_ns;   /* its counters are of the time since then: the start of its
+				    * first job, or when that left the common series */
+	/* for a program that writes lines: */
+	uint64_t shown_epoch_ns; /* earliest time of the next one */
+	struct metric_set shown; /* what its lines have had */
+	unsigned states_shown;   /* a bit for each (shown.h) */
 };
 
 /* Unordered, with an index of their labels. */
