@@ -163,7 +163,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct intake intake = { .board = &b };
 	uint64_t now_ns = 1000 * NSEC_PER_SEC;
 
-	FUZZ_HOLDS(!points_init(&points, "n1", "cluster=a rack=7", "all", 15 * NSEC_PER_SEC));
+	FUZZ_HOLDS(!points_init(&points, "n1", "cluster=a rack=7", "all", 15 * NSEC_PER_SEC,
+				DIALECT_INFLUXDB));
 	board_init(&b, &style, SERIES, 0);
 	b.began_epoch_ns = EPOCH_NS;
 	board_connect(&b, now_ns);

@@ -22,7 +22,8 @@ static inline int push_make(void **state)
 {
 	struct endpoint *e;
 
-	if (endpoint_make(state) || points_init(&points, "n1", "cluster=alpha", "all", INTERVAL))
+	if (endpoint_make(state) ||
+	    points_init(&points, "n1", "cluster=alpha", "all", INTERVAL, DIALECT_INFLUXDB))
 		return -1;
 	style = (struct board_style){ .put_labels = points_put_labels,
 				      .end_job = points_end_job,

@@ -285,7 +285,7 @@ static void tags_have_keys_of_their_own(void **state)
 
 static void words_are_one_of_those_named(void **state)
 {
-	static const char *const dialects[] = { "auto", "influxdb", "victoriametrics" };
+	static const char *const dialects[] = { "auto", "influxdb", "victoriametrics", "otlp" };
 	static const char *const metrics[] = { "core", "more", "all" };
 	static const char *const bad[] = { "",
 					   "or",
@@ -299,7 +299,7 @@ static void words_are_one_of_those_named(void **state)
 					   "Auto",
 					   "l",
 					   "core,",
-					   "auto, influxdb or victoriametrics" };
+					   "auto, influxdb, victoriametrics or otlp" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(dialects) / sizeof(*dialects); i++)
@@ -307,7 +307,7 @@ static void words_are_one_of_those_named(void **state)
 	for (size_t i = 0; i < sizeof(metrics) / sizeof(*metrics); i++)
 		assert_push_read("metrics", metrics[i], config.metrics);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		assert_push_refused("dialect", bad[i], "auto, influxdb or victoriametrics");
+		assert_push_refused("dialect", bad[i], "auto, influxdb, victoriametrics or otlp");
 		assert_push_refused("metrics", bad[i], "core, more or all");
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Texts of lines: compressed and read again, cut, counted, and chosen by the kind of database. */
+/* Texts of lines and of records: compressed, read again, cut, counted, and chosen by the dialect.
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -182,6 +183,63 @@ static void lines_are_skipped_and_counted(void **state)
 	assert_int_equal(batch_count("\n\n\n", 3), 3);
 }
 
+/* Records of 0, 5, and 200 bytes after their tags and lengths. */
+static void records_make(struct buffer *t)
+{
+	buffer_put(t, "\x0a\x00\x0a\x05\x0a\x01\n\n\n\x0a\xc8\x01", 12);
+	for (int i = 0; i < 200; i++)
+		buffer_puts(t, "\n");
+	assert_false(t->failed);
+}
+
+static void records_are_cut_skipped_and_counted_by_their_lengths(void **state)
+{
+	struct buffer t = { 0 };
+	size_t nr;
+
+	(void)state;
+	records_make(&t);
+	assert_int_equal(batch_count(t.text, t.used), 3);
+	assert_int_equal(batch_skip(t.text, t.used, 1), 2);
+	assert_int_equal(batch_skip(t.text, t.used, 2), 9);
+	assert_int_equal(batch_skip(t.text, t.used, 9), t.used);
+	assert_int_equal(batch_cut(t.text, t.used, 2, &nr), 9);
+	assert_int_equal(nr, 2);
+	assert_int_equal(batch_cut(t.text, t.used, 3, &nr), t.used);
+	assert_int_equal(nr, 3);
+	buffer_done(&t);
+}
+
+static void batch_is_in_the_notation_of_some_dialects(void **state)
+{
+	struct buffer line = { .text = (char *)"a b=1\n", .used = 6 }, records = { 0 };
+
+	(void)state;
+	records_make(&records);
+	assert_true(batch_is_for(&line, DIALECT_INFLUXDB));
+	assert_true(batch_is_for(&line, DIALECT_VICTORIAMETRICS));
+	assert_false(batch_is_for(&line, DIALECT_OTLP));
+	assert_true(batch_is_for(&records, DIALECT_OTLP));
+	assert_false(batch_is_for(&records, DIALECT_INFLUXDB));
+	assert_false(batch_is_for(&records, DIALECT_VICTORIAMETRICS));
+	buffer_done(&records);
+}
+
+static void each_row_is_one_record(void **state)
+{
+	struct buffer records = { 0 }, to = { 0 };
+
+	(void)state;
+	records_make(&records);
+	assert_int_equal(batch_row_lines(DIALECT_OTLP), 1);
+	assert_int_equal(batch_row_lines(DIALECT_INFLUXDB), 2);
+	assert_int_equal(batch_row_lines(DIALECT_VICTORIAMETRICS), 2);
+	batch_choose(&to, &records, DIALECT_OTLP);
+	assert_text(&to, records.text, records.used);
+	buffer_done(&records);
+	buffer_done(&to);
+}
+
 static void assert_chosen(const char *rows, enum dialect dialect, const char *lines)
 {
 	const struct buffer from = { .text = (char *)rows, .used = strlen(rows) };
@@ -212,6 +270,9 @@ int main(void)
 		cmocka_unit_test(cut_has_at_most_the_bytes_of_a_batch_or_one_line),
 		cmocka_unit_test(lines_are_skipped_and_counted),
 		cmocka_unit_test(each_row_has_a_line_for_each_kind_of_database),
+		cmocka_unit_test(records_are_cut_skipped_and_counted_by_their_lengths),
+		cmocka_unit_test(batch_is_in_the_notation_of_some_dialects),
+		cmocka_unit_test(each_row_is_one_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

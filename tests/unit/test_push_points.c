@@ -260,14 +260,15 @@ static void tags_of_the_configuration_are_in_each_line(void **state)
 	struct endpoint *e = *state;
 
 	points_done(&points);
-	assert_int_equal(
-		points_init(&points, "", "  cluster=alpha rack=7,b  x=a=b ", "core", INTERVAL), 0);
+	assert_int_equal(points_init(&points, "", "  cluster=alpha rack=7,b  x=a=b ", "core",
+				     INTERVAL, DIALECT_INFLUXDB),
+			 0);
 	tell_job(e, "1", 2.5);
 	assert_line(lines_at(e, BEGAN),
 		    "bpfmon_user,cluster=alpha,rack=7\\,b,x=a\\=b,user=alice,kind=slurm "
 		    "cpu_seconds_total=2.5 1000000000000");
 	points_done(&points);
-	assert_int_equal(points_init(&points, "", "", "core", INTERVAL), 0);
+	assert_int_equal(points_init(&points, "", "", "core", INTERVAL, DIALECT_INFLUXDB), 0);
 	assert_line(lines_at(e, BEGAN), "bpfmon_user,user=alice,kind=slurm cpu_seconds_total=2.5 "
 					"1000000000000");
 }
@@ -318,7 +319,8 @@ static void sets_of_metrics_contain_each_other(void **state)
 	(void)state;
 	for (int i = 0; i < 3; i++) {
 		points_done(&points);
-		assert_int_equal(points_init(&points, "n1", "", words[i], INTERVAL), 0);
+		assert_int_equal(
+			points_init(&points, "n1", "", words[i], INTERVAL, DIALECT_INFLUXDB), 0);
 		sets[i] = points.metrics;
 	}
 	for (size_t i = 0; i < sizeof(core) / sizeof(*core); i++) {
@@ -340,7 +342,8 @@ static void only_chosen_metrics_are_in_the_lines(void **state)
 	const char *text;
 
 	points_done(&points);
-	assert_int_equal(points_init(&points, "n1", "cluster=alpha", "core", INTERVAL), 0);
+	assert_int_equal(
+		points_init(&points, "n1", "cluster=alpha", "core", INTERVAL, DIALECT_INFLUXDB), 0);
 	tell_meta(e, "1", "alice", "slurm", "1.5");
 	tell_all_metrics(e, "sample", "1");
 	text = lines_at(e, BEGAN);

@@ -202,6 +202,62 @@ static void the_reason_is_the_first_line_without_control_characters(void **state
 	assert_int_equal(strlen(answer_of(500, text, "").why), strlen("HTTP status 500: ") + 160);
 }
 
+static struct answer answer_of_otlp(long status, const char *text, size_t length)
+{
+	const struct reply r = {
+		.status = status, .text = text, .length = length, .is_otlp = true, .retry_after = ""
+	};
+	struct answer a;
+
+	answer_read(&a, &r, NOW_S);
+	return a;
+}
+
+#define OTLP(status, bytes) answer_of_otlp(status, bytes, sizeof(bytes) - 1)
+
+static void otlp_server_says_in_the_body_what_it_has_refused(void **state)
+{
+	static const char partial[] = "\x0a\x0c\x08\x83\x02\x12\x07too old";
+	struct answer a = OTLP(200, partial);
+
+	(void)state;
+	assert_int_equal(a.kind, ANSWER_PARTLY);
+	assert_int_equal(a.refused, 259);
+	assert_string_equal(a.why, "HTTP status 200: too old");
+	assert_int_equal(answer_of(200, partial, "").kind, ANSWER_ACCEPTED); /* no OTLP */
+	assert_int_equal(OTLP(200, "\x0a\x02\x08\x03").refused, 3);
+	assert_string_equal(OTLP(200, "\x0a\x02\x08\x03").why, "HTTP status 200");
+}
+
+static void otlp_server_that_refuses_nothing_accepts(void **state)
+{
+	(void)state;
+	assert_int_equal(OTLP(200, "").kind, ANSWER_ACCEPTED);
+	assert_int_equal(OTLP(200, "\x0a\x00").kind, ANSWER_ACCEPTED);
+	assert_int_equal(OTLP(200, "\x0a\x02\x08\x00").kind, ANSWER_ACCEPTED);
+	assert_int_equal(OTLP(200, "\x0a\x09\x12\x07warning").kind, ANSWER_ACCEPTED);
+	assert_int_equal(OTLP(200, "\x08\x05").kind, ANSWER_ACCEPTED);
+	assert_int_equal(OTLP(200, "\x0a\x7f\x08").kind, ANSWER_ACCEPTED);
+	assert_int_equal(OTLP(200, "{\"partialSuccess\":{}}").kind, ANSWER_ACCEPTED);
+	/* as of -1, which is no number of points */
+	assert_int_equal(OTLP(200, "\x0a\x0b\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01").kind,
+			 ANSWER_ACCEPTED);
+}
+
+static void otlp_error_is_the_message_of_its_status_or_a_text(void **state)
+{
+	struct answer a = OTLP(400, "\x08\x03\x12\x0d"
+				    "bad data here");
+
+	(void)state;
+	assert_int_equal(a.kind, ANSWER_DIVIDE);
+	assert_string_equal(a.why, "HTTP status 400: bad data here");
+	assert_string_equal(OTLP(502, "<html>").why, "HTTP status 502: <html>");
+	assert_int_equal(OTLP(502, "").kind, ANSWER_LATER);
+	assert_string_equal(OTLP(500, "\x12\x00").why, "HTTP status 500");
+	assert_string_equal(OTLP(500, "\x10\x07").why, "HTTP status 500");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -212,6 +268,9 @@ int main(void)
 		cmocka_unit_test(text_needs_no_nul_at_its_end),
 		cmocka_unit_test(retry_after_is_a_number_or_a_date_of_at_most_an_hour),
 		cmocka_unit_test(the_reason_is_the_first_line_without_control_characters),
+		cmocka_unit_test(otlp_server_says_in_the_body_what_it_has_refused),
+		cmocka_unit_test(otlp_server_that_refuses_nothing_accepts),
+		cmocka_unit_test(otlp_error_is_the_message_of_its_status_or_a_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

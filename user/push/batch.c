@@ -2,6 +2,7 @@
 #include "push/batch.h"
 
 #include "base/memory.h"
+#include "push/otlp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +70,11 @@ void batch_expand(struct buffer *to, const char *bytes, size_t length)
 
 static size_t line_length(const char *text, size_t length)
 {
-	const char *end = memchr(text, '\n', length);
+	const size_t record = otlp_record_length(text, length);
+	const char *end = record ? NULL : memchr(text, '\n', length);
 
+	if (record)
+		return record;
 	return end ? (size_t)(end - text) + 1 : length;
 }
 
@@ -104,13 +108,26 @@ size_t batch_count(const char *text, size_t length)
 	return n;
 }
 
+bool batch_is_for(const struct buffer *t, enum dialect dialect)
+{
+	const bool has_records = t->used && *t->text == OTLP_RECORD;
+
+	return has_records == (dialect == DIALECT_OTLP);
+}
+
+size_t batch_row_lines(enum dialect dialect)
+{
+	return dialect == DIALECT_OTLP ? 1 : 2;
+}
+
 void batch_choose(struct buffer *to, const struct buffer *from, enum dialect dialect)
 {
+	const bool are_all = batch_row_lines(dialect) == 1;
 	bool is_chosen = dialect == DIALECT_INFLUXDB;
 
 	for (size_t at = 0, n; at < from->used; at += n, is_chosen = !is_chosen) {
 		n = line_length(from->text + at, from->used - at);
-		if (is_chosen)
+		if (is_chosen || are_all)
 			buffer_put(to, from->text + at, n);
 	}
 }

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Texts of lines, as they are compressed, divided and chosen for sending. */
+/*
+ * Texts of lines, as they are compressed, divided and chosen for sending. What is said of lines is
+ * true of records of OTLP, too: a text that begins with OTLP_RECORD, as no line does, has these.
+ */
 #ifndef PUSH_BATCH_H
 #define PUSH_BATCH_H
 
 #include "base/buffer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,9 +18,10 @@
 
 /*
  * How the lines of ended jobs are written. In InfluxDB the names of jobs are strings, so that the
- * number of series does not grow with that of jobs; VictoriaMetrics has no strings.
+ * number of series does not grow with that of jobs; VictoriaMetrics has no strings. OTLP has
+ * records instead of lines.
  */
-enum dialect { DIALECT_UNKNOWN, DIALECT_INFLUXDB, DIALECT_VICTORIAMETRICS };
+enum dialect { DIALECT_UNKNOWN, DIALECT_INFLUXDB, DIALECT_VICTORIAMETRICS, DIALECT_OTLP };
 
 /* Appends @text as gzip. Sets @to->failed if out of memory. The same text gives the same bytes. */
 void batch_compress(struct buffer *to, const char *text, size_t length);
@@ -30,9 +35,13 @@ size_t batch_cut(const char *text, size_t length, size_t lines, size_t *nr);
 /* Returns the offset of the line after the first @lines. */
 size_t batch_skip(const char *text, size_t length, size_t lines);
 size_t batch_count(const char *text, size_t length);
+/* Returns whether a batch is in the notation of @dialect: the configuration may have changed. */
+bool batch_is_for(const struct buffer *t, enum dialect dialect);
+/* Returns the number of lines that a batch of ended jobs has for each. */
+size_t batch_row_lines(enum dialect dialect);
 /*
  * Appends the lines of a batch of ended jobs in @dialect: each job has two lines in it, the first
- * for InfluxDB.
+ * for InfluxDB, but one record for OTLP.
  */
 void batch_choose(struct buffer *to, const struct buffer *from, enum dialect dialect);
 

@@ -141,6 +141,10 @@ int by_hand_run(const struct push_options *o)
 		log_error("%s", why);
 		return err;
 	}
+	if (h.target.dialect == DIALECT_OTLP) {
+		log_error("dialect = otlp takes no lines: --lines cannot send them there");
+		return -EINVAL;
+	}
 	signal(SIGPIPE, SIG_IGN);
 	h.lines.most = LINE_BYTES;
 	if (!h.target.dialect) /* lines from elsewhere have none */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * bpfmon-push: sends what the agent of the node reports about its jobs to a database that takes
- * line protocol. It has no special rights and reads the agent's stream like any client.
+ * line protocol, or to what takes OTLP. It has no special rights and reads the agent's stream like
+ * any client.
  */
 #include "base/clock.h"
 #include "base/exit_status.h"
@@ -46,10 +47,10 @@ struct push {
 
 static struct push push; /* large */
 
-/* Appends lines to the spool, in batches; a row has two lines. */
+/* Appends lines to the spool, in batches; a row may have two lines. */
 static void lines_keep(struct push *p, enum spool_kind kind, const struct buffer *t)
 {
-	const size_t lines_each = kind == SPOOL_ROWS ? 2 : 1;
+	const size_t lines_each = kind == SPOOL_ROWS ? batch_row_lines(p->target.dialect) : 1;
 	size_t lines;
 
 	for (size_t at = 0, n; at < t->used; at += n) {
@@ -204,7 +205,8 @@ static int push_open(struct push *p)
 			  err == -EWOULDBLOCK ? "another bpfmon-push uses it" : strerror(-err));
 		return err;
 	}
-	err = points_init(&p->points, o->instance, o->config.tags, o->config.metrics, interval_ns);
+	err = points_init(&p->points, o->instance, o->config.tags, o->config.metrics, interval_ns,
+			  p->target.dialect);
 	if (!err)
 		err = sender_init(&p->sender, &p->target, &p->spool, &p->counts, now_ns);
 	if (err) {
@@ -213,7 +215,9 @@ static int push_open(struct push *p)
 	}
 	p->missed.end_job = points_end_job;
 	p->missed.context = &p->points;
-	p->style = (struct board_style){ .put_labels = points_put_labels,
+	p->style = (struct board_style){ .put_labels = p->target.dialect == DIALECT_OTLP
+							       ? points_put_attributes
+							       : points_put_labels,
 					 .end_job = points_end_job,
 					 .context = &p->points,
 					 .least_ns = o->config.push_min_ns };

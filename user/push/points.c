@@ -1,35 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "push/points.h"
+#include "push/point.h"
 
 #include "base/clock.h"
-#include "board/shown.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
-
-#define ROW_PLACES (100 * NSEC_PER_MSEC)
 
 #define CORE                                                                                       \
 	"cpu_seconds,runqueue_wait_seconds,rss_bytes,rss_anon_bytes,swap_bytes,processes,threads," \
 	"majflt,read_bytes,write_bytes,rchar_bytes,wchar_bytes,cgroup_memory_bytes,"               \
 	"cgroup_oom_kills"
 #define MORE CORE ",cpu,mem,io,delay,proc"
-
-/* Appends "KEY=VALUE ..." as tags. */
-static void tags_put_list(struct buffer *t, const char *tags)
-{
-	for (size_t n; tags += strspn(tags, " "), (n = strcspn(tags, " ")); tags += n) {
-		const char *value = memchr(tags, '=', n);
-		char key[INFLUX_KEY_BYTES];
-
-		if (!value || (size_t)(value - tags) >= sizeof(key))
-			continue;
-		memcpy(key, tags, (size_t)(value - tags));
-		key[value - tags] = '\0';
-		influx_put_tag(t, key, value + 1, (size_t)(tags + n - value - 1));
-	}
-}
 
 static void metrics_choose(struct metric_set *set, const char *metrics)
 {
@@ -44,144 +25,40 @@ static void metrics_choose(struct metric_set *set, const char *metrics)
 }
 
 int points_init(struct points *p, const char *instance, const char *tags, const char *metrics,
-		uint64_t interval_ns)
+		uint64_t interval_ns, enum dialect dialect)
 {
-	*p = (struct points){ .interval_ns = interval_ns };
-	influx_put_tag(&p->tags, "instance", instance, strlen(instance));
-	tags_put_list(&p->tags, tags);
+	*p = (struct points){ .notation = dialect == DIALECT_OTLP ? &point_otlp : &point_lines,
+			      .interval_ns = interval_ns,
+			      .began_epoch_ns = clock_ns(CLOCK_REALTIME) };
+	p->notation->init(p, instance, tags);
 	metrics_choose(&p->metrics, metrics);
-	return p->tags.failed ? -ENOMEM : 0;
+	return p->tags.failed || p->resource.failed ? -ENOMEM : 0;
 }
 
 void points_done(struct points *p)
 {
 	buffer_done(&p->tags);
+	buffer_done(&p->resource);
 	buffer_done(&p->rows);
-}
-
-static void tag_put(struct buffer *t, const char *key, const char *value)
-{
-	influx_put_tag(t, key, value, strlen(value));
-}
-
-/* Those of which there are few, whatever the number of jobs. */
-static void labels_put_owner(struct buffer *t, const struct job_labels *l)
-{
-	tag_put(t, "user", l->user);
-	tag_put(t, "kind", l->kind);
-	tag_put(t, "nested", l->is_nested ? "yes" : "");
 }
 
 void points_put_labels(struct buffer *t, const struct job_labels *l)
 {
-	tag_put(t, "job", l->job);
-	tag_put(t, "name", l->name);
-	labels_put_owner(t, l);
-	if (!t->used)
-		tag_put(t, "kind", "unknown"); /* the text is a key, too */
+	labels_put_all(t, l, influx_put_tag);
 }
 
-/* A line: its fields follow, and its time if it has one. */
-struct point {
-	struct buffer *t;
-	size_t begin;
-	bool has_field;
-};
-
-/* @prefix is that of the names in bpfmon-exporter, "bpfmon_job_"; the measurement lacks its "_". */
-static struct point point_begin(struct buffer *t, const struct points *p, const char *prefix,
-				const struct buffer *labels)
+void points_put_attributes(struct buffer *t, const struct job_labels *l)
 {
-	struct point at = { t, t->used, false };
-
-	buffer_put(t, prefix, strlen(prefix) - 1);
-	buffer_put(t, p->tags.text, p->tags.used);
-	if (labels)
-		buffer_put(t, labels->text, labels->used);
-	return at;
-}
-
-/* Seconds are always decimals, and other numbers integers: a field never changes its type. */
-static void point_put_number(struct point *at, const struct family *f, uint64_t value)
-{
-	unsigned decimals = metric_unit_decimals(f->unit);
-
-	if (!decimals && value > INT64_MAX)
-		return;
-	buffer_puts(at->t, at->has_field ? "," : " ");
-	at->has_field = true;
-	buffer_puts(at->t, f->key);
-	buffer_puts(at->t, f->kind == KIND_COUNTER ? "_total=" : "=");
-	buffer_put_decimal(at->t, value, decimals);
-	if (!decimals)
-		buffer_puts(at->t, "i");
-}
-
-/* A line without a field would be refused: it is removed. */
-static void point_end(struct point *at, uint64_t time)
-{
-	if (at->has_field)
-		buffer_printf(at->t, " %" PRIu64 "\n", time);
-	else
-		at->t->used = at->begin;
-}
-
-static void ended_put_values(struct point *at, const struct ended_values *values)
-{
-	for (int i = 0; i < NR_ENDED_METRICS; i++) {
-		const struct family f = ended_family(i);
-
-		if (values->has[i])
-			point_put_number(at, &f, values->value[i]);
-	}
-}
-
-static void field_put_string(struct point *at, const char *key, const char *value)
-{
-	if (!*value)
-		return;
-	buffer_puts(at->t, at->has_field ? "," : " ");
-	at->has_field = true;
-	buffer_puts(at->t, key);
-	buffer_puts(at->t, "=");
-	influx_put_string(at->t, value, strlen(value));
-}
-
-/*
- * In InfluxDB, jobs with the same tags would replace each other at the same time, and all that end
- * between two samples of the agent end at the same time. So each has a place within a tenth of a
- * second, which is the same when the row is made again.
- */
-static uint64_t ended_row_time(const struct job_labels *l, uint64_t start_epoch_ns,
-			       uint64_t epoch_ns)
-{
-	uint64_t hash = name_hash_stable(l->job, strlen(l->job), start_epoch_ns);
-
-	return epoch_ns / ROW_PLACES * ROW_PLACES + hash % ROW_PLACES;
+	labels_put_all(t, l, point_otlp.put_tag);
 }
 
 int points_end_job(void *context, const struct job_labels *l, const struct ended_values *values,
 		   uint64_t epoch_ns)
 {
 	struct points *p = context;
-	const uint64_t at_ns = ended_row_time(l, values->value[ENDED_START], epoch_ns);
-	struct buffer labels = { 0 };
 	const size_t begin = p->rows.used;
-	struct point at;
 
-	labels_put_owner(&labels, l);
-	at = point_begin(&p->rows, p, "bpfmon_job_ended_", &labels);
-	field_put_string(&at, "job", l->job);
-	field_put_string(&at, "name", l->name);
-	ended_put_values(&at, values);
-	point_end(&at, at_ns);
-	labels.used = 0;
-	points_put_labels(&labels, l);
-	at = point_begin(&p->rows, p, "bpfmon_job_ended_", &labels);
-	ended_put_values(&at, values);
-	point_end(&at, at_ns);
-	p->rows.failed |= labels.failed;
-	buffer_done(&labels);
+	p->notation->put_ended(p, l, values, epoch_ns);
 	if (p->rows.failed) {
 		p->rows.used = begin;
 		p->rows.failed = false;
@@ -203,14 +80,27 @@ static bool is_shown(const struct points *p, const struct scope *scope, const st
 	return scope_has(scope, id) && metric_has(&p->metrics, id) && metric_has(&s->have, id);
 }
 
-static void series_put_metrics(struct point *at, const struct points *p, const struct scope *scope,
-			       const struct series *s)
+static void series_put_metrics(struct point *at, const struct scope *scope, struct series *s)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
 		const struct family f = scope_family(scope, (enum metric_id)i);
 
-		if (is_shown(p, scope, s, (enum metric_id)i))
-			point_put_number(at, &f, s->value[i]);
+		if (!is_shown(at->p, scope, s, (enum metric_id)i))
+			continue;
+		point_put_value(at, &f, s->value[i]);
+		metric_put(&s->shown, (enum metric_id)i);
+	}
+}
+
+static void series_put_states(struct point *at, struct series *s)
+{
+	uint64_t value;
+
+	for (size_t i = 0; i < NR_JOB_STATES; i++) {
+		if (!job_state_read(s, i, &value))
+			continue;
+		point_put_value(at, job_state_family(i), value);
+		s->states_shown |= 1U << i;
 	}
 }
 
@@ -224,39 +114,80 @@ static void series_put_beginning(struct buffer *t, const struct points *p,
 {
 	const bool is_before =
 		s->start_epoch_ns && whole_ms(s->start_epoch_ns) < whole_ms(epoch_ns);
-	struct point at = point_begin(t, p, scope->prefix, &s->labels);
+	struct point at = { .t = t,
+			    .p = p,
+			    .prefix = scope->prefix,
+			    .labels = &s->labels,
+			    .time_ns = whole_ms(is_before ? s->start_epoch_ns
+							  : epoch_ns - p->interval_ns) };
 
+	if (p->notation->has_starts) /* that says it, too */
+		return;
+	point_begin(&at);
 	for (int i = 0; i < NR_METRICS; i++) {
 		const struct family f = scope_family(scope, (enum metric_id)i);
 
 		if (f.kind == KIND_COUNTER && is_shown(p, scope, s, (enum metric_id)i))
-			point_put_number(&at, &f, 0);
+			point_put_value(&at, &f, 0);
 	}
-	point_end(&at, whole_ms(is_before ? s->start_epoch_ns : epoch_ns - p->interval_ns));
+	point_end(&at);
 }
 
 static void series_put(struct buffer *t, const struct points *p, const struct scope *scope,
-		       const struct series *s, uint64_t epoch_ns)
+		       struct series *s, uint64_t epoch_ns)
 {
-	struct point at;
-	uint64_t value;
+	struct point at = { .t = t,
+			    .p = p,
+			    .prefix = scope->prefix,
+			    .labels = &s->labels,
+			    .time_ns = whole_ms(epoch_ns),
+			    .start_ns = s->began_epoch_ns };
 
 	if (s->is_new)
 		series_put_beginning(t, p, scope, s, epoch_ns);
-	at = point_begin(t, p, scope->prefix, &s->labels);
-	series_put_metrics(&at, p, scope, s);
-	for (size_t i = 0; scope == &scopes[SCOPE_JOB] && i < NR_JOB_STATES; i++)
-		if (job_state_read(s, i, &value))
-			point_put_number(&at, job_state_family(i), value);
-	point_end(&at, whole_ms(epoch_ns));
+	point_begin(&at);
+	series_put_metrics(&at, scope, s);
+	if (scope == &scopes[SCOPE_JOB])
+		series_put_states(&at, s);
+	point_end(&at);
+}
+
+/* Says of all metrics that the series of a job has had that they end after @epoch_ns. */
+static void series_put_end(struct buffer *t, const struct points *p, struct series *s,
+			   uint64_t epoch_ns)
+{
+	struct point at = { .t = t,
+			    .p = p,
+			    .prefix = scopes[SCOPE_JOB].prefix,
+			    .labels = &s->labels,
+			    .time_ns = whole_ms(epoch_ns) + NSEC_PER_MSEC,
+			    .start_ns = s->began_epoch_ns,
+			    .is_end = true };
+
+	if (!p->notation->has_starts)
+		return;
+	point_begin(&at);
+	for (int i = 0; i < NR_METRICS; i++) {
+		const struct family f = scope_family(&scopes[SCOPE_JOB], (enum metric_id)i);
+
+		if (metric_has(&s->shown, (enum metric_id)i))
+			point_put_value(&at, &f, 0);
+	}
+	for (size_t i = 0; i < NR_JOB_STATES; i++)
+		if (s->states_shown >> i & 1)
+			point_put_value(&at, job_state_family(i), 0);
+	point_end(&at);
+	s->shown = (struct metric_set){ 0 };
+	s->states_shown = 0;
 }
 
 /* The last line of a job is of its end, but after the line before. */
 static void job_put(struct buffer *t, const struct points *p, struct series *s, uint64_t epoch_ns)
 {
+	const bool has_ended = s->is_own && !s->runs;
 	uint64_t at_ns = epoch_ns;
 
-	if (s->is_own && !s->runs) {
+	if (has_ended) {
 		if (s->scrapes)
 			return;
 		if (s->end_epoch_ns > s->shown_epoch_ns && s->end_epoch_ns < epoch_ns)
@@ -266,34 +197,47 @@ static void job_put(struct buffer *t, const struct points *p, struct series *s, 
 	}
 	s->shown_epoch_ns = at_ns + NSEC_PER_MSEC;
 	series_put(t, p, &scopes[SCOPE_JOB], s, at_ns);
+	if (has_ended)
+		series_put_end(t, p, s, at_ns);
+}
+
+static void losses_put(struct point *at, const struct agent_state *a)
+{
+	for (size_t i = 0; i < a->nr_losses; i++) {
+		struct buffer labels = { 0 };
+
+		at->p->notation->put_tag(&labels, "what", a->losses[i].name,
+					 strlen(a->losses[i].name));
+		at->t->failed |= labels.failed;
+		at->labels = &labels;
+		point_begin(at);
+		point_put_value(at, &agent_losses_family, a->losses[i].count);
+		point_end(at);
+		buffer_done(&labels);
+	}
 }
 
 static void agent_put(struct buffer *t, const struct points *p, const struct board *b,
 		      uint64_t epoch_ns)
 {
 	const struct agent_state *a = &b->agent;
-	struct point at = point_begin(t, p, agent_up_family.prefix, NULL);
+	/* when it began to count is unknown */
+	struct point at = {
+		.t = t, .p = p, .prefix = agent_up_family.prefix, .time_ns = whole_ms(epoch_ns)
+	};
 
-	point_put_number(&at, &agent_up_family, a->is_up);
+	point_begin(&at);
+	point_put_value(&at, &agent_up_family, a->is_up);
 	if (b->last_line_epoch_ns)
-		point_put_number(&at, &agent_last_line_family, b->last_line_epoch_ns);
+		point_put_value(&at, &agent_last_line_family, b->last_line_epoch_ns);
 	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
 		const struct family f = agent_family(i);
 
 		if (a->has[i])
-			point_put_number(&at, &f, a->value[i]);
+			point_put_value(&at, &f, a->value[i]);
 	}
-	point_end(&at, whole_ms(epoch_ns));
-	for (size_t i = 0; i < a->nr_losses; i++) {
-		struct buffer labels = { 0 };
-
-		tag_put(&labels, "what", a->losses[i].name);
-		t->failed |= labels.failed;
-		at = point_begin(t, p, agent_losses_family.prefix, &labels);
-		point_put_number(&at, &agent_losses_family, a->losses[i].count);
-		point_end(&at, whole_ms(epoch_ns));
-		buffer_done(&labels);
-	}
+	point_end(&at);
+	losses_put(&at, a);
 }
 
 /* The agent is gone, and its jobs may have ended with it. A new series begins all the same. */
@@ -319,7 +263,7 @@ void points_put_board(struct points *p, struct buffer *t, struct board *b, uint6
 	}
 	for (struct series *s = b->series.first; s; s = s->next)
 		job_put(t, p, s, epoch_ns);
-	for (const struct series *s = b->users.first; s; s = s->next)
+	for (struct series *s = b->users.first; s; s = s->next)
 		series_put(t, p, &scopes[SCOPE_USER], s, epoch_ns);
 	if (b->node.runs)
 		series_put(t, p, &scopes[SCOPE_NODE], &b->node, epoch_ns);
@@ -338,16 +282,21 @@ static const struct {
 void points_put_own(const struct points *p, struct buffer *t, const struct board *b,
 		    const struct push_counts *counts, uint64_t epoch_ns)
 {
-	struct point at = point_begin(t, p, own[0].family.prefix, NULL);
+	struct point at = { .t = t,
+			    .p = p,
+			    .prefix = own[0].family.prefix,
+			    .time_ns = whole_ms(epoch_ns),
+			    .start_ns = p->began_epoch_ns };
 
+	point_begin(&at);
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		point_put_number(&at, &own[i].family,
-				 *(const uint64_t *)((const char *)counts + own[i].offset));
+		point_put_value(&at, &own[i].family,
+				*(const uint64_t *)((const char *)counts + own[i].offset));
 	for (size_t i = 0; i < NR_BOARD_COUNTS; i++) {
 		const struct family f = board_count_family(i, own[0].family.prefix);
 
 		if (i != COUNT_ended_dropped) /* they are rows here */
-			point_put_number(&at, &f, board_count_read(b, i));
+			point_put_value(&at, &f, board_count_read(b, i));
 	}
-	point_end(&at, whole_ms(epoch_ns));
+	point_end(&at);
 }

@@ -10,6 +10,8 @@
 #define UNIX_PREFIX "unix:"
 #define UDP_PREFIX "udp://"
 #define WRITE_PATH "/write"
+#define METRICS_PATH "/v1/metrics"
+#define LOGS_PATH "/v1/logs"
 
 /* Splits HOST:PORT or [HOST]:PORT; 8089 is the port of InfluxDB if there is none. */
 static int udp_read(struct target *t, const char *address, char *why, size_t size)
@@ -49,20 +51,55 @@ static void http_read(struct target *t, const char *url)
 	snprintf(t->ping, sizeof(t->ping), "%.*s/ping", (int)((last ? last : path) - url), url);
 }
 
+static void socket_read(struct target *t, const char *url)
+{
+	url += strlen(UNIX_PREFIX);
+	snprintf(t->socket, sizeof(t->socket), "%.*s", (int)strcspn(url, "?"), url);
+}
+
 static int url_read(struct target *t, const char *url, char *why, size_t size)
 {
-	snprintf(t->shown, sizeof(t->shown), "%.*s", (int)strcspn(url, "?"), url);
 	if (!strncmp(url, UDP_PREFIX, strlen(UDP_PREFIX)))
 		return udp_read(t, url + strlen(UDP_PREFIX), why, size);
 	if (!strncmp(url, UNIX_PREFIX, strlen(UNIX_PREFIX))) {
-		snprintf(t->socket, sizeof(t->socket), "%.*s",
-			 (int)strcspn(url + strlen(UNIX_PREFIX), "?"), url + strlen(UNIX_PREFIX));
+		socket_read(t, url);
 		http_read(t, "http://localhost/");
 		snprintf(t->url, sizeof(t->url), "http://localhost" WRITE_PATH "%s",
 			 url + strcspn(url, "?"));
 		return 0;
 	}
 	http_read(t, url);
+	return 0;
+}
+
+/* The URL of the configuration is that of a collector, or of its metrics. */
+static void otlp_read_url(struct target *t, const char *url)
+{
+	const char *query = url + strcspn(url, "?"), *end = query;
+	const size_t path = strlen(METRICS_PATH);
+
+	if ((size_t)(end - url) > path && !memcmp(end - path, METRICS_PATH, path))
+		end -= path;
+	else if (end > url && end[-1] == '/')
+		end--;
+	snprintf(t->url, sizeof(t->url), "%.*s" METRICS_PATH "%s", (int)(end - url), url, query);
+	snprintf(t->logs_url, sizeof(t->logs_url), "%.*s" LOGS_PATH "%s", (int)(end - url), url,
+		 query);
+}
+
+static int otlp_read_target(struct target *t, const char *url, char *why, size_t size)
+{
+	if (!strncmp(url, UDP_PREFIX, strlen(UDP_PREFIX))) {
+		snprintf(why, size, "url = %s: dialect = otlp needs http:, https: or unix:", url);
+		return -EINVAL;
+	}
+	t->dialect = DIALECT_OTLP;
+	if (strncmp(url, UNIX_PREFIX, strlen(UNIX_PREFIX)) != 0) {
+		otlp_read_url(t, url);
+		return 0;
+	}
+	socket_read(t, url);
+	otlp_read_url(t, "http://localhost");
 	return 0;
 }
 
@@ -90,7 +127,9 @@ int target_read(struct target *t, const struct agent_config *c, char *why, size_
 	int err;
 
 	*t = (struct target){ 0 };
-	err = url_read(t, c->url, why, size);
+	snprintf(t->shown, sizeof(t->shown), "%.*s", (int)strcspn(c->url, "?"), c->url);
+	err = strcmp(c->dialect, "otlp") ? url_read(t, c->url, why, size)
+					 : otlp_read_target(t, c->url, why, size);
 	if (err)
 		return err;
 	if (!strcmp(c->dialect, "influxdb") || (*t->udp_host && !strcmp(c->dialect, "auto")))

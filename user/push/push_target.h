@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where lines are sent: the URL of the configuration and what goes with it. */
+/* Where lines, or records of OTLP, are sent: the URL of the configuration and what goes with it. */
 #ifndef PUSH_PUSH_TARGET_H
 #define PUSH_PUSH_TARGET_H
 
@@ -10,11 +10,12 @@
 #include <stddef.h>
 
 struct target {
-	char shown[CONFIG_TEXT_BYTES];     /* for messages: without the query */
-	char url[CONFIG_TEXT_BYTES + 32];  /* for libcurl */
-	char ping[CONFIG_TEXT_BYTES + 32]; /* asks which database it is */
-	char socket[CONFIG_TEXT_BYTES];    /* of a URL with unix:, else empty */
-	char udp_host[CONFIG_TEXT_BYTES];  /* of a URL with udp:, else empty */
+	char shown[CONFIG_TEXT_BYTES];         /* for messages: without the query */
+	char url[CONFIG_TEXT_BYTES + 32];      /* for libcurl */
+	char logs_url[CONFIG_TEXT_BYTES + 32]; /* of OTLP, for rows; else empty */
+	char ping[CONFIG_TEXT_BYTES + 32];     /* asks which database it is */
+	char socket[CONFIG_TEXT_BYTES];        /* of a URL with unix:, else empty */
+	char udp_host[CONFIG_TEXT_BYTES];      /* of a URL with udp:, else empty */
 	char udp_port[8];
 	char ca_file[CONFIG_TEXT_BYTES];
 	char authorization[CONFIG_TEXT_BYTES * 2]; /* a header, or empty */

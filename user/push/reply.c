@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "push/otlp.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -77,13 +78,47 @@ static enum answer_kind status_read(const struct reply *r)
 	return ANSWER_MISCONFIGURED; /* 1xx, redirects, 401, 403, 404 and others */
 }
 
+/* What an OTLP server has refused of a request that it accepts. */
+enum { RESPONSE_PARTIAL = 1, PARTIAL_REJECTED = 1 };
+#define ERROR_MESSAGE 2 /* of that, and of the Status in the body of an error */
+
+static void partial_success_read(struct answer *a, const struct reply *r)
+{
+	struct otlp_field partial, rejected;
+
+	if (!otlp_find(&partial, RESPONSE_PARTIAL, r->text, r->length) || !partial.bytes ||
+	    !otlp_find(&rejected, PARTIAL_REJECTED, partial.bytes, partial.length) ||
+	    rejected.bytes || !rejected.number || rejected.number > INT64_MAX)
+		return;
+	a->kind = ANSWER_PARTLY;
+	a->refused = rejected.number;
+}
+
+/* Finds what the body says; as a whole it is no text in OTLP. */
+static size_t message_find(const char **text, const struct reply *r)
+{
+	struct otlp_field f = { 0 }, partial;
+
+	*text = r->text;
+	if (!r->is_otlp)
+		return r->length;
+	if (r->status < 300 && otlp_find(&partial, RESPONSE_PARTIAL, r->text, r->length))
+		otlp_find(&f, ERROR_MESSAGE, partial.bytes, partial.length);
+	else if (!otlp_find(&f, ERROR_MESSAGE, r->text, r->length))
+		return r->length; /* of a proxy, for example */
+	*text = f.bytes;
+	return f.bytes ? f.length : 0;
+}
+
 static void why_write(struct answer *a, const struct reply *r)
 {
-	size_t n = r->length < EXCERPT_BYTES ? r->length : EXCERPT_BYTES;
+	const char *text;
+	size_t n = message_find(&text, r);
 
+	n = n < EXCERPT_BYTES ? n : EXCERPT_BYTES;
 	if (r->status)
 		snprintf(a->why, sizeof(a->why), "HTTP status %ld%s%.*s", r->status, n ? ": " : "",
-			 (int)n, r->text);
+			 (int)n, n ? text : "");
 	else
 		snprintf(a->why, sizeof(a->why), "%s", curl_easy_strerror((CURLcode)r->failure));
 	a->why[strcspn(a->why, "\r\n")] = '\0';
@@ -95,10 +130,12 @@ void answer_read(struct answer *a, const struct reply *r, int64_t epoch_s)
 	*a = (struct answer){ .kind = r->status                        ? status_read(r)
 				      : failure_is_lasting(r->failure) ? ANSWER_MISCONFIGURED
 								       : ANSWER_LATER };
+	if (a->kind == ANSWER_ACCEPTED && r->is_otlp)
+		partial_success_read(a, r);
 	if (a->kind == ANSWER_ACCEPTED)
 		return;
 	why_write(a, r);
-	if (a->kind == ANSWER_PARTLY)
+	if (a->kind == ANSWER_PARTLY && !a->refused)
 		a->refused = refused_read(r);
 	if (a->kind == ANSWER_LATER)
 		a->wait_ns = retry_after_read(r->retry_after, epoch_s);

@@ -3,6 +3,7 @@
 #ifndef PUSH_REPLY_H
 #define PUSH_REPLY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +18,8 @@ enum answer_kind {
 
 struct answer {
 	enum answer_kind kind;
-	uint64_t refused; /* of ANSWER_PARTLY: lines, or 1 if the server does not say how many */
+	uint64_t refused; /* of ANSWER_PARTLY: lines (of OTLP data points), or 1 if it is not said
+			     how many */
 	uint64_t wait_ns; /* of ANSWER_LATER: what the server asks for; 0: nothing */
 	char why[256];    /* without a full stop; empty if accepted */
 };
@@ -27,6 +29,7 @@ struct reply {
 	int failure;      /* of libcurl (CURLcode); 0: none */
 	const char *text; /* the beginning of the body */
 	size_t length;
+	bool is_otlp;            /* the body is a message of OTLP */
 	const char *retry_after; /* the header; empty: none */
 };
 

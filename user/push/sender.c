@@ -65,9 +65,11 @@ static size_t header_take(char *bytes, size_t size, size_t n, void *context)
 
 static bool headers_make(struct sender *s)
 {
-	static const char *const lines[] = { "Content-Type: text/plain; charset=utf-8",
-					     "Content-Encoding: gzip",
-					     "Expect:" /* no wait for 100 Continue */ };
+	const char *const lines[] = { s->target->dialect == DIALECT_OTLP
+					      ? "Content-Type: application/x-protobuf"
+					      : "Content-Type: text/plain; charset=utf-8",
+				      "Content-Encoding: gzip",
+				      "Expect:" /* no wait for 100 Continue */ };
 	struct curl_slist *list = NULL, *grown;
 
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++, list = grown) {
@@ -199,13 +201,15 @@ static void part_halve(struct sender *s)
 
 static bool part_start(struct sender *s)
 {
+	const bool is_log = s->kind == SPOOL_ROWS && *s->target->logs_url;
+	const char *url = is_log ? s->target->logs_url : s->target->url;
 	const struct sender_part *p;
 
 	part_limit(s);
 	p = &s->parts[s->nr_parts - 1];
 	s->body.used = 0;
 	batch_compress(&s->body, s->text.text + p->at, p->length);
-	if (s->body.failed || curl_easy_setopt(s->easy, CURLOPT_URL, s->target->url) != CURLE_OK ||
+	if (s->body.failed || curl_easy_setopt(s->easy, CURLOPT_URL, url) != CURLE_OK ||
 	    curl_easy_setopt(s->easy, CURLOPT_HTTPHEADER, s->headers) != CURLE_OK ||
 	    curl_easy_setopt(s->easy, CURLOPT_POSTFIELDSIZE, (long)s->body.used) != CURLE_OK ||
 	    curl_easy_setopt(s->easy, CURLOPT_POSTFIELDS, s->body.text) != CURLE_OK ||
@@ -221,11 +225,17 @@ static void batch_read_text(struct sender *s)
 {
 	struct buffer both = { 0 };
 
+	batch_expand(&both, s->batch.bytes, s->batch.length);
+	if (!both.failed && !batch_is_for(&both, s->dialect)) {
+		if (!s->said_dialect)
+			log_warn("what waits for %s was written for another dialect: it is dropped",
+				 s->target->shown);
+		s->said_dialect = both.failed = true;
+	}
 	if (s->kind == SPOOL_SAMPLES) {
-		batch_expand(&s->text, s->batch.bytes, s->batch.length);
+		s->text = both;
 		return;
 	}
-	batch_expand(&both, s->batch.bytes, s->batch.length);
 	if (!both.failed)
 		batch_choose(&s->text, &both, s->dialect);
 	s->text.failed |= both.failed;
@@ -236,7 +246,7 @@ static void batch_read_text(struct sender *s)
 static bool batch_begin(struct sender *s, uint64_t now_ns)
 {
 	s->kind = SPOOL_ROWS;
-	if (!spool_read(s->spool, s->kind, &s->batch)) {
+	if (now_ns < s->rows_next_ns || !spool_read(s->spool, s->kind, &s->batch)) {
 		s->kind = SPOOL_SAMPLES;
 		if (now_ns < s->samples_next_ns || !spool_read(s->spool, s->kind, &s->batch))
 			return false;
@@ -285,7 +295,9 @@ static void server_accepts(struct sender *s, uint64_t now_ns)
 	if (s->said_why)
 		log_info("%s accepts lines again", s->target->shown);
 	s->said_why = s->said_lasting = false;
-	s->counts->misconfigured = 0;
+	if (s->kind == SPOOL_ROWS)
+		s->rows_misconfigured = false;
+	s->counts->misconfigured = s->rows_misconfigured;
 	s->accepted_ns = now_ns;
 	s->refused_alone = 0;
 }
@@ -300,10 +312,30 @@ static uint64_t sender_jitter(uint64_t ns)
 	return ns / UINT32_MAX * random + 10 * NSEC_PER_MSEC;
 }
 
+/*
+ * The URL of the logs is wrong, as of a receiver that takes none: the batch stays in the spool, and
+ * samples, which have another URL, go on.
+ */
+static void rows_postpone(struct sender *s, const struct answer *a, uint64_t now_ns)
+{
+	if (!s->rows_misconfigured)
+		log_warn("cannot send ended jobs to %s: %s; retrying, what waits is kept; check "
+			 "the section [push] of the configuration",
+			 s->target->shown, a->why);
+	s->rows_misconfigured = true;
+	s->counts->misconfigured = 1;
+	s->rows_next_ns = now_ns + LAST_WAIT_NS;
+	batch_end(s);
+}
+
 static void sender_delay(struct sender *s, const struct answer *a, uint64_t now_ns)
 {
 	bool is_lasting = a->kind == ANSWER_MISCONFIGURED;
 
+	if (is_lasting && s->kind == SPOOL_ROWS && *s->target->logs_url) {
+		rows_postpone(s, a, now_ns);
+		return;
+	}
 	if (!s->said_why || (is_lasting && !s->said_lasting))
 		log_warn("cannot send to %s: %s; retrying, what waits is kept%s", s->target->shown,
 			 a->why,
@@ -323,9 +355,11 @@ static void sender_delay(struct sender *s, const struct answer *a, uint64_t now_
 static void line_drop(struct sender *s, const struct answer *a, uint64_t now_ns)
 {
 	const struct sender_part *p = &s->parts[s->nr_parts - 1];
+	const size_t most = s->dialect == DIALECT_OTLP ? 0 : 200; /* a record is no text */
 
-	log_warn("%s refuses a line, which is dropped: %s: %.*s", s->target->shown, a->why,
-		 (int)(p->length < 200 ? p->length : 200), s->text.text + p->at);
+	log_warn("%s refuses a line, which is dropped: %s%s%.*s", s->target->shown, a->why,
+		 most ? ": " : "", (int)(p->length < most ? p->length : most),
+		 s->text.text + p->at);
 	count_rejected(s, p->lines);
 	part_finish(s, now_ns);
 }
@@ -395,6 +429,7 @@ static void request_end(struct sender *s, CURLcode result, uint64_t now_ns)
 			   .text = s->answer,
 			   .length = s->answered < sizeof(s->answer) ? s->answered
 								     : sizeof(s->answer),
+			   .is_otlp = s->dialect == DIALECT_OTLP,
 			   .retry_after = s->retry_after };
 	bool was_ping = s->state == SENDER_ASKS;
 	struct answer a;
@@ -437,12 +472,17 @@ static void sender_start(struct sender *s, uint64_t now_ns)
 
 static int sender_wait_ms(const struct sender *s, uint64_t now_ns, int wait_ms)
 {
-	uint64_t until_ns = s->next_ns;
+	uint64_t until_ns = s->next_ns, rows_ns = UINT64_MAX, samples_ns = UINT64_MAX, first_ns;
 
 	if (s->state != SENDER_IDLE || !sender_is_busy(s))
 		return wait_ms;
-	if (!s->nr_parts && spool_is_empty(s->spool, SPOOL_ROWS) && s->samples_next_ns > until_ns)
-		until_ns = s->samples_next_ns;
+	if (!spool_is_empty(s->spool, SPOOL_ROWS))
+		rows_ns = s->rows_next_ns;
+	if (!spool_is_empty(s->spool, SPOOL_SAMPLES))
+		samples_ns = s->samples_next_ns;
+	first_ns = rows_ns < samples_ns ? rows_ns : samples_ns;
+	if (!s->nr_parts && first_ns > until_ns)
+		until_ns = first_ns;
 	if (until_ns <= now_ns)
 		return 0;
 	if ((until_ns - now_ns) / NSEC_PER_MSEC < (uint64_t)wait_ms)

@@ -49,8 +49,11 @@ struct sender {
 	bool has_version; /* the answer names a version of InfluxDB */
 	uint64_t next_ns, wait_ns;
 	uint64_t samples_next_ns; /* samples wait for their turn until then */
+	uint64_t rows_next_ns; /* rows wait while their URL is wrong, which samples do not have */
+	bool rows_misconfigured;
 	uint64_t accepted_ns;
 	bool said_why, said_lasting; /* the latter: that it is the configuration */
+	bool said_dialect;
 };
 
 /* Returns 0 or a negative errno. sender_done() is needed in either case. */

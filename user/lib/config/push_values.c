@@ -72,7 +72,8 @@ static bool tag_is_valid(const char *text, size_t length)
 	size_t key =
 		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 
-	if (!key || key > KEY_BYTES || key + 1 >= length || text[key] != '=' || isdigit((unsigned char)*text))
+	if (!key || key > KEY_BYTES || key + 1 >= length || text[key] != '=' ||
+	    isdigit((unsigned char)*text))
 		return false;
 	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
 		if (strlen(own[i]) == key && !strncmp(text, own[i], key))

@@ -94,14 +94,14 @@ const struct config_row config_rows[] = {
 	  "yescrypt; other users cannot read it" },
 
 	{ "push", "url", CONFIG_URL, AT(url), 0, 0, "", NULL,
-	  "where line protocol is written: http:, https:, unix: or udp: (FLEET.md); empty: "
-	  "nowhere" },
+	  "where to send to: http:, https:, unix: or udp: (FLEET.md); empty: nowhere" },
 	{ "push", "token_file", CONFIG_SECRET, AT(token_file), 0, 0, "", NULL,
 	  "file with one line, a token or USER:PASSWORD; other users cannot read it" },
 	{ "push", "ca_file", CONFIG_FILE, AT(ca_file), 0, 0, "", NULL,
 	  "certificates of authorities for https, a PEM file; empty: those of the system" },
 	{ "push", "dialect", CONFIG_DIALECT, AT(dialect), 0, 0, "auto", NULL,
-	  "kind of database: auto asks its /ping, over udp it is influxdb" },
+	  "kind of database: auto asks its /ping, over udp it is influxdb; otlp: to URL/v1/metrics "
+	  "and URL/v1/logs" },
 	{ "push", "instance", CONFIG_HOSTS, AT(instance), 0, 0, "", NULL,
 	  "tag instance of all lines; empty: the host's name" },
 	{ "push", "tags", CONFIG_TAGS, AT(tags), 0, 0, "", NULL,
@@ -422,7 +422,8 @@ int config_value_set(const struct config_row *row, void *config, const char *tex
 	case CONFIG_ADDRESS:
 		return config_address_parse(text, value, why, size);
 	case CONFIG_DIALECT:
-		return push_choice_set("auto, influxdb or victoriametrics", text, value, why, size);
+		return push_choice_set("auto, influxdb, victoriametrics or otlp", text, value, why,
+				       size);
 	case CONFIG_METRICS:
 		return push_choice_set("core, more or all", text, value, why, size);
 	case CONFIG_URL:
