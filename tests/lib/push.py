@@ -23,6 +23,7 @@ import threading
 import time
 import unittest
 
+from lib.account import metric_kinds
 from lib.bpfmon import BUILD
 from lib.endpoint import Agent, until
 
@@ -143,7 +144,7 @@ class Server:
     """
     Answers with what answer(text) returns: a status, and perhaps a body and headers. Keeps the lines of what it accepted,
     and the paths and times of all requests. @ping: its status of /ping; @files: certificate and key; @unix: a socket;
-    @pid: a process whose network namespace it listens in.
+    @pid: a process whose network namespace it listens in. OTLP is bytes.
     """
 
     def __init__(self, case, answer=lambda text: 204, version="1.8", files=None, unix=None, pid="self"):
@@ -166,7 +167,9 @@ class Server:
 
             def do_POST(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                text = gzip.decompress(body).decode() if self.headers["Content-Encoding"] == "gzip" else body.decode()
+                text = gzip.decompress(body) if self.headers["Content-Encoding"] == "gzip" else body
+                is_text = self.headers["Content-Type"] != "application/x-protobuf"
+                text = text.decode() if is_text else text
                 outer.paths.append(self.path)
                 outer.times.append(time.monotonic())
                 outer.requests.append((self.path, dict(self.headers), text))
@@ -177,7 +180,7 @@ class Server:
                         body(self.connection)
                     self.close_connection = True
                     return
-                if 200 <= status < 300:
+                if 200 <= status < 300 and is_text:
                     outer.lines += text.splitlines()
                 self.send_response(status)
                 for key, value in (headers or {}).items():
@@ -298,6 +301,11 @@ class PushCase(unittest.TestCase):
         self.agent.end(name, wall_seconds=seconds, **({"cpu_seconds": 0.5} | values))
 
 
+def every_metric(number):
+    """A value for each metric, of which no two are equal."""
+    return {key: number * 1000 + i + 0.5 * key.endswith("_seconds") for i, key in enumerate(metric_kinds())}
+
+
 def fields(line):
     """The measurement, the tags, the fields and the time of a line without blanks in its names."""
     head, values, at = line.rsplit(" ", 2) if line.count(" ") > 2 else line.split(" ")
@@ -305,4 +313,4 @@ def fields(line):
     return measurement, dict(tag.split("=", 1) for tag in tags), dict(value.split("=", 1) for value in values.split(",")), int(at)
 
 
-__all__ = ["PushCase", "Pushes", "Server", "batches_of", "fields", "first", "is_rows", "names_in", "until"]
+__all__ = ["PUSH", "PushCase", "Pushes", "Server", "batches_of", "every_metric", "fields", "first", "is_rows", "names_in", "until"]

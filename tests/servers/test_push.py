@@ -9,14 +9,9 @@ from lib import servers
 from lib.account import metric_kinds
 from lib.bpfmon import TOP
 from lib.documents import blocks_of, commands_in
-from lib.push import PushCase, until
+from lib.push import PushCase, every_metric, until
 
 JOBS = 300
-
-
-def every_metric(number):
-    """A value for each metric, of which no two are equal."""
-    return {key: number * 1000 + i + 0.5 * key.endswith("_seconds") for i, key in enumerate(metric_kinds())}
 
 
 class Influxdb(PushCase):
