@@ -10,7 +10,6 @@
 #include "base/loop.h"
 #include "base/seccomp.h"
 #include "board/follower.h"
-#include "board/service.h"
 #include "exporter/exposition.h"
 #include "exporter/exporter_http.h"
 

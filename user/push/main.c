@@ -11,7 +11,6 @@
 #include "base/memory.h"
 #include "base/seccomp.h"
 #include "board/follower.h"
-#include "board/service.h"
 #include "push/by_hand.h"
 #include "push/datagrams.h"
 #include "push/missed.h"
