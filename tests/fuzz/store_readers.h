@@ -16,7 +16,7 @@
 #include "page/figure.h"
 #include "page/page.h"
 #include "page/page_run.h"
-#include "store/check.h"
+#include "store/database.h"
 #include "store/merge.h"
 #include "store/query.h"
 #include "holds.h"

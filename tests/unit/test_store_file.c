@@ -11,7 +11,7 @@
 #include "store/edit.h"
 #include "store/store.h"
 #include "store/source.h"
-#include "store/check.h"
+#include "store/database.h"
 #include "store/merge.h"
 #include "store_fixture.h"
 

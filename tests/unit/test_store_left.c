@@ -8,7 +8,7 @@
 
 #include "merge_fixture.h"
 #include "store/database_open.h"
-#include "store/check.h"
+#include "store/database.h"
 #include "store/remove.h"
 
 static void prune_or_die(const char *store, const char *what, struct disturbance *x)

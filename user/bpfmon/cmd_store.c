@@ -15,7 +15,7 @@
 #include "store/import.h"
 #include "store/store_writer.h"
 #include "store/source.h"
-#include "store/check.h"
+#include "store/database.h"
 #include "store/merge.h"
 #include "store/remove.h"
 #include "text/format.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "store/check.h"
-
 #include "store/database.h"
+
 #include "store/remove.h"
 #include "store/row_table.h"
 #include "store/schema.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An open store: its SQLite connection, transactions, errors, and defences against hostile files.
+ * An open store: its SQLite connection, transactions, errors, defences against hostile files, and
+ * the check of all that is in it.
  */
 #ifndef STORE_DATABASE_H
 #define STORE_DATABASE_H
@@ -62,5 +63,13 @@ int defence_count(struct database *d, uint64_t bytes);
 /* Sets @d->why to "it is damaged: " and the formatted reason. Returns -EUCLEAN. */
 int database_damaged(struct database *d, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Checks all of an open store, and counts the rows without a run in *@rows_left. Returns -EUCLEAN
+ * or -EFBIG if it is damaged, and @d->why names the place; other errors as database_open().
+ */
+int store_check(struct database *d, int64_t *rows_left);
+/* Checks a store to merge, without its indexes, which a merge does not read. */
+int store_check_source(struct database *d);
 
 #endif
