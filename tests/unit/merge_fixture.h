@@ -4,7 +4,6 @@
 #define TESTS_UNIT_MERGE_FIXTURE_H
 
 #include "store/edit.h"
-#include "store/import.h"
 #include "store/merge.h"
 #include "store_fixture.h"
 

@@ -10,7 +10,7 @@
 #include "bpfmon/cmd_bench.h"
 #include "bpfmon/prepare.h"
 #include "run/meta.h"
-#include "store/import.h"
+#include "store/merge.h"
 #include "store/source.h"
 #include "study/bench_runner.h"
 #include "study/result.h"

@@ -12,7 +12,6 @@
 #include "store/database_open.h"
 #include "store/stores.h"
 #include "store/edit.h"
-#include "store/import.h"
 #include "store/store_writer.h"
 #include "store/source.h"
 #include "store/database.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "store/import.h"
+#include "store/merge.h"
 
 #include "base/cleanup.h"
 #include "base/memory.h"

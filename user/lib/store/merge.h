@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Merges the runs of another store. By their UUIDs, runs are added, renewed, or left as they are.
+ * Merges the runs of another store or of a JSON Lines file. By their UUIDs, runs are added,
+ * renewed, or left as they are.
  */
 #ifndef STORE_MERGE_H
 #define STORE_MERGE_H
 
 #include "store/database.h"
+#include "store/store_writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* What to do with a run of another store or file. */
 enum merge_case { MERGE_ADD, MERGE_RENEW, MERGE_KNOWN, MERGE_WORDS, MERGE_BUSY };
@@ -55,5 +58,17 @@ typedef int (*merge_words_fn)(struct database *d, int64_t id, const char *from);
  */
 int merge_store(struct database *d, const char *path, bool is_unchanging, merge_words_fn take_words,
 		struct merged *m);
+
+struct import {
+	struct store_writer *w; /* open; not owned */
+	struct merged *merged;
+	uint64_t unreadable; /* number of lines, including an incomplete last one */
+};
+
+/*
+ * Imports all runs of @f, which must be seekable. After an error the runs imported before stay.
+ * Returns -EBADMSG if the first line is not a meta line; other errors as database_open().
+ */
+int import_lines(struct import *i, FILE *f);
 
 #endif
