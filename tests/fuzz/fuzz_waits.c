@@ -39,7 +39,7 @@ static ssize_t given_bytes(int fd, char *text, size_t size)
 #undef open
 #undef bytes_read
 /* clang-format on */
-#include "waits/locks.h"
+#include "waits/scan.h"
 #include "waits/sockets.h"
 
 #define INODE 4711 /* of which the kept inputs tell */

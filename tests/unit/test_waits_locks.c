@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "waits/locks.h"
+#include "waits/scan.h"
 
 #include <string.h>
 

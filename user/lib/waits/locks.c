@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "waits/locks.h"
+#include "waits/scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
