@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "waits/mounts.h"
+#include "waits/syscalls.h"
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "waits/look.h"
-#include "waits/syscalls.h"
 #include "waits/task.h"
 
 #include <inttypes.h>
