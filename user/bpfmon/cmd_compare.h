@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options of `bpfmon compare`, and how it reads runs. */
+/* Options of `bpfmon compare`. */
 #ifndef BPFMON_CMD_COMPARE_H
 #define BPFMON_CMD_COMPARE_H
 
@@ -21,14 +21,5 @@ struct compare_options {
 
 /* Parser of --by; @options is a struct compare_options. */
 int compare_by_parse(void *options, const char *text);
-
-/*
- * Reads the runs to compare: the named ones, else those of the store that match the filters, or all
- * runs if only a tag to group by is given. With --by span also reads their steps. *@has_history is
- * set if they are all runs of a name, the last of which is to be judged. Returns 0, or a negative
- * errno after a message to the user.
- */
-int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o,
-		      bool *has_history);
 
 #endif
