@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "study/stats.h"
-#include "study/change.h"
+#include "study/trend.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "study/change.h"
+#include "study/trend.h"
 
 #include "base/memory.h"
 #include "study/compare.h"
