@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "text/slowdown.h"
+#include "text/answer.h"
 
 #include <jansson.h>
 #include <stdlib.h>

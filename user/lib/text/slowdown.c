@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "text/slowdown.h"
+#include "text/answer.h"
 
 #include "base/clock.h"
 #include "text/format.h"
