@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "store/run_state.h"
+#include "store/query.h"
 
 #include "run/reader.h"
-#include "store/query.h"
 
 #include <string.h>
 
