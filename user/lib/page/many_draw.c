@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "page/many_draw.h"
+#include "page/many_page.h"
 
 #include "base/text.h"
 #include "study/bins.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The colours of many runs: by name, else by a tag, and of failed runs. */
-#include "page/many_draw.h"
+#include "page/many_page.h"
 
 #include "base/memory.h"
 #include "base/text.h"

@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "page/many_draw.h"
 #include "page/page.h"
 #include "study/distribution.h"
 #include "text/format.h"
