@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "run/pull.h"
+#include "run/member_reader.h"
 
 #include "base/number.h"
 
