@@ -9,7 +9,6 @@
 #include "text/curve.h"
 #include "text/summary_tables.h"
 #include "text/meta_text.h"
-#include "text/phases_text.h"
 #include "text/spans_text.h"
 #include "text/summary_text.h"
 

@@ -22,7 +22,6 @@
 #include "holds.h"
 #include "text/curve.h"
 #include "text/meta_text.h"
-#include "text/phases_text.h"
 #include "text/spans_text.h"
 #include "text/runs_text.h"
 #include "text/summary_text.h"

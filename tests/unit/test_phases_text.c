@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "text/phases_text.h"
+#include "text/spans_text.h"
 
 #define SECOND 1000000000ULL
 

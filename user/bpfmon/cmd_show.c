@@ -24,7 +24,6 @@
 #include "text/summary_tables.h"
 #include "text/markdown.h"
 #include "text/meta_text.h"
-#include "text/phases_text.h"
 #include "text/runs_text.h"
 #include "text/spans_text.h"
 #include "text/summary_text.h"

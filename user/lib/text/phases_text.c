@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "text/phases_text.h"
+#include "text/spans_text.h"
 
 #include "base/memory.h"
 #include "text/format.h"
