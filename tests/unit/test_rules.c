@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "agent/pattern.h"
-#include "agent/rules_table.h"
+#include "agent/rules.h"
 #include "rules_fixture.h"
 
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "agent/rules_table.h"
+#include "agent/rules.h"
 #include "fixture.h"
 #include "rules_fixture.h"
 

@@ -2,7 +2,6 @@
 #include "agent/rules.h"
 
 #include "agent/pattern.h"
-#include "agent/rules_table.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/text.h"

@@ -52,4 +52,29 @@ unsigned rules_find_gap(const struct rules *rules, const char *path);
 /* Writes the built-in rules as a Markdown table, for docs/NODE.md. */
 void rules_print_table(FILE *f);
 
+/* The built-in rules. */
+
+/*
+ * The cgroup of such a job may contain another machine, which is matched by the rules with
+ * RULE_INSIDE; the ids of its jobs contain the outer job.
+ */
+#define RULE_MACHINE 1u
+#define RULE_INSIDE 2u
+/*
+ * All processes below such a cgroup are in jobs: cgroups there that no rule matches cause a
+ * warning.
+ */
+#define RULE_EXPECTS 4u
+
+struct rule_row {
+	const char *kind;    /* "none": the match is no job by itself */
+	const char *pattern; /* see agent/pattern.h */
+	const char *id;      /* with parts of the pattern; the text after the last / is the name */
+	unsigned flags;
+};
+
+/* The first rule that matches a cgroup decides. */
+extern const struct rule_row rule_rows[];
+extern const size_t nr_rule_rows;
+
 #endif

@@ -4,7 +4,7 @@
  * at the root. Cgroups delegated to a user or container, who may choose any names there, are
  * matched only by rows that name the delegation: the ids of such jobs begin with the outer job.
  */
-#include "agent/rules_table.h"
+#include "agent/rules.h"
 
 #define USER "/user.slice/user-{uid:number}.slice"
 #define MANAGER USER "/user@*.service"
