@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Who may ask the server of bpfmon serve, and which runs a URL may name. */
-#include "http/host.h"
+#include "http/http_request.h"
 #include "web/guard.h"
 
 #include <setjmp.h>

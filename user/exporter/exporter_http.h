@@ -10,7 +10,7 @@
 #include "exporter/exporter_options.h"
 #include "exporter/passwords.h"
 #include "http/http_door.h"
-#include "http/host.h"
+#include "http/http_request.h"
 
 #define SCRAPERS 32 /* concurrent connections */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "http/host.h"
+#include "http/http_request.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "web/guard.h"
 
-#include "http/host.h"
+#include "http/http_request.h"
 
 #include <ctype.h>
 #include <errno.h>
