@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "bpfmon/roles/observer.h"
 #include "bpfmon/roles/pusher.h"
-#include "export/influx.h"
+#include "export/export.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -119,4 +119,20 @@ extern const struct export_format jsonl_export, csv_export, spans_csv_export, do
 	influx_export, openmetrics_export, prmon_export, gnu_time_export, psrecord_export,
 	psrecord_plain_export, rmonitor_export, snakemake_export, nextflow_export;
 
+/* InfluxDB's line protocol of a run while it goes on; the format influx is that of stored ones. */
+
+struct influx_live;
+
+/*
+ * Begins with the run's meta line. Points go to @pass as lines, when they are flushed or many.
+ * Returns NULL if out of memory; the caller calls influx_live_free().
+ */
+struct influx_live *influx_live_new(const struct line *meta, export_fn pass, void *context);
+/* Adds the points of a line. Returns 0 or a negative errno, as of @pass. */
+int influx_live_put(struct influx_live *l, const struct line *line);
+/* Passes on what there is. Returns 0 or a negative errno, as of @pass. */
+int influx_live_flush(struct influx_live *l);
+/* Does nothing with NULL. */
+void influx_live_free(struct influx_live *l);
+
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Exports InfluxDB's line protocol. */
-#include "export/influx.h"
+#include "export/export.h"
 
 #include "base/memory.h"
 #include "export/csv.h"
