@@ -45,7 +45,7 @@ MISTAKES = (
     (["--pid", "1"], RUN, "'bpfmon attach' has it"),
     (["--metrics", "cpu,rss_byte", "--", "touch", "ran"], RUN, "did you mean 'rss_bytes'?"),
     (["-f", "json", "-o", "x", "--", "touch", "ran"], RUN, "did you mean 'jsonl'?"),
-    (["-o", "foo:run", "--", "touch", "ran"], RUN, "there is no format 'foo', only text, jsonl and csv; a file of that name is ./foo:run"),
+    (["-o", "foo:run", "--", "touch", "ran"], RUN, "there is no format 'foo', only text, jsonl, csv and influx; a file of that name is ./foo:run"),
     (["-i", "1m", "--", "touch", "ran"], RUN, "it expects a time, as in 1, 0.1 or 10ms"),
     (["--tag", "sample", "--", "touch", "ran"], RUN, "--tag does not accept 'sample': it expects KEY=VALUE"),
     (["--"], RUN, "no command given; try: bpfmon -- sleep 1"),

@@ -42,7 +42,7 @@ static void formats_of_an_output_that_do_not_exist_are_refused(void **state)
 
 	(void)state;
 	assert_refused("--output does not accept 'foo:run': there is no format 'foo', only text, "
-		       "jsonl and csv; a file of that name is ./foo:run",
+		       "jsonl, csv and influx; a file of that name is ./foo:run",
 		       "-o", "foo:run", "--", "true");
 	assert_refused("there is no format 'json'; did you mean 'jsonl:x'? A file of that name is "
 		       "./json:x",

@@ -11,7 +11,12 @@
 #include "board/board.h"
 #include "export/influx_text.h"
 #include "push/batch.h"
-#include "push/push_counts.h"
+
+/* What bpfmon-push says about itself; in the unit of the row: times in ns. */
+struct push_counts {
+#define PUSH_COUNT(key, kind, unit, help) uint64_t key;
+#include "push/push_counts.def"
+};
 
 struct point_notation;
 

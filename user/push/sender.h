@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "push/reply.h"
 #include "push/batch.h"
-#include "push/push_counts.h"
+#include "push/points.h"
 #include "push/spool.h"
 #include "push/push_target.h"
 
