@@ -264,6 +264,7 @@ def run(options, children, folder, stack):
     sent = value(vm, f'sum(rate(bpfmon_push_sent_bytes_total{{instance=~"sim.*"}}[{window}]))')
     series = value(vm, 'count({__name__=~"bpfmon_.*", instance=~"sim.*"})')
     lost = value(vm, 'sum(bpfmon_push_samples_dropped_total) + sum(bpfmon_push_samples_rejected_total)')
+    of_scrapes = [query for query in dashboard_queries() if "bpfmon_push_" not in query]
     rows = influxql(influx, "SELECT last(cpu_seconds_total) FROM bpfmon_job WHERE instance = 'node2' GROUP BY job")
     table_print(
         [
@@ -274,7 +275,7 @@ def run(options, children, folder, stack):
             ("bpfmon-push", f"{100 * push_share:.3f} % of a core and {max(map(memory_kib, pids), default=0)} KiB of its own each"),
             ("VictoriaMetrics", f"{100 * vm_share:.1f} % of a core, {memory_kib(vm.process.pid, 'VmRSS') // 1024} MiB"),
             ("dashboards, VictoriaMetrics", f"{answered(vm, dashboard_queries())} queries have an answer"),
-            ("dashboards, Prometheus", f"{answered(prometheus, [q for q in dashboard_queries() if "bpfmon_push_" not in q])} queries have an answer"),
+            ("dashboards, Prometheus", f"{answered(prometheus, of_scrapes)} queries have an answer"),
             ("dashboards, InfluxDB", f"{answered(influx, influxdb_queries(), influxql)} queries have an answer"),
             ("InfluxDB", f"{len(rows)} jobs of a real agent"),
         ]

@@ -409,9 +409,8 @@ static int influx_put_pushed(struct exporter *e, json_t *metric)
 	return 0;
 }
 
-#define INFLUX_PARTS                                                                               \
-	(PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT) | PART(LINE_METRIC) |           \
-	 PART(LINE_SPAN))
+static const unsigned influx_parts = PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT) |
+				     PART(LINE_METRIC) | PART(LINE_SPAN);
 
 static int influx_put(struct exporter *e, const struct line *l)
 {
@@ -443,7 +442,7 @@ static int influx_write(struct exporter *e)
 	if (!err)
 		err = influx_tags_init(&x.tags, e->meta);
 	if (!err)
-		err = source_each(e->source, INFLUX_PARTS, influx_put_line, e);
+		err = source_each(e->source, influx_parts, influx_put_line, e);
 	influx_tags_done(&x.tags);
 	influx_times_done(&x.times);
 	return err;
@@ -472,7 +471,7 @@ struct influx_live *influx_live_new(const struct line *meta, export_fn pass, voi
 
 int influx_live_put(struct influx_live *l, const struct line *line)
 {
-	if (!(PART(line->kind) & INFLUX_PARTS))
+	if (!(PART(line->kind) & influx_parts))
 		return 0;
 	if (line->kind == LINE_SAMPLE) /* the end of what is still open, such as a span */
 		l->e.total.wall_ns = line->sample.elapsed_ns;
