@@ -114,7 +114,7 @@ static void names_and_values_are_those_of_the_exporter(void **state)
 {
 	struct values theirs = { 0 }, ours = { 0 };
 	struct endpoint *e = *state, *exporter;
-	void *other;
+	void *other = NULL;
 
 	assert_int_equal(endpoint_make(&other), 0);
 	exporter = other;
