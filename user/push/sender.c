@@ -309,7 +309,7 @@ static uint64_t sender_jitter(uint64_t ns)
 
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != (ssize_t)sizeof(random))
 		random = (uint32_t)clock_ns(CLOCK_REALTIME);
-	return ns / UINT32_MAX * random + 10 * NSEC_PER_MSEC;
+	return (ns / NSEC_PER_MSEC * random / UINT32_MAX + 10) * NSEC_PER_MSEC;
 }
 
 /*
@@ -328,11 +328,17 @@ static void rows_postpone(struct sender *s, const struct answer *a, uint64_t now
 	batch_end(s);
 }
 
+/* Returns whether no line of the batch has been answered, so that it can begin anew later. */
+static bool batch_is_whole(const struct sender *s)
+{
+	return s->nr_parts == 1 && s->parts[0].length == s->text.used;
+}
+
 static void sender_delay(struct sender *s, const struct answer *a, uint64_t now_ns)
 {
 	bool is_lasting = a->kind == ANSWER_MISCONFIGURED;
 
-	if (is_lasting && s->kind == SPOOL_ROWS && *s->target->logs_url) {
+	if (is_lasting && batch_is_whole(s) && s->kind == SPOOL_ROWS && *s->target->logs_url) {
 		rows_postpone(s, a, now_ns);
 		return;
 	}
@@ -444,32 +450,6 @@ static void request_end(struct sender *s, CURLcode result, uint64_t now_ns)
 		part_answered(s, &a, now_ns);
 }
 
-/* Starts the next request, if there is one and its time has come. */
-static void sender_start(struct sender *s, uint64_t now_ns)
-{
-	const struct answer failed = { .kind = ANSWER_LATER, .why = "out of memory" };
-	const size_t failures = memory_failures_of_thread();
-
-	if (s->state != SENDER_IDLE || now_ns < s->next_ns || !sender_is_busy(s))
-		return;
-	if (s->dialect == DIALECT_UNKNOWN) {
-		if (!ping_start(s))
-			sender_delay(s, &failed, now_ns);
-		return;
-	}
-	if (!s->nr_parts && !batch_begin(s, now_ns))
-		return;
-	if (s->text.failed && memory_failures_of_thread() > failures) {
-		batch_end(s); /* it stays in the spool */
-		sender_delay(s, &failed, now_ns);
-	} else if (s->text.failed) { /* not what this program writes */
-		count_rejected(s, s->batch.points);
-		batch_finish(s, now_ns);
-	} else if (!part_start(s)) {
-		sender_delay(s, &failed, now_ns);
-	}
-}
-
 static int sender_wait_ms(const struct sender *s, uint64_t now_ns, int wait_ms)
 {
 	uint64_t until_ns = s->next_ns, rows_ns = UINT64_MAX, samples_ns = UINT64_MAX, first_ns;
@@ -488,6 +468,35 @@ static int sender_wait_ms(const struct sender *s, uint64_t now_ns, int wait_ms)
 	if ((until_ns - now_ns) / NSEC_PER_MSEC < (uint64_t)wait_ms)
 		return (int)((until_ns - now_ns) / NSEC_PER_MSEC) + 1;
 	return wait_ms;
+}
+
+/* Starts the next request, if there is one and its time has come. */
+static void sender_start(struct sender *s, uint64_t now_ns)
+{
+	const struct answer failed = { .kind = ANSWER_LATER, .why = "out of memory" };
+	const size_t failures = memory_failures_of_thread();
+
+	if (s->state != SENDER_IDLE || now_ns < s->next_ns || !sender_is_busy(s))
+		return;
+	if (s->dialect == DIALECT_UNKNOWN) {
+		if (!ping_start(s))
+			sender_delay(s, &failed, now_ns);
+		return;
+	}
+	if (!s->nr_parts && !batch_begin(s, now_ns)) {
+		if (!sender_wait_ms(s, now_ns, 1)) /* the spool cannot be read now */
+			s->next_ns = now_ns + FIRST_WAIT_NS;
+		return;
+	}
+	if (s->text.failed && memory_failures_of_thread() > failures) {
+		batch_end(s); /* it stays in the spool */
+		sender_delay(s, &failed, now_ns);
+	} else if (s->text.failed) { /* not what this program writes */
+		count_rejected(s, s->batch.points);
+		batch_finish(s, now_ns);
+	} else if (!part_start(s)) {
+		sender_delay(s, &failed, now_ns);
+	}
 }
 
 int sender_wait(struct sender *s, struct pollfd *fds, unsigned nr, int wait_ms)
