@@ -146,9 +146,12 @@ static void history_ask(struct push *p)
 	static const char agent[] = "agent:";
 	const char *stream = p->options->stream;
 
-	if (p->board.counts.streams != p->streams && !strncmp(stream, agent, strlen(agent)))
-		missed_ask(&p->missed, stream + strlen(agent));
+	if (strncmp(stream, agent, strlen(agent)) != 0)
+		return;
+	if (p->board.counts.streams != p->streams)
+		missed_begin(&p->missed);
 	p->streams = p->board.counts.streams;
+	missed_tick(&p->missed, stream + strlen(agent), follower_now());
 }
 
 static void push_tick(void *context)
@@ -217,12 +220,13 @@ static int push_open(struct push *p)
 	p->style = (struct board_style){ .put_labels = p->target.dialect == DIALECT_OTLP
 							       ? points_put_attributes
 							       : points_put_labels,
-					 .end_job = points_end_job,
-					 .context = &p->points,
+					 .end_job = missed_end_job,
+					 .context = &p->missed,
 					 .least_ns = o->config.push_min_ns };
 	board_init(&p->board, &p->style, (size_t)o->config.push_series, 0);
 	/* nodes that start together do not send together: each has its place in the interval */
 	p->sample_ns = now_ns + name_hash_stable(o->instance, strlen(o->instance), 0) % interval_ns;
+	p->sender.samples_next_ns = p->sample_ns; /* the rate of new ones is not known before */
 	p->sync_ns = now_ns + SYNC_NS;
 	return 0;
 }

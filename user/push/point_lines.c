@@ -53,7 +53,6 @@ static void line_put_string(struct point *at, const char *key, const char *value
 	influx_put_string(at->t, value, strlen(value));
 }
 
-/* Two lines (batch.h). */
 /*
  * In InfluxDB, jobs with the same tags would replace each other at the same time, and all that end
  * between two samples of the agent end at the same time. So each has a place within a tenth of a
@@ -67,6 +66,7 @@ static uint64_t ended_row_time(const struct job_labels *l, uint64_t start_epoch_
 	return epoch_ns / ROW_PLACES * ROW_PLACES + hash % ROW_PLACES;
 }
 
+/* Two lines (batch.h). */
 static void lines_put_ended(struct points *p, const struct job_labels *l,
 			    const struct ended_values *values, uint64_t epoch_ns)
 {

@@ -170,6 +170,8 @@ static void ended_put_body(struct buffer *t, const struct job_labels *l,
 	jsonw_string(&j, "name", l->name);
 	jsonw_string(&j, "user", l->user);
 	jsonw_string(&j, "kind", l->kind);
+	if (l->is_nested)
+		jsonw_string(&j, "nested", "yes");
 	for (int i = 0; i < NR_ENDED_METRICS; i++)
 		if (values->has[i])
 			jsonw_decimal(&j, ended_metrics[i].name, values->value[i],
@@ -204,7 +206,10 @@ static void otlp_put_ended(struct points *p, const struct job_labels *l,
 	log_put_tag(t, "user", l->user);
 	log_put_tag(t, "kind", l->kind);
 	log_put_tag(t, "name", l->name);
-	otlp_put_fixed(t, LOG_OBSERVED, clock_ns(CLOCK_REALTIME));
+	if (l->is_nested)
+		log_put_tag(t, "nested", "yes");
+	/* not the time of now: the record is the same if it is made again */
+	otlp_put_fixed(t, LOG_OBSERVED, epoch_ns);
 	otlp_put_string(t, LOG_EVENT, "bpfmon.job.ended");
 	otlp_close(t, record);
 	record_end(&at);
