@@ -8,6 +8,7 @@ import subprocess
 
 from lib import servers
 from lib.bpfmon import BPFMON
+from lib.push import PUSH
 from lib.exports import HOSTILE, ExportCase
 from lib.live import wait_for
 
@@ -62,9 +63,14 @@ class Influxdb(PushesRuns):
         self.assertEqual((done.returncode, done.stdout), (3, "out\n"))
         self.assertIn("HTTP status 404", done.stderr)
         self.assertIn("lines were not sent to", done.stderr)
-        done = self.run_bpfmon("push", HOSTILE, "--url", url)
-        self.assertEqual(done.returncode, 1)
-        self.assertIn("HTTP status 404", done.stderr)
+        long = self.dir / "long.jsonl"  # more than a pipe takes
+        meta, *rest = HOSTILE.read_text().splitlines(keepends=True)
+        sample = next(line for line in rest if '"kind":"sample"' in line)
+        long.write_text(meta + sample * 3000)
+        for run in (HOSTILE, long):
+            done = self.run_bpfmon("push", run, "--url", url)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("HTTP status 404", done.stderr)
 
 
 class NoServer(PushesRuns):
@@ -73,6 +79,15 @@ class NoServer(PushesRuns):
         done = self.run_bpfmon("-q", "-o", f"influx:{url}", "--", "sh", "-c", "echo out; exit 3")
         self.assertEqual((done.returncode, done.stdout), (3, "out\n"))
         self.assertRegex(done.stderr, "warning: cannot send to .*\n.* lines were not sent to ")
+
+    def test_more_than_memory_holds_ends_too_and_says_how_much_was_not_sent(self):
+        lines = "".join(f"m value={number:060} {number}\n" for number in range(100_000))
+        argv = [PUSH, "--lines", "--patience", "1"]
+        env = os.environ | {"BPFMON_URL": f"http://127.0.0.1:{servers.free_port()}/write?p=secret"}
+        done = subprocess.run(argv, input=lines, env=env, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("100000 of 100000 lines were not sent", done.stderr)
+        self.assertNotIn("secret", done.stderr)
 
     def test_what_is_no_url_is_refused_before_the_command_runs(self):
         mark = self.dir / "ran"

@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +56,9 @@ static void push_help(void)
 	     "influx`\n"
 	     "writes them. RUN is a number from `bpfmon list`, a name, the beginning of a UUID, or "
 	     "a\n"
-	     "file of JSON Lines. The default is the last run. Sending a run again changes "
-	     "nothing.");
+	     "file of JSON Lines. The default is the last run. A run that is sent again replaces "
+	     "its\n"
+	     "points in InfluxDB.");
 	options_print(&subcommand_push);
 	puts("\nExit status: 0: all was sent, 1: not all, 2: usage error, no such run, or not "
 	     "permitted.");
@@ -71,6 +73,8 @@ static pid_t pipe_child_start(const char *path, const char *const *words, int fd
 
 	if (pid)
 		return pid > 0 ? pid : -errno;
+	unsetenv("BPFMON_TOKEN_FILE"); /* they are options here, if they may be used */
+	unsetenv("BPFMON_CA_FILE");
 	if (dup2(fd, to) >= 0)
 		execv(path, (char *const *)words);
 	log_error("cannot execute %s: %s", path, strerror(errno));
@@ -84,7 +88,7 @@ static int pipe_child_wait(pid_t pid)
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return EXIT_USAGE;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_USAGE;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_USAGE + WTERMSIG(status);
 }
 
 static pid_t pipe_export_start(const struct push_command *o, const char *self, int fd)
@@ -159,7 +163,8 @@ static int push_runs(const struct push_command *o)
 	if (sender > 0) {
 		int sent = pipe_child_wait(sender);
 
-		status = status ? status : sent;
+		/* export is ended by SIGPIPE if the sender ends before it */
+		status = status && status != EXIT_USAGE + SIGPIPE ? status : sent;
 	}
 	return status;
 }

@@ -417,9 +417,9 @@ static int output_check_url(const char *url)
 	int err = config_set(&c, "url", url, why, sizeof(why));
 
 	if (err)
-		log_error("--output does not accept 'influx:%s': it expects influx:URL, where URL "
-			  "is %s",
-			  url, why);
+		log_error("--output does not accept 'influx:%.*s': it expects influx:URL, where "
+			  "URL is %s",
+			  (int)strcspn(url, "?"), url, why);
 	return err;
 }
 

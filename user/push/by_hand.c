@@ -84,11 +84,14 @@ static void input_read(struct by_hand *h)
 	if (err != -ENODATA)
 		log_error("cannot read stdin: %s", strerror(-err));
 	h->is_over = true;
+	h->sender.accepted_ns = h->sender.next_ns = follower_now(); /* patience begins here */
 }
 
-static bool input_may_come(const struct by_hand *h)
+/* The input waits for a server that accepts lines; else the oldest lines are dropped for it. */
+static bool input_may_come(const struct by_hand *h, uint64_t now_ns, uint64_t patience_ns)
 {
-	return !h->is_over && h->spool.queues[SPOOL_SAMPLES].held_bytes < HELD_MOST_BYTES;
+	return !h->is_over && (h->spool.queues[SPOOL_SAMPLES].held_bytes < HELD_MOST_BYTES ||
+			       now_ns - h->sender.accepted_ns > patience_ns);
 }
 
 /* Returns whether nothing is left to do, or waiting has no end. */
@@ -105,8 +108,10 @@ static int hand_lines_send(struct by_hand *h, uint64_t patience_ns)
 	int err = 0;
 
 	while (!err && !is_done(h, follower_now(), patience_ns)) {
-		struct pollfd in = { input_may_come(h) ? STDIN_FILENO : -1, POLLIN, 0 };
+		struct pollfd in = { .fd = -1, .events = POLLIN };
 
+		if (input_may_come(h, follower_now(), patience_ns))
+			in.fd = STDIN_FILENO;
 		err = sender_wait(&h->sender, &in, 1, 100);
 		if (in.revents)
 			input_read(h);

@@ -23,6 +23,14 @@ static const struct option names[] = {
 	{ "help", no_argument, NULL, 'h' },          { 0 },
 };
 
+/* Keys of [push] that are options, too. */
+static const struct {
+	const char *key, *variable;
+	int letter;
+} keys[NR_PUSH_KEYS] = { { "url", "BPFMON_URL", 'U' },
+			 { "token_file", "BPFMON_TOKEN_FILE", 't' },
+			 { "ca_file", "BPFMON_CA_FILE", 'c' } };
+
 void push_options_help(void)
 {
 	puts("Usage: bpfmon-push --config FILE [OPTIONS]\n"
@@ -38,7 +46,7 @@ void push_options_help(void)
 	     "are\n"
 	     "                             visible to members of the group bpfmon-admin\n"
 	     "  --lines                    Send lines of the line protocol from stdin, and end\n"
-	     "  --url URL                  Where to send these lines\n"
+	     "  --url URL                  Where to send these lines (BPFMON_URL)\n"
 	     "  --token-file FILE          File with a token or USER:PASSWORD (BPFMON_TOKEN_FILE)\n"
 	     "  --ca-file FILE             Certificates of authorities, PEM (BPFMON_CA_FILE)\n"
 	     "  --patience SECONDS         Give up if the server accepts nothing for this long "
@@ -84,7 +92,8 @@ static int push_take_key(struct push_options *o, const char *key, const char *te
 	}
 	err = config_set(&o->config, key, text, why, sizeof(why));
 	if (err == -EINVAL)
-		log_error("%s does not accept '%s': it expects %s", key, text, why);
+		log_error("%s does not accept '%.*s': it expects %s", key, (int)strcspn(text, "?"),
+			  text, why);
 	else if (err)
 		log_error("%s", why);
 	return err;
@@ -111,11 +120,12 @@ static int push_take(struct push_options *o, int letter)
 		o->sends_lines = true;
 		return 0;
 	case 'U':
-		return push_take_key(o, "url", optarg);
 	case 't':
-		return push_take_key(o, "token_file", optarg);
 	case 'c':
-		return push_take_key(o, "ca_file", optarg);
+		for (size_t i = 0; i < NR_PUSH_KEYS; i++)
+			if (keys[i].letter == letter)
+				o->given[i] = optarg;
+		return 0;
 	case 'p':
 		return push_take_patience(o);
 	case 'f':
@@ -138,19 +148,18 @@ static int push_take(struct push_options *o, int letter)
 	}
 }
 
-/* For programs that start this one with a user's environment. */
-static int push_take_environment(struct push_options *o)
+/* Sets the keys of [push] that are given, or for --lines in a user's environment. */
+static int push_take_keys(struct push_options *o)
 {
-	static const struct {
-		const char *variable, *key;
-	} taken[] = { { "BPFMON_TOKEN_FILE", "token_file" }, { "BPFMON_CA_FILE", "ca_file" } };
 	int err = 0;
 
-	for (size_t i = 0; !err && i < sizeof(taken) / sizeof(*taken); i++) {
-		const char *text = getenv(taken[i].variable);
+	for (size_t i = 0; !err && i < NR_PUSH_KEYS; i++) {
+		const char *text = o->given[i];
 
+		if (!text && o->sends_lines)
+			text = getenv(keys[i].variable);
 		if (text && *text)
-			err = push_take_key(o, taken[i].key, text);
+			err = push_take_key(o, keys[i].key, text);
 	}
 	return err;
 }
@@ -162,6 +171,8 @@ static int options_complete(struct push_options *o, const char *further)
 		log_error("unexpected argument '%s'; see --help", further);
 		return -EINVAL;
 	}
+	if (push_take_keys(o))
+		return -EINVAL;
 	if (o->sends_lines) {
 		if (!*o->config.url)
 			log_error("--lines needs --url");
@@ -191,8 +202,6 @@ int push_options_read(struct push_options *o, int argc, char **argv)
 	err = config_set_defaults(&o->config, why, sizeof(why));
 	if (err)
 		log_error("%s", why);
-	if (!err)
-		err = push_take_environment(o);
 	while (!err && (letter = getopt_long(argc, argv, "", names, NULL)) >= 0)
 		err = push_take(o, letter);
 	if (err || o->shows_help || o->shows_version)

@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #define WAITING_BYTES (4 << 20) /* of lines; further ones are dropped and counted */
-#define LAST_WAIT_MS 1000       /* for the pipe, after the end of the run */
+/* A URL without its query, which may have a password. */
+#define SHOWN(url) (int)strcspn(url, "?"), url
+#define LAST_WAIT_MS 1000 /* for the pipe, after the end of the run */
 
 struct influx_observer {
 	struct pusher pusher;
@@ -49,7 +51,7 @@ static int influx_open(struct observer *o, const struct recorder_options *option
 			own->pusher = options->outputs[i].pusher;
 	if (own->pusher.lines_fd < 0)
 		return OBSERVER_SKIPPED; /* which has been reported */
-	log_info("sending the run to '%s'", o->target);
+	log_info("sending the run to '%.*s'", SHOWN(o->target));
 	return 0;
 }
 
@@ -109,8 +111,8 @@ static int influx_close(struct observer *o)
 	for (size_t i = 0; i < own->waiting.used; i++)
 		own->dropped += own->waiting.text[i] == '\n';
 	if (own->dropped)
-		log_warn("%" PRIu64 " lines were not sent to '%s', which did not keep up",
-			 own->dropped, o->target);
+		log_warn("%" PRIu64 " lines were not sent to '%.*s', which did not keep up",
+			 own->dropped, SHOWN(o->target));
 	pusher_end(&own->pusher);
 	influx_live_free(own->live);
 	buffer_done(&own->waiting);

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -23,11 +24,15 @@ static void pusher_become(const char *path, const char *url, int lines_fd, int e
 {
 	char patience[16];
 	sigset_t none;
+	int null;
 
 	snprintf(patience, sizeof(patience), "%d", PUSHER_PATIENCE_S);
 	setsid();
+	lines_fd = fcntl(lines_fd, F_DUPFD, END_FD + 1);
 	end_fd = fcntl(end_fd, F_DUPFD, END_FD + 1);
-	if (dup2(lines_fd, STDIN_FILENO) < 0 || dup2(end_fd, END_FD) < 0)
+	null = open("/dev/null", O_WRONLY); /* what reads the command's output does not wait */
+	if (dup2(lines_fd, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0 ||
+	    dup2(end_fd, END_FD) < 0)
 		_exit(127);
 	syscall(SYS_close_range, END_FD + 1, ~0U, 0);
 	for (int sig = 1; sig < SIGRTMIN; sig++)
@@ -36,7 +41,13 @@ static void pusher_become(const char *path, const char *url, int lines_fd, int e
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	privilege_drop_all();
 	stack_restore_limit();
-	execl(path, "bpfmon-push", "--lines", "--url", url, "--patience", patience, (char *)NULL);
+	/* not as an argument, which everybody can read: it may have a password */
+	setenv("BPFMON_URL", url, 1);
+	if (!geteuid() && user_is_under_sudo()) { /* these are the caller's, the rights are not */
+		unsetenv("BPFMON_TOKEN_FILE");
+		unsetenv("BPFMON_CA_FILE");
+	}
+	execl(path, "bpfmon-push", "--lines", "--patience", patience, (char *)NULL);
 	_exit(127);
 }
 
