@@ -83,6 +83,10 @@ static void input_read(struct by_hand *h)
 		return;
 	if (err != -ENODATA)
 		log_error("cannot read stdin: %s", strerror(-err));
+	if (h->lines.used) { /* the last one has no newline */
+		hand_line_take(h, h->lines.text, h->lines.used);
+		buffer_puts(&h->text, "\n");
+	}
 	h->is_over = true;
 	h->sender.accepted_ns = h->sender.next_ns = follower_now(); /* patience begins here */
 }

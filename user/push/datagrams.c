@@ -53,13 +53,18 @@ static bool datagrams_open(struct datagrams *d)
 	}
 	for (const struct addrinfo *a = found; a && d->fd < 0; a = a->ai_next) {
 		d->fd = socket(a->ai_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		if (d->fd >= 0 && connect(d->fd, a->ai_addr, a->ai_addrlen))
+		err = d->fd < 0 ? errno : 0;
+		if (d->fd >= 0 && connect(d->fd, a->ai_addr, a->ai_addrlen)) {
+			err = errno;
 			datagrams_done(d);
+		}
 	}
 	freeaddrinfo(found);
-	if (d->fd < 0)
-		say_why(d, strerror(errno));
-	return d->fd >= 0;
+	if (d->fd >= 0)
+		return true;
+	say_why(d, strerror(err));
+	d->next_ns = clock_ns(CLOCK_MONOTONIC) + RETRY_NS;
+	return false;
 }
 
 /* Returns the length of the first lines that fit into a datagram, at least one. */
