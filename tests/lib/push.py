@@ -38,6 +38,9 @@ def with_admins(config):
     return config
 
 
+OPENED = "opened the stream"
+
+
 class Pushes:
     """A bpfmon-push with a folder of its own."""
 
@@ -276,13 +279,16 @@ class PushCase(unittest.TestCase):
 
     def push(self, url, **config):
         """A bpfmon-push that the agent has accepted."""
-        pushes = Pushes(self, self.agent.path, url, **config).start()
-        self.agent.accept()
+        pushes = Pushes(self, self.agent.path, url, **config)
+        self.again(pushes)
         return pushes
 
     def again(self, pushes):
+        """Jobs that begin from here on are new to it."""
+        before = pushes.said().count(OPENED)
         pushes.start()
         self.agent.accept()
+        until(lambda: pushes.said().count(OPENED) > before)
 
     def jobs(self, count, prefix="job"):
         """The names of so many jobs that have ended."""

@@ -71,9 +71,9 @@ int follower_open(struct follower *f)
 		follower_delay_retry(f);
 		return 0;
 	}
-	log_info("opened the stream %s", f->stream);
 	line_stream_reset(&f->lines);
 	follower_set_up(f, true);
+	log_info("opened the stream %s", f->stream); /* jobs that begin now are new */
 	f->said_rights = false;
 	return 0;
 }
