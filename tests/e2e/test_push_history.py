@@ -19,7 +19,7 @@ class History(AgentCase):
         super().setUp()
         self.dir = self.place  # of the sender, too
         self.server = Server(self)
-        self.start_agent()
+        self.node = self.start_agent()
         self.sender = Pushes(self, None, self.server.url, instance="node1")
 
     def configure(self, *lines):
@@ -65,3 +65,17 @@ class History(AgentCase):
             self.assertEqual(round(float(values["wall_seconds"]) * 1e9), stored[1])
             self.assertEqual(round(float(values["cpu_seconds"]) * 1e9), stored[2])
             self.assertLess(abs(at - stored[0] - stored[1]), 100_000_001)
+
+    def test_a_restarted_agent_costs_no_row(self):
+        self.start_sender()
+        self.end_a_job(FIRST + 10)
+        wait_for(lambda: len(self.rows()) == 1, "the first row")
+        wait_for(lambda: (self.sender.folder / "complete-until").exists(), "the time")
+        for number in range(FIRST + 11, FIRST + 13):
+            self.end_agent(self.node)
+            self.node = self.start_agent()
+            self.end_a_job(number)
+        wait_for(lambda: len(self.rows()) == 3, "the rows of jobs that ended after a restart")
+        self.assertEqual({len(lines) for lines in self.rows().values()}, {1})
+        self.assertEqual(self.server.own(streams_total=3)["rows_dropped_total"], 0)
+        self.sender.end()

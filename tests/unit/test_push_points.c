@@ -97,6 +97,23 @@ static void last_line_is_after_all_others(void **state)
 	}
 }
 
+static void clock_that_is_set_is_followed(void **state)
+{
+	static const uint64_t at[] = { 86400, 0, 86410, 10 }; /* after BEGAN, in s */
+	struct endpoint *e = *state;
+	char wanted[64];
+
+	tell_job(e, "1", 2.5);
+	for (size_t i = 0; i < sizeof(at) / sizeof(*at); i++) {
+		snprintf(wanted, sizeof(wanted), " %llu\n",
+			 (unsigned long long)(BEGAN + at[i] * SEC));
+		assert_non_null(strstr(strstr(lines_at(e, BEGAN + at[i] * SEC), JOB("1")), wanted));
+	}
+	tell_end(e, "1", "\"cpu_seconds\":4,\"wall_seconds\":5");
+	assert_line(lines_at(e, BEGAN + 25 * SEC),
+		    JOB("1") " cpu_seconds_total=4,running=0i 1025000000000");
+}
+
 static void jobs_that_end_with_the_agent_have_their_last_line(void **state)
 {
 	struct endpoint *e = *state;
@@ -380,6 +397,7 @@ int main(void)
 		PUSH_TEST(line_of_0_is_before_that_of_the_values),
 		PUSH_TEST(last_line_of_a_job_is_of_its_end),
 		PUSH_TEST(last_line_is_after_all_others),
+		PUSH_TEST(clock_that_is_set_is_followed),
 		PUSH_TEST(jobs_that_end_with_the_agent_have_their_last_line),
 		PUSH_TEST(series_that_begins_as_the_agent_goes_has_its_line_of_0),
 		PUSH_TEST(what_ended_without_a_series_is_in_other),

@@ -99,12 +99,23 @@ static int follower_wait_ms(const struct follower *f, uint64_t now_ns, uint64_t 
 	return until_ns <= now_ns ? 0 : (int)((until_ns - now_ns) / NSEC_PER_MSEC) + 1;
 }
 
+/* Jobs that begin after the clock was set back are new as well. Called with the lock. */
+static void follower_note_clock(struct follower *f)
+{
+	const int64_t ns = (int64_t)(clock_ns(CLOCK_REALTIME) - follower_now());
+
+	if (f->intake.board->began_epoch_ns && f->clock_ns)
+		f->intake.board->began_epoch_ns += (uint64_t)(ns - f->clock_ns);
+	f->clock_ns = ns;
+}
+
 static void follower_tick(struct follower *f)
 {
 	struct board *b = f->intake.board;
 	bool lacks_node;
 
 	pthread_mutex_lock(&b->lock);
+	follower_note_clock(f);
 	board_tick(b, follower_now());
 	lacks_node =
 		b->is_open && !b->node.runs && follower_now() - b->connected_ns > NODE_LATEST_NS;

@@ -19,6 +19,7 @@ struct follower {
 	int fd;                      /* owned; -1 while the stream is closed */
 	int signals;                 /* a signalfd; not owned */
 	uint64_t retry_ns, wait_ns;  /* next attempt to open it; delay before that */
+	int64_t clock_ns;            /* from follower_now() to the epoch, at the last tick */
 	bool said_rights;            /* warned that the agent shows too little */
 	void (*tick)(void *context); /* called about once a second */
 	/* waits like poll(2), and returns 0 or a negative errno; NULL: poll(2) */
