@@ -150,6 +150,7 @@ class Damaged(SpoolCase):
             self.wait_on_disk(pushes, [f"job{number}"])
         pushes.end()
         self.agent.hang_up()
+        server.settle()  # a request on its way would be accepted, and its lines sent again
         server.answer = lambda text: 204
         (path,) = pushes.files("rows")
         return server, pushes, path

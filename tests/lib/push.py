@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 from lib.account import metric_kinds
 from lib.bpfmon import BUILD
@@ -153,7 +154,7 @@ class Server:
     def __init__(self, case, answer=lambda text: 204, version="1.8", files=None, unix=None, pid="self"):
         self.answer, self.requests, self.lines, self.paths, self.times = answer, [], [], [], []
         self.ping = lambda: 204
-        self.connections = []
+        self.connections, self.busy = [], set()
         outer = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -211,6 +212,14 @@ class Server:
             def handle_error(self, *_):
                 pass  # a client that was killed
 
+            def process_request(self, request, client_address):
+                outer.busy.add(request)
+                super().process_request(request, client_address)
+
+            def shutdown_request(self, request):
+                super().shutdown_request(request)
+                outer.busy.discard(request)
+
             def finish_request(self, request, client_address):
                 if files:
                     request = context.wrap_socket(request, server_side=True)
@@ -242,6 +251,12 @@ class Server:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         self.connections = []
+
+    def settle(self):
+        """Waits until all requests are answered of a client that has ended."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/ping", timeout=60) as answer:
+            answer.read()  # it was accepted after those
+        until(lambda: not self.busy)
 
     @property
     def url(self):
