@@ -76,6 +76,7 @@ class Refused(PushCase):
             waiting = set(names_in(pushes.spooled("rows")))
             self.assertGreaterEqual(len(waiting), len(names) - 16)
             self.agent.hang_up()
+            server.settle()
             server.answer = lambda text: 204
             self.again(pushes)
             until(lambda server=server, waiting=waiting: set(server.names()) == waiting)
@@ -132,6 +133,7 @@ class Misconfigured(PushCase):
                 self.assertGreaterEqual(after - before, 59)
             self.assertIn(f"HTTP status {status}", pushes.said())
             self.assertEqual(other.paths, [])
+            server.settle()
             server.answer = lambda text: 204
             self.again(pushes)
             self.all_arrive_once(server, names)
@@ -151,6 +153,7 @@ class Misconfigured(PushCase):
         until(lambda: any("misconfigured=1i" in line for line in pushes.spooled("samples")))
         pushes.end()
         self.agent.hang_up()
+        server.settle()
         server.answer = lambda text: 204
         self.again(pushes)
         until(lambda: any("misconfigured=1i" in line for line in server.of("bpfmon_push")))

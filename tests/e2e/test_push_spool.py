@@ -102,6 +102,7 @@ class Full(SpoolCase):
         (folder / "other").unlink()
         self.wait_on_disk(pushes, waiting)
         pushes.kill()
+        server.settle()
         server.answer = lambda text: 204
         self.again(pushes)
         until(lambda: len(set(server.names())) == 51 + len(waiting))
