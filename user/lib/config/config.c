@@ -163,16 +163,23 @@ static int config_key_refuse(struct reading *r, const char *key)
 			  key);
 }
 
+static const struct config_row *config_row_find(const char *section, const char *key)
+{
+	for (size_t i = 0; i < nr_config_rows; i++)
+		if (!strcmp(config_rows[i].section, section) && !strcmp(config_rows[i].key, key))
+			return &config_rows[i];
+	return NULL;
+}
+
 static int config_key_set(struct ini *in, const char *key, const char *value)
 {
 	struct reading *r = in->context;
+	const struct config_row *row;
 
 	if (r->rule)
 		return rule_key_set(r, key, value);
-	for (size_t i = 0; i < nr_config_rows; i++)
-		if (!strcmp(config_rows[i].section, r->section) && !strcmp(config_rows[i].key, key))
-			return row_set(r, i, value);
-	return config_key_refuse(r, key);
+	row = config_row_find(r->section, key);
+	return row ? row_set(r, (size_t)(row - config_rows), value) : config_key_refuse(r, key);
 }
 
 int config_set_defaults(struct agent_config *c, char *why, size_t size)
@@ -188,14 +195,13 @@ int config_set_defaults(struct agent_config *c, char *why, size_t size)
 
 int config_set(struct agent_config *c, const char *key, const char *text, char *why, size_t size)
 {
+	const struct config_row *row = config_row_find("push", key);
+
 	if (strlen(text) >= CONFIG_TEXT_BYTES) {
 		snprintf(why, size, "at most %d characters", CONFIG_TEXT_BYTES - 1);
 		return -EINVAL;
 	}
-	for (size_t i = 0; i < nr_config_rows; i++)
-		if (!strcmp(config_rows[i].section, "push") && !strcmp(config_rows[i].key, key))
-			return config_value_set(&config_rows[i], c, text, why, size);
-	return -ENOENT;
+	return row ? config_value_set(row, c, text, why, size) : -ENOENT;
 }
 
 /* Checks combinations of keys. */
