@@ -16,14 +16,17 @@
 #define SOCKET_PREFIX "unix:"
 #define AGENT_PREFIX "agent:"
 
-static bool stream_is_agents(const char *stream)
+const char *stream_agent_socket(const char *stream)
 {
-	return !strncmp(stream, AGENT_PREFIX, strlen(AGENT_PREFIX));
+	const size_t length = strlen(AGENT_PREFIX);
+
+	return strncmp(stream, AGENT_PREFIX, length) ? NULL : stream + length;
 }
 
 bool stream_is_socket(const char *stream)
 {
-	return !strncmp(stream, SOCKET_PREFIX, strlen(SOCKET_PREFIX)) || stream_is_agents(stream);
+	return !strncmp(stream, SOCKET_PREFIX, strlen(SOCKET_PREFIX)) ||
+	       stream_agent_socket(stream);
 }
 
 /* Subscribes to the lines of all jobs that this user may see. */
@@ -61,10 +64,11 @@ static int stream_connect(const char *path)
 
 int stream_open(const char *stream, char *why, size_t size)
 {
+	const char *agent = stream_agent_socket(stream);
 	int fd;
 
-	if (stream_is_agents(stream))
-		return stream_subscribe(stream + strlen(AGENT_PREFIX), why, size);
+	if (agent)
+		return stream_subscribe(agent, why, size);
 	if (stream_is_socket(stream))
 		fd = stream_connect(stream + strlen(SOCKET_PREFIX));
 	else if (!strcmp(stream, "-"))

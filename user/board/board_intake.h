@@ -15,6 +15,8 @@
  * in @why.
  */
 int stream_open(const char *stream, char *why, size_t size);
+/* Returns the socket of a stream that is an agent's, part of @stream; NULL for another. */
+const char *stream_agent_socket(const char *stream);
 /* Returns whether the stream can be opened again after its end. */
 bool stream_is_socket(const char *stream);
 

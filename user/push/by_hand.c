@@ -38,20 +38,12 @@ struct by_hand {
 
 static void hand_lines_flush(struct by_hand *h)
 {
-	struct buffer bytes = { 0 };
-
 	if (*h->target.udp_host) {
 		datagrams_send(&h->datagrams, &h->text, &h->counts.samples,
 			       &h->counts.samples_dropped);
 		nanosleep(&(struct timespec){ .tv_nsec = DATAGRAMS_PAUSE_NS }, NULL);
 	} else if (h->nr) {
-		batch_compress(&bytes, h->text.text, h->text.used);
-		if (!bytes.failed)
-			spool_append(&h->spool, SPOOL_SAMPLES,
-				     &(struct spool_batch){ .bytes = bytes.text,
-							    .length = bytes.used,
-							    .points = (uint32_t)h->nr });
-		buffer_done(&bytes);
+		spool_append_text(&h->spool, SPOOL_SAMPLES, h->text.text, h->text.used, h->nr);
 	}
 	h->text.used = 0;
 	h->nr = 0;

@@ -53,21 +53,10 @@ static void lines_keep(struct push *p, enum spool_kind kind, const struct buffer
 	size_t lines;
 
 	for (size_t at = 0, n; at < t->used; at += n) {
-		struct buffer bytes = { 0 };
-
 		n = batch_cut(t->text + at, t->used - at, BATCH_LINES * lines_each, &lines);
 		if (lines % lines_each) /* cut by its length, within a row */
 			n += batch_skip(t->text + at + n, t->used - at - n, 1), lines++;
-		batch_compress(&bytes, t->text + at, n);
-		if (bytes.failed)
-			p->spool.queues[kind].dropped += lines / lines_each;
-		else
-			spool_append(
-				&p->spool, kind,
-				&(struct spool_batch){ .bytes = bytes.text,
-						       .length = bytes.used,
-						       .points = (uint32_t)(lines / lines_each) });
-		buffer_done(&bytes);
+		spool_append_text(&p->spool, kind, t->text + at, n, lines / lines_each);
 	}
 }
 
@@ -143,15 +132,14 @@ static void samples_take(struct push *p, uint64_t now_ns)
 /* Whenever the stream was opened, jobs may have ended before; it has all that end from then on. */
 static void history_ask(struct push *p)
 {
-	static const char agent[] = "agent:";
-	const char *stream = p->options->stream;
+	const char *agent = stream_agent_socket(p->options->stream);
 
-	if (strncmp(stream, agent, strlen(agent)) != 0)
+	if (!agent)
 		return;
 	if (p->board.counts.streams != p->streams)
 		missed_begin(&p->missed);
 	p->streams = p->board.counts.streams;
-	missed_tick(&p->missed, stream + strlen(agent), follower_now());
+	missed_tick(&p->missed, agent, follower_now());
 }
 
 static void push_tick(void *context)

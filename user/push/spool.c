@@ -2,6 +2,7 @@
 #include "push/spool.h"
 
 #include "base/memory.h"
+#include "push/batch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -349,6 +350,22 @@ void spool_append(struct spool *s, enum spool_kind kind, const struct spool_batc
 	spool_write_held(s, kind);
 	if (q->held || spool_write(s, kind, b))
 		held_append(q, b);
+}
+
+void spool_append_text(struct spool *s, enum spool_kind kind, const char *text, size_t length,
+		       size_t points)
+{
+	struct buffer bytes = { 0 };
+
+	batch_compress(&bytes, text, length);
+	if (bytes.failed)
+		s->queues[kind].dropped += points;
+	else
+		spool_append(s, kind,
+			     &(struct spool_batch){ .bytes = bytes.text,
+						    .length = bytes.used,
+						    .points = (uint32_t)points });
+	buffer_done(&bytes);
 }
 
 /* Finds the first batch of the first file that was not sent. Returns false if there is none. */

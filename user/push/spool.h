@@ -65,6 +65,9 @@ void spool_done(struct spool *s);
  * Appends a batch, which it copies. If there is no room at all, it is counted as dropped.
  */
 void spool_append(struct spool *s, enum spool_kind kind, const struct spool_batch *b);
+/* Appends a text of @points lines or rows, compressed; dropped as well if out of memory. */
+void spool_append_text(struct spool *s, enum spool_kind kind, const char *text, size_t length,
+		       size_t points);
 /*
  * Reads the oldest batch of a queue into @b, whose bytes the caller frees. Returns false if there
  * is none.
