@@ -24,13 +24,18 @@ static void point_line_begin(struct point *at)
 		buffer_put(at->t, at->labels->text, at->labels->used);
 }
 
+static void line_begin_field(struct point *at, const char *key)
+{
+	buffer_puts(at->t, at->has_value ? "," : " ");
+	buffer_puts(at->t, key);
+}
+
 /* Seconds are always decimals, and other numbers integers: a field never changes its type. */
 static void point_line_put(struct point *at, const struct family *f, uint64_t value)
 {
 	unsigned decimals = metric_unit_decimals(f->unit);
 
-	buffer_puts(at->t, at->has_value ? "," : " ");
-	buffer_puts(at->t, f->key);
+	line_begin_field(at, f->key);
 	buffer_puts(at->t, f->kind == KIND_COUNTER ? "_total=" : "=");
 	buffer_put_decimal(at->t, value, decimals);
 	if (!decimals)
@@ -46,9 +51,8 @@ static void line_put_string(struct point *at, const char *key, const char *value
 {
 	if (!*value)
 		return;
-	buffer_puts(at->t, at->has_value ? "," : " ");
+	line_begin_field(at, key);
 	at->has_value = true;
-	buffer_puts(at->t, key);
 	buffer_puts(at->t, "=");
 	influx_put_string(at->t, value, strlen(value));
 }

@@ -184,9 +184,9 @@ static void ended_put_body(struct buffer *t, const struct job_labels *l,
 	otlp_close(t, body);
 }
 
-static void log_put_tag(struct buffer *t, const char *key, const char *value)
+static void log_put_tag(struct buffer *t, const char *key, const char *value, size_t length)
 {
-	otlp_put_attribute(t, LOG_ATTRIBUTES, key, value, strlen(value));
+	otlp_put_attribute(t, LOG_ATTRIBUTES, key, value, length);
 }
 
 static void otlp_put_ended(struct points *p, const struct job_labels *l,
@@ -202,12 +202,7 @@ static void otlp_put_ended(struct points *p, const struct job_labels *l,
 	otlp_put_integer(t, LOG_SEVERITY, SEVERITY_INFO);
 	otlp_put_string(t, LOG_SEVERITY_TEXT, "INFO");
 	ended_put_body(t, l, values);
-	log_put_tag(t, "job", l->job);
-	log_put_tag(t, "user", l->user);
-	log_put_tag(t, "kind", l->kind);
-	log_put_tag(t, "name", l->name);
-	if (l->is_nested)
-		log_put_tag(t, "nested", "yes");
+	labels_put_all(t, l, log_put_tag);
 	/* not the time of now: the record is the same if it is made again */
 	otlp_put_fixed(t, LOG_OBSERVED, epoch_ns);
 	otlp_put_string(t, LOG_EVENT, "bpfmon.job.ended");
