@@ -110,7 +110,7 @@ class Refused(PushCase):
 
 
 class Misconfigured(PushCase):
-    """Nothing is lost until somebody has changed the configuration."""
+    """Nothing is lost until the configuration is changed."""
 
     def waits(self, pushes, names):
         """The program has said what is wrong, goes on, and all rows are on the disk."""

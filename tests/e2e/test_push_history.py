@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon-push and a real agent: the rows of ended jobs are those of its history, whatever happens to the sender."""
 
-import os
 import signal
 import time
-import unittest
 
 from lib.live import wait_for
 from lib.node import AgentCase
+from lib.permitted import ROOT, needs
 from lib.push import Pushes, Server, fields, with_admins
 
 FIRST = 7400  # number of a job; no other test has these
 
 
-@unittest.skipIf(os.geteuid(), "needs root")
+@needs(ROOT)
 class History(AgentCase):
     def setUp(self):
         super().setUp()

@@ -84,7 +84,7 @@ class Later(PushCase):
             pushes.end()
             self.agent.hang_up()
 
-    def test_what_came_while_nobody_listened(self):
+    def test_what_came_while_no_server_listened(self):
         server = Server(self)
         pushes = self.push(server.url)
         self.job("first")

@@ -166,7 +166,7 @@ class Places(PushCase):
         until(lambda: any(b"rows_total=100i" in one for one in datagrams))
         pushes.end()
 
-    def test_datagrams_that_nobody_takes(self):
+    def test_datagrams_without_a_receiver(self):
         receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         receiver.bind(("127.0.0.1", 0))
         port = receiver.getsockname()[1]

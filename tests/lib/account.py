@@ -35,6 +35,11 @@ def metric_kinds():
     return {key: (group, kind) for key, _unit, group, kind, *_help in rows}
 
 
+def every_metric(number):
+    """A value for each metric, of which no two are equal."""
+    return {key: number * 1000 + i + 0.5 * key.endswith("_seconds") for i, key in enumerate(metric_kinds())}
+
+
 def kept_delays():
     """Those that this machine keeps for what begins now."""
     if not DELAYS_SWITCH.exists() or DELAYS_SWITCH.read_text() != "1\n":

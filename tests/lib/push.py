@@ -24,7 +24,7 @@ import time
 import unittest
 import urllib.request
 
-from lib.account import metric_kinds
+from lib.account import every_metric
 from lib.bpfmon import BUILD
 from lib.endpoint import Agent, until
 
@@ -320,11 +320,6 @@ class PushCase(unittest.TestCase):
         """A job that has ended."""
         self.agent.begin(name, run=name, start=start or time.time() - seconds)
         self.agent.end(name, wall_seconds=seconds, **({"cpu_seconds": 0.5} | values))
-
-
-def every_metric(number):
-    """A value for each metric, of which no two are equal."""
-    return {key: number * 1000 + i + 0.5 * key.endswith("_seconds") for i, key in enumerate(metric_kinds())}
 
 
 def fields(line):

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from lib import servers
-from lib.account import metric_kinds
+from lib.account import every_metric, metric_kinds
 from lib.bpfmon import BUILD, TOP
 from lib.endpoint import EndpointCase, until
 
@@ -25,11 +25,6 @@ AGENT = (
     "cpu_seconds rss_bytes map_bytes tasks max_tasks accounts max_accounts jobs clients clients_dropped refused "
     "lines_dropped drain_seconds drain_max_seconds drains late_ticks cgroups jobs_begun repaired unrepaired"
 ).split()
-
-
-def every_metric(number):
-    """A value for each metric, of which no two are equal."""
-    return {key: number * 1000 + i + 0.5 * key.endswith("_seconds") for i, key in enumerate(metric_kinds())}
 
 
 class Scraped(EndpointCase):
