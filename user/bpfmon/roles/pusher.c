@@ -2,6 +2,7 @@
 #include "bpfmon/roles/pusher.h"
 
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/stack.h"
 #include "base/user.h"
 #include "bpfmon/libexec.h"
@@ -10,7 +11,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,6 @@
 static void pusher_become(const char *path, const char *url, int lines_fd, int end_fd)
 {
 	char patience[16];
-	sigset_t none;
 	int null;
 
 	snprintf(patience, sizeof(patience), "%d", PUSHER_PATIENCE_S);
@@ -35,10 +34,7 @@ static void pusher_become(const char *path, const char *url, int lines_fd, int e
 	    dup2(end_fd, END_FD) < 0)
 		_exit(127);
 	syscall(SYS_close_range, END_FD + 1, ~0U, 0);
-	for (int sig = 1; sig < SIGRTMIN; sig++)
-		signal(sig, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_reset();
 	privilege_drop_all();
 	stack_restore_limit();
 	/* not as an argument, which everybody can read: it may have a password */

@@ -4,6 +4,7 @@
 #include "base/message.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/loop.h"
 #include "base/memory.h"
 #include "base/oom.h"
 #include "base/stack.h"
@@ -466,12 +467,7 @@ int recorder_run(const struct recorder_options *o)
  */
 static void command_become(const struct event_command *c, const char *text)
 {
-	sigset_t none;
-
-	for (int sig = 1; sig < SIGRTMIN; sig++)
-		signal(sig, SIG_DFL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	signals_reset();
 	setenv(c->variable, text, 1);
 	stack_restore_limit();
 	execl("/bin/sh", "sh", "-c", c->command, (char *)NULL);

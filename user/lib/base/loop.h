@@ -44,5 +44,7 @@ int loop_wait(struct loop *l, int wait_ms);
  * the descriptor or a negative errno.
  */
 int signals_take(bool takes_quit);
+/* For a child before it executes another program: no signal is ignored or blocked. */
+void signals_reset(void);
 
 #endif
