@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "config/push_values.h"
+#include "config/table.h"
 
 #include "config/config.h"
 

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "config/push_values.h"
 #include "config/user_files.h"
 
 #include <arpa/inet.h>

@@ -64,4 +64,15 @@ int config_value_set(const struct config_row *row, void *config, const char *tex
  */
 int config_address_parse(const char *text, struct config_address *out, char *why, size_t size);
 
+/*
+ * push_values.c: values that only the section [push] has. Each is set in @value if @text is valid.
+ * Returns 0, or -EINVAL with what is allowed in @why.
+ */
+/* One of the words that @choice has, as in a sentence: "one, two or three". */
+int push_choice_set(const char *choice, const char *text, char *value, char *why, size_t size);
+/* A URL, or nothing. */
+int push_url_set(const char *text, char *value, char *why, size_t size);
+/* KEY=VALUE, separated by spaces. */
+int push_tags_set(const char *text, char *value, char *why, size_t size);
+
 #endif
