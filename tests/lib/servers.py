@@ -112,6 +112,12 @@ bind-address = "127.0.0.1:{rpc}"
     return server
 
 
+def influxdb_rows(server, text):
+    """The rows of the answer to a query as dictionaries; times are in ns."""
+    (result,) = server.get_json("/query", db="bpfmon", q=text, epoch="ns")["results"]
+    return [dict(zip(one["columns"], row)) for one in result.get("series", []) for row in one["values"]]
+
+
 SCRAPING = """
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:

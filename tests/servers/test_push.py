@@ -25,9 +25,7 @@ class Influxdb(PushCase):
         self.url = f"{self.server.url}/write?db=bpfmon"
 
     def query(self, text):
-        """The rows of the answer as dictionaries."""
-        (result,) = self.server.get_json("/query", db="bpfmon", q=text, epoch="ns")["results"]
-        return [dict(zip(one["columns"], row)) for one in result.get("series", []) for row in one["values"]]
+        return servers.influxdb_rows(self.server, text)
 
     def count(self):
         (row,) = self.query("SELECT count(wall_seconds) FROM bpfmon_job_ended") or [{"count": 0}]

@@ -35,8 +35,7 @@ class Influxdb(PushesRuns):
         self.url = f"{self.server.url}/write?db=bpfmon"
 
     def query(self, text):
-        (result,) = self.server.get_json("/query", db="bpfmon", q=text, epoch="ns")["results"]
-        return [dict(zip(one["columns"], row)) for one in result.get("series", []) for row in one["values"]]
+        return servers.influxdb_rows(self.server, text)
 
     def everything(self):
         return {name: self.query(f'SELECT * FROM "{name}"') for name in ("bpfmon", "bpfmon_process", "bpfmon_event", "bpfmon_by", "loss")}
