@@ -10,7 +10,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define INFOS_AT_ONCE 200 /* more than any run logs at its start */
@@ -45,14 +47,27 @@ void log_limit_waits(void)
 	is_hurried = true;
 }
 
-static void log_write(const char *prefix, const char *format, va_list args)
+/* Returns whether stderr is the journal, which removes a priority in front of a line. */
+static bool stderr_is_journal(void)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long device, inode;
+	struct stat st;
+
+	return stream && sscanf(stream, "%lu:%lu", &device, &inode) == 2 &&
+	       !fstat(STDERR_FILENO, &st) && st.st_dev == device && st.st_ino == inode;
+}
+
+/* @priority as in sd-daemon(3). */
+static void log_write(const char *priority, const char *prefix, const char *format, va_list args)
 {
 	char text[2048], line[sizeof(text) + 64];
 	size_t done;
 	int n;
 
 	vsnprintf(text, sizeof(text), format, args);
-	snprintf(line, sizeof(line) - 1, "bpfmon: %s%s%s", prefix, log_memory_cause(text), text);
+	snprintf(line, sizeof(line) - 1, "%sbpfmon: %s%s%s", stderr_is_journal() ? priority : "",
+		 prefix, log_memory_cause(text), text);
 	text_disarm(line); /* names in the message are untrusted */
 	n = (int)strlen(line);
 	line[n++] = '\n';
@@ -66,7 +81,7 @@ void log_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_write("", format, args);
+	log_write("<3>", "", format, args);
 	va_end(args);
 }
 
@@ -75,7 +90,7 @@ void log_warn(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_write("warning: ", format, args);
+	log_write("<4>", "warning: ", format, args);
 	va_end(args);
 }
 
@@ -84,7 +99,7 @@ void log_note(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	log_write("", format, args);
+	log_write("<5>", "", format, args);
 	va_end(args);
 }
 
@@ -121,6 +136,6 @@ void log_info(const char *format, ...)
 	if (shown < LOG_VERBOSE || !info_has_room())
 		return;
 	va_start(args, format);
-	log_write("", format, args);
+	log_write("<6>", "", format, args);
 	va_end(args);
 }

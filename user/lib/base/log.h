@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages on stderr: one line each, with the prefix "bpfmon: ", written in one piece. */
+/*
+ * Messages on stderr: one line each, with the prefix "bpfmon: ", written in one piece. If stderr is
+ * the journal, each has its priority.
+ */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
