@@ -9,6 +9,8 @@
 #include "config/user_files.h"
 #include "config_fixture.h"
 
+#include <ftw.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -138,31 +140,168 @@ static void secrets_are_one_line(void **state)
 	unlink(secret);
 }
 
+/* Reads the file, and releases what was read before. */
+static int file_read(const char *path)
+{
+	config_done(&config);
+	return config_read(path, &config, why, sizeof(why));
+}
+
 static void the_file_must_be_roots_if_root_reads_it(void **state)
 {
 	char path[32], expected[128];
 
 	(void)state;
 	secret_write(path, "[agent]\ninterval = 3s\n", 0644);
-	assert_int_equal(config_read(path, &config, why, sizeof(why)), 0);
+	assert_int_equal(file_read(path), 0);
 	assert_int_equal(config.interval_ns, 3000000000);
 	assert_string_equal(config.path, path);
 	if (!geteuid()) {
 		assert_int_equal(chmod(path, 0664), 0);
-		assert_int_equal(config_read(path, &config, why, sizeof(why)), -EPERM);
+		assert_int_equal(file_read(path), -EPERM);
 		snprintf(expected, sizeof(expected),
 			 "users other than root can write to it; run: chmod go-w %s", path);
 		assert_non_null(strstr(why, expected));
 		assert_int_equal(chmod(path, 0644), 0);
 		assert_int_equal(chown(path, 65534, (gid_t)-1), 0);
-		assert_int_equal(config_read(path, &config, why, sizeof(why)), -EPERM);
+		assert_int_equal(file_read(path), -EPERM);
 		snprintf(expected, sizeof(expected), "its owner is not root; run: chown root %s",
 			 path);
 		assert_non_null(strstr(why, expected));
 	}
 	unlink(path);
-	assert_int_equal(config_read(path, &config, why, sizeof(why)), -ENOENT);
-	assert_int_equal(config_read("/tmp", &config, why, sizeof(why)), -EPERM);
+	assert_int_equal(file_read(path), -ENOENT);
+	assert_int_equal(file_read("/tmp"), -EPERM);
+}
+
+static void file_write(const char *folder, const char *name, const char *text)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(chmod(path, 0644), 0);
+}
+
+/* A new folder with a.conf and the empty folder a.conf.d; to be removed by folder_remove(). */
+static void folder_make(char folder[64], char config_path[64], char dropins[64])
+{
+	strcpy(folder, "/tmp/bpfmon-unit-XXXXXX");
+	assert_non_null(mkdtemp(folder));
+	snprintf(config_path, 64, "%.40s/a.conf", folder);
+	snprintf(dropins, 64, "%.40s/a.conf.d", folder);
+	assert_int_equal(mkdir(dropins, 0755), 0);
+	file_write(folder, "a.conf",
+		   "[agent]\ninterval = 1s\nstalled_after = 1s\nmax_tasks = 1\n"
+		   "[rule m]\nkind = k\npattern = /m\n");
+}
+
+static int entry_remove(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+static void folder_remove(const char *folder)
+{
+	assert_int_equal(nftw(folder, entry_remove, 4, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static void drop_ins_are_read_in_the_order_of_their_names(void **state)
+{
+	char folder[64], path[64], dropins[64], expected[128];
+
+	(void)state;
+	folder_make(folder, path, dropins);
+	file_write(dropins, "20-b.conf", "[agent]\ninterval = 20s\n[limits]\nclients = 7\n");
+	file_write(dropins, "100-a.conf",
+		   "[agent]\ninterval = 10s\nmax_tasks = 2\n"
+		   "[rule z]\nkind = k\npattern = /z\n");
+	file_write(dropins, "30.conf", "[rule a]\nkind = k\npattern = /a\n");
+	file_write(dropins, ".40.conf", "nonsense\n");
+	file_write(dropins, "50.conf~", "nonsense\n");
+	file_write(dropins, "README", "nonsense\n");
+	assert_int_equal(file_read(path), 0);
+	assert_int_equal(config.interval_ns, 20000000000);
+	assert_int_equal(config.stalled_after_ns, 1000000000);
+	assert_int_equal(config.max_tasks, 2);
+	assert_int_equal(config.clients, 7);
+	assert_int_equal(config.nr_rules, 3);
+	assert_string_equal(config.rules[0].name, "m");
+	assert_string_equal(config.rules[1].name, "z");
+	assert_string_equal(config.rules[2].name, "a");
+	assert_string_equal(config.path, path);
+	assert_int_equal(config.nr_files, 4);
+	snprintf(expected, sizeof(expected), "%s/100-a.conf", dropins);
+	assert_string_equal(config.files[config.rules[1].file], expected);
+	assert_int_equal(config.rules[1].line, 4);
+	folder_remove(folder);
+}
+
+/* The folder has these drop-ins, the last of which is refused. */
+static void assert_dropin_refused(const char *first, const char *second, const char *reason)
+{
+	char folder[64], path[64], dropins[64], expected[CONFIG_WHY_BYTES];
+
+	folder_make(folder, path, dropins);
+	file_write(dropins, "1.conf", first);
+	file_write(dropins, "2.conf", second);
+	assert_int_equal(file_read(path), -EINVAL);
+	snprintf(expected, sizeof(expected), reason, dropins, path);
+	assert_string_equal(why, expected);
+	assert_null(config.files);
+	folder_remove(folder);
+}
+
+static void a_wrong_drop_in_is_refused_with_its_line(void **state)
+{
+	(void)state;
+	assert_dropin_refused("", "\n[agent]\nintervall = 1\n",
+			      "%s/2.conf:3: [agent] has no key intervall; did you mean interval?");
+	assert_dropin_refused("[agent]\n", "interval = 1s\n",
+			      "%s/2.conf:1: key outside a section; add [agent] above it");
+	assert_dropin_refused("", "[rule m]\n",
+			      "%s/2.conf:1: duplicate [rule m], first defined in %s:5; rename one "
+			      "of them");
+	assert_dropin_refused(
+		"[rule r]\nkind = k\n", "",
+		"%s/1.conf:1: [rule r] has no pattern; a rule needs kind and pattern");
+	assert_dropin_refused("[exporter]\nkey =\n", "[exporter]\ncertificate = /c\n",
+			      "%2$s: [exporter] has certificate without key; set both for HTTPS, "
+			      "or neither for HTTP");
+}
+
+static void drop_ins_must_be_roots_if_root_reads_them(void **state)
+{
+	char folder[64], path[64], dropins[64], file[80], expected[256];
+
+	(void)state;
+	folder_make(folder, path, dropins);
+	file_write(dropins, "1.conf", "[agent]\ninterval = 3s\n");
+	snprintf(file, sizeof(file), "%s/1.conf", dropins);
+	if (!geteuid()) {
+		assert_int_equal(chmod(file, 0664), 0);
+		assert_int_equal(file_read(path), -EPERM);
+		snprintf(expected, sizeof(expected), "refusing to read %s: users other", file);
+		assert_non_null(strstr(why, expected));
+		assert_int_equal(chmod(file, 0644), 0);
+		assert_int_equal(chown(dropins, 65534, (gid_t)-1), 0);
+		assert_int_equal(file_read(path), -EPERM);
+		snprintf(expected, sizeof(expected),
+			 "refusing to read %s: its owner is not root; run: chown root %s", dropins,
+			 dropins);
+		assert_string_equal(why, expected);
+		assert_int_equal(chown(dropins, 0, (gid_t)-1), 0);
+	}
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(mkdir(file, 0755), 0);
+	assert_int_equal(file_read(path), -EPERM);
+	assert_non_null(strstr(why, "it is not a regular file"));
+	folder_remove(folder);
 }
 
 int main(void)
@@ -174,6 +313,9 @@ int main(void)
 		TEST(a_secret_that_others_can_read_is_refused),
 		TEST(secrets_are_one_line),
 		TEST(the_file_must_be_roots_if_root_reads_it),
+		TEST(drop_ins_are_read_in_the_order_of_their_names),
+		TEST(a_wrong_drop_in_is_refused_with_its_line),
+		TEST(drop_ins_must_be_roots_if_root_reads_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,14 +84,16 @@ static void deep_paths_and_many_containers_are_bounded(void **state)
 	rules_close(rules);
 }
 
+static char *files[] = { (char *)"a.conf" };
+
 static void own_rules_come_first(void **state)
 {
 	static struct config_rule own[] = {
-		{ "builds", "build", "/builds/u{uid:number}/{build}", 3 },
-		{ "one", "batch", "/night", 6 },
-		{ "quiet", "none", "/system.slice/cron.service", 9 },
-		{ "web", "web", "/system.slice/nginx.service", 12 },
-		{ "deep", "team", "/teams.slice/**.slice/{team:slice}/{n:hex}-*", 15 },
+		{ "builds", "build", "/builds/u{uid:number}/{build}", 3, 0 },
+		{ "one", "batch", "/night", 6, 0 },
+		{ "quiet", "none", "/system.slice/cron.service", 9, 0 },
+		{ "web", "web", "/system.slice/nginx.service", 12, 0 },
+		{ "deep", "team", "/teams.slice/**.slice/{team:slice}/{n:hex}-*", 15, 0 },
 	};
 	static const struct known known[] = {
 		{ "/builds/u1000/kernel/make", "build/1000/kernel@3:1000" },
@@ -106,7 +108,7 @@ static void own_rules_come_first(void **state)
 		  "team/teams-a-b.slice/0f@4" },
 		{ "/teams.slice/0f-x", "" },
 	};
-	struct agent_config c = { .path = "a.conf", .rules = own, .nr_rules = 5 };
+	struct agent_config c = { .files = files, .nr_files = 1, .rules = own, .nr_rules = 5 };
 	struct rules *rules = rules_of(&c);
 
 	(void)state;
@@ -116,8 +118,8 @@ static void own_rules_come_first(void **state)
 
 static void assert_refused(const char *pattern, const char *reason)
 {
-	struct config_rule own = { "r", "k", "", 7 };
-	struct agent_config c = { .path = "a.conf", .rules = &own, .nr_rules = 1 };
+	struct config_rule own = { "r", "k", "", 7, 0 };
+	struct agent_config c = { .files = files, .nr_files = 1, .rules = &own, .nr_rules = 1 };
 	struct rules *rules;
 	char why[CONFIG_WHY_BYTES] = "", expected[CONFIG_WHY_BYTES];
 

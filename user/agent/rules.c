@@ -197,9 +197,10 @@ int rules_open(const struct agent_config *c, struct rules **rules, char *why, si
 
 		if (rule_compile(r, own ? own->kind : row->kind, own ? own->pattern : row->pattern,
 				 wrong, sizeof(wrong))) {
-			snprintf(why, size, "%s:%u: pattern = %s of [rule %s]: %s", c->path,
-				 own ? own->line : 0, own ? own->pattern : row->pattern,
-				 own ? own->name : row->kind, wrong);
+			snprintf(why, size, "%s:%u: pattern = %s of [rule %s]: %s",
+				 own ? c->files[own->file] : "", own ? own->line : 0,
+				 own ? own->pattern : row->pattern, own ? own->name : row->kind,
+				 wrong);
 			text_disarm(why);
 			rules_close(all);
 			return -EINVAL;

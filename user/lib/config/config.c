@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reads the configuration, an INI file. */
+/* Reads the configuration: an INI file and its drop-ins. */
 #include "config/config.h"
 
 #include "base/cleanup.h"
@@ -11,8 +11,10 @@
 #include "config/table.h"
 #include "config/user_files.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,6 +40,18 @@ static bool is_word(const char *text)
 	return n && n < CONFIG_WORD_BYTES && !text[n];
 }
 
+static int rule_refuse_duplicate(struct reading *r, const struct config_rule *first)
+{
+	if (first->file == r->c->nr_files - 1)
+		return ini_refuse(
+			&r->in, -EINVAL,
+			"duplicate [rule %s], first defined in line %u; rename one of them",
+			first->name, first->line);
+	return ini_refuse(&r->in, -EINVAL,
+			  "duplicate [rule %s], first defined in %s:%u; rename one of them",
+			  first->name, r->c->files[first->file], first->line);
+}
+
 static int rule_begin(struct reading *r, const char *name)
 {
 	struct agent_config *c = r->c;
@@ -48,10 +62,7 @@ static int rule_begin(struct reading *r, const char *name)
 				  name, CONFIG_WORD_BYTES - 1);
 	for (size_t i = 0; i < c->nr_rules; i++)
 		if (!strcmp(c->rules[i].name, name))
-			return ini_refuse(
-				&r->in, -EINVAL,
-				"duplicate [rule %s], first defined in line %u; rename one of them",
-				name, c->rules[i].line);
+			return rule_refuse_duplicate(r, &c->rules[i]);
 	if (c->nr_rules == MAX_RULES)
 		return ini_refuse(&r->in, -EINVAL, "too many rules; the limit is %d", MAX_RULES);
 	grown = memory_reallocarray(c->rules, c->nr_rules + 1, sizeof(*grown));
@@ -59,7 +70,7 @@ static int rule_begin(struct reading *r, const char *name)
 		return ini_refuse(&r->in, -ENOMEM, "out of memory");
 	c->rules = grown;
 	r->rule = &grown[c->nr_rules++];
-	*r->rule = (struct config_rule){ .line = r->in.line };
+	*r->rule = (struct config_rule){ .file = c->nr_files - 1, .line = r->in.line };
 	snprintf(r->rule->name, sizeof(r->rule->name), "%s", name);
 	return 0;
 }
@@ -207,7 +218,7 @@ int config_set(struct agent_config *c, const char *key, const char *text, char *
 /* Checks combinations of keys. */
 static int endpoint_check(const struct agent_config *c, char *why, size_t size)
 {
-	const char *path = c->path;
+	const char *path = c->nr_files ? c->files[0] : "";
 
 	if (!*c->certificate != !*c->key) {
 		snprintf(
@@ -228,14 +239,29 @@ static int endpoint_check(const struct agent_config *c, char *why, size_t size)
 	return -EINVAL;
 }
 
-int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *why, size_t size)
+static int config_add_file(struct agent_config *c, const char *name)
+{
+	char **grown = memory_reallocarray(c->files, c->nr_files + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	c->files = grown;
+	grown[c->nr_files] = memory_strdup(name);
+	return grown[c->nr_files++] ? 0 : -ENOMEM;
+}
+
+/* Reads a file into @c; the keys that it sets replace those of the files before. */
+static int stream_take(FILE *f, const char *name, struct agent_config *c, char *why, size_t size)
 {
 	struct reading r = { .c = c };
-	int err = config_set_defaults(c, why, size);
+	int err = config_add_file(c, name);
 
-	snprintf(c->path, sizeof(c->path), "%s", name);
+	if (err) {
+		snprintf(why, size, "cannot read %s: %s", name, strerror(-err));
+		return err;
+	}
 	r.in = (struct ini){ .f = f,
-			     .name = c->path,
+			     .name = name,
 			     .context = &r,
 			     .section = section_begin,
 			     .key = config_key_set,
@@ -243,11 +269,14 @@ int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *
 			     .first = "agent",
 			     .why = why,
 			     .size = size };
-	if (!err) {
-		ini_read(&r.in);
-		rule_end(&r);
-		err = r.in.err;
-	}
+	ini_read(&r.in);
+	rule_end(&r);
+	return r.in.err;
+}
+
+/* Ends the reading of all files. */
+static int config_end(struct agent_config *c, int err, char *why, size_t size)
+{
 	if (!err)
 		err = endpoint_check(c, why, size);
 	if (err) {
@@ -257,23 +286,25 @@ int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *
 	return err;
 }
 
-/* A user that can write the file could choose what root opens. */
-static int config_file_check(FILE *f, const char *path, char *why, size_t size)
+int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *why, size_t size)
+{
+	int err = config_set_defaults(c, why, size);
+
+	snprintf(c->path, sizeof(c->path), "%s", name);
+	return config_end(c, err ? err : stream_take(f, name, c, why, size), why, size);
+}
+
+/* A user that can write the file, or the folder of drop-ins, could choose what root opens. */
+static int access_check(const struct stat *st, mode_t type, const char *path, char *why,
+			size_t size)
 {
 	const char *fault = NULL, *remedy = NULL;
-	struct stat st;
-	int err;
 
-	if (fstat(fileno(f), &st)) {
-		err = -errno;
-		snprintf(why, size, "cannot read %s: %s", path, strerror(-err));
-		return err;
-	}
-	if (!S_ISREG(st.st_mode))
-		fault = "it is not a regular file";
-	else if (!geteuid() && st.st_uid)
+	if ((st->st_mode & S_IFMT) != type)
+		fault = type == S_IFDIR ? "it is not a directory" : "it is not a regular file";
+	else if (!geteuid() && st->st_uid)
 		fault = "its owner is not root", remedy = "chown root";
-	else if (!geteuid() && st.st_mode & (S_IWGRP | S_IWOTH))
+	else if (!geteuid() && st->st_mode & (S_IWGRP | S_IWOTH))
 		fault = "users other than root can write to it", remedy = "chmod go-w";
 	if (!fault)
 		return 0;
@@ -285,29 +316,100 @@ static int config_file_check(FILE *f, const char *path, char *why, size_t size)
 	return -EPERM;
 }
 
-int config_read(const char *path, struct agent_config *c, char *why, size_t size)
+/* Returns -ENOENT if there is no such file. */
+static int file_take(const char *name, struct agent_config *c, char *why, size_t size)
 {
-	const char *name = path ? path : CONFIG_PATH;
 	/* O_NONBLOCK: opening a FIFO would wait for its writer */
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
 	__cleanup(fclosep) FILE *f = fd >= 0 ? memory_fdopen(fd, "r") : NULL;
+	struct stat st;
 
-	memset(c, 0, sizeof(*c));
-	if (fd < 0 && errno == ENOENT && !path)
-		return config_set_defaults(c, why, size);
-	if (!f) {
+	if (!f || fstat(fd, &st)) {
 		err = -errno;
 		snprintf(why, size, "cannot open %s: %s", name, strerror(-err));
-		if (fd >= 0)
+		if (!f && fd >= 0)
 			close(fd);
 		return err;
 	}
-	err = config_file_check(f, name, why, size);
-	return err ? err : config_read_stream(f, name, c, why, size);
+	err = access_check(&st, S_IFREG, name, why, size);
+	return err ? err : stream_take(f, name, c, why, size);
+}
+
+static int dropin_takes(const struct dirent *e)
+{
+	size_t length = strlen(e->d_name);
+
+	return *e->d_name != '.' && length > 5 && !strcmp(e->d_name + length - 5, ".conf");
+}
+
+static int dropin_compare(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/*
+ * Lists the drop-ins in @folder. Returns their number, 0 if there is no such folder, or a negative
+ * errno.
+ */
+static int dropins_list(const char *folder, struct dirent ***found, char *why, size_t size)
+{
+	struct stat st;
+	int nr, err;
+
+	if (!stat(folder, &st)) {
+		err = access_check(&st, S_IFDIR, folder, why, size);
+		if (err)
+			return err;
+		nr = memory_scandir(folder, found, dropin_takes, dropin_compare);
+		if (nr >= 0)
+			return nr;
+	}
+	err = -errno;
+	snprintf(why, size, "cannot read %s: %s", folder, strerror(-err));
+	return err == -ENOENT ? 0 : err;
+}
+
+/* Reads the drop-ins of the file @name. */
+static int dropins_take(const char *name, struct agent_config *c, char *why, size_t size)
+{
+	char folder[PATH_MAX], path[PATH_MAX + NAME_MAX + 1];
+	struct dirent **found = NULL;
+	int nr, err = 0;
+
+	snprintf(folder, sizeof(folder), "%s.d", name);
+	nr = dropins_list(folder, &found, why, size);
+	for (int i = 0; found && i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, found[i]->d_name);
+		if (!err)
+			err = file_take(path, c, why, size);
+		free(found[i]);
+	}
+	free(found);
+	return nr < 0 ? nr : err;
+}
+
+int config_read(const char *path, struct agent_config *c, char *why, size_t size)
+{
+	const char *name = path ? path : CONFIG_PATH;
+	int err = config_set_defaults(c, why, size);
+
+	if (!err) {
+		err = file_take(name, c, why, size);
+		if (!err)
+			snprintf(c->path, sizeof(c->path), "%s", name);
+		else if (err == -ENOENT && !path && !c->nr_files)
+			err = 0;
+	}
+	if (!err)
+		err = dropins_take(name, c, why, size);
+	return config_end(c, err, why, size);
 }
 
 void config_done(struct agent_config *c)
 {
+	for (size_t i = 0; i < c->nr_files; i++)
+		free(c->files[i]);
+	free(c->files);
 	free(c->rules);
 	memset(c, 0, sizeof(*c));
 }
@@ -319,17 +421,23 @@ static const char head[] =
 	"# The configuration of the node agent (bpfmon agent): " CONFIG_PATH "\n"
 	"#\n"
 	"# Each key is here with its default. The agent reads the file when it starts and on "
-	"SIGHUP. A\n"
-	"# comment begins with # or ; at the start of a line, or with a space and ; after a value. "
-	"A\n"
-	"# line has at most 198 bytes. Only root may own the file and write to it.\n";
+	"SIGHUP, then\n"
+	"# the files agent.conf.d/*.conf beside it, in the order of their names: the last value of "
+	"a "
+	"key\n"
+	"# counts. A comment begins with # or ; at the start of a line, or with a space and ; "
+	"after a "
+	"value.\n"
+	"# A line has at most 198 bytes. Only root may own the files and the folder, and write to "
+	"them.\n";
 
 static const char rules[] =
 	"\n"
 	"# Rules: which cgroups are jobs. The built-in ones (NODE.md) know systemd, Slurm, "
 	"Kubernetes,\n"
-	"# containers and others. Rules in this file are tried before them; the first match "
-	"wins.\n"
+	"# containers and others. Rules in these files are tried before them, in order; the "
+	"first match\n"
+	"# wins.\n"
 	"#\n"
 	"# pattern is the path of a cgroup from the root of its hierarchy; all cgroups below it "
 	"belong\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The configuration of the node agent: /etc/bpfmon/agent.conf, an INI file. The rows of table.c
- * define its keys, checks and defaults, and the sample file.
+ * The configuration of the node agent: /etc/bpfmon/agent.conf, an INI file, and its drop-ins. The
+ * rows of table.c define its keys, checks and defaults, and the sample file.
  */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H
@@ -35,14 +35,17 @@ struct config_address {
  * A rule of the administrator that says which cgroups are jobs, and of which kind (agent/rules.h).
  */
 struct config_rule {
-	char name[CONFIG_WORD_BYTES]; /* unique in the file */
+	char name[CONFIG_WORD_BYTES]; /* unique in all files */
 	char kind[CONFIG_WORD_BYTES];
 	char pattern[CONFIG_TEXT_BYTES];
-	unsigned line; /* line of [rule NAME] in the file */
+	unsigned line; /* line of [rule NAME] in its file */
+	size_t file;   /* index in the files of the configuration */
 };
 
 struct agent_config {
-	char path[4096]; /* of the file, for messages; empty if there was none */
+	char path[4096]; /* of the file, without drop-ins; empty if there was none */
+	char **files;    /* owned, as the strings: paths of all files that were read, in order */
+	size_t nr_files;
 
 	/* [agent] */
 	char socket[CONFIG_TEXT_BYTES];
@@ -83,17 +86,18 @@ struct agent_config {
 	char spool_folder[CONFIG_TEXT_BYTES];
 	uint64_t spool_bytes;
 	uint64_t catch_up; /* times the rate of new samples; 0: no limit */
-	/* [rule NAME], in the order of the file */
+	/* [rule NAME], in the order of the files */
 	struct config_rule *rules; /* owned */
 	size_t nr_rules;
 };
 
 /*
- * Reads the file @path into @c, which needs no initialization; missing keys get their defaults.
- * @path may be NULL: CONFIG_PATH, or only defaults if it does not exist. Checks files with secrets
- * that it names. Returns 0, or a negative errno with one sentence in @why, without a full stop:
- * "FILE:LINE: what is wrong; what is allowed" (-EINVAL). After an error @c is empty; to reload,
- * read into another struct.
+ * Reads the file @path, then its drop-ins, the files *.conf in @path.d in the order of their names,
+ * into @c, which needs no initialization. The last file that sets a key decides; missing keys get
+ * their defaults. @path may be NULL: CONFIG_PATH, which need not exist. Checks owner and mode of
+ * all, and files with secrets that they name. Returns 0, or a negative errno with one sentence in
+ * @why, without a full stop: "FILE:LINE: what is wrong; what is allowed" (-EINVAL). After an error
+ * @c is empty; to reload, read into another struct.
  */
 int config_read(const char *path, struct agent_config *c, char *why, size_t size);
 /* Reads the open file @f, called @name in messages, without checking its owner and mode. */
