@@ -16,7 +16,9 @@ import tempfile
 import time
 
 from lib.bpfmon import BPFMON, Case
+from lib.cgroups import UNIFIED
 from lib.live import PATIENCE, wait_for, wait_for_exec
+from lib.node import rmdir_patiently
 
 NOBODY = 65534
 OTHER = 65533  # another ordinary user, whom no file names
@@ -264,6 +266,11 @@ class Client:
         return self.lines(lambda line: line["kind"] == "agent")
 
 
+def cgroup_folder(path, hierarchy="unified"):
+    """That of the cgroup in a hierarchy as the agent names it."""
+    return pathlib.Path("/sys/fs/cgroup") / (UNIFIED if hierarchy == "unified" else hierarchy) / path
+
+
 class AgentCase(Case):
     """Tests with an agent of the test, or one for all tests of the class (AGENT = its configuration)."""
 
@@ -305,6 +312,22 @@ class AgentCase(Case):
         self.addCleanup(process.kill)
         wait_for_exec(process.pid)
         return process
+
+    def start_in(self, path, hierarchy="unified"):
+        """A process in a cgroup that is made for it, with those above it."""
+        folder = cgroup_folder(path, hierarchy)
+        made = [p for p in (folder, *folder.parents) if not p.exists()]
+        folder.mkdir(parents=True, exist_ok=True)
+        for p in reversed(made):
+            self.addCleanup(self.remove_cgroup, p)
+        process = subprocess.Popen(["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec sleep 600', folder])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def remove_cgroup(self, folder):
+        if folder.exists() and not any(p.is_dir() for p in folder.iterdir()):  # else another test uses it
+            rmdir_patiently(folder)
 
     def pidfd(self, pid):
         fd = os.pidfd_open(pid)

@@ -23,7 +23,7 @@ print(json.dumps({f.name: [f.type, f.unit, [[s.name, s.labels, s.value] for s in
 HOSTILE = 'a"b\\c\n\x1b[2J{}=, \u00e9'
 AGENT = (
     "cpu_seconds rss_bytes map_bytes tasks max_tasks accounts max_accounts jobs clients clients_dropped refused "
-    "lines_dropped drain_seconds drain_max_seconds drains late_ticks cgroups jobs_begun repaired unrepaired"
+    "lines_dropped drain_seconds drain_max_seconds drains late_ticks cgroups runs jobs_begun repaired unrepaired"
 ).split()
 
 

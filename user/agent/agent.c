@@ -45,7 +45,6 @@ static void node_sample(struct agent *a, uint64_t now_ns)
 	a->due_ns += passed * a->config.interval_ns;
 	agent_describe_jobs(a);
 	node_publish(&a->node);
-	notices_log_gaps(a);
 	agent_report(a, NULL);
 }
 
@@ -136,7 +135,8 @@ static void agent_reload(struct agent *a)
 	if (agent_reload_config(a, why, sizeof(why)))
 		log_warn("keeping the previous configuration: %s", why);
 	else
-		log_info("reloaded the configuration");
+		log_note("reloaded the configuration; files: %zu, own rules: %zu",
+			 a->config.nr_files, a->config.nr_rules);
 	notify_send("READY=1");
 }
 
@@ -149,6 +149,7 @@ static void agent_loop(struct agent *a)
 			agent_reload(a);
 	}
 	notify_send("STOPPING=1");
+	notices_log_stop(a);
 	loop_remove(&a->loop, &a->sources[AGENT_LISTENING]); /* new clients would keep it running */
 	/* each gets its summary; peer deadlines bound the wait for slow readers */
 	for (struct peer *p = a->peers; p; p = p->next)
@@ -171,7 +172,6 @@ int agent_run(const struct agent_options *o)
 	if (err) {
 		log_error("the agent cannot start: %s", *why ? why : strerror(-err));
 	} else {
-		log_info("the agent listens on %s", a.is_private ? "its owner" : a.config.socket);
 		notices_log_start(&a);
 		notify_send("READY=1");
 		if (a.is_private)

@@ -54,8 +54,7 @@ struct agent {
 	size_t nr_peers;
 	struct user_rate rates[AGENT_USERS];
 	struct agent_counts counts;
-	struct unseen unseen;
-	bool has_logged_gaps;
+	struct notices notices;
 	struct watchdog watchdog;
 	uint64_t due_ns;     /* next sample of the node, CLOCK_MONOTONIC */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
@@ -75,10 +74,12 @@ struct agent_options {
 	/* Configuration of a private agent, in place of a file; else NULL. Not owned. */
 	const struct agent_config *given;
 	struct porter_link porter; /* fd -1 for a private agent, which trusts its clients */
-	int clients_fd;         /* of a private agent: receives connections; EOF ends the agent */
-	int history_stream_fd;  /* to the historian; -1 if no history is kept. Not owned */
-	int history_control_fd; /* likewise */
-	unsigned inject_misses; /* events ignored of 1000, for tests */
+	int clients_fd;           /* of a private agent: receives connections; EOF ends the agent */
+	int history_stream_fd;    /* to the historian; -1 if no history is kept. Not owned */
+	int history_control_fd;   /* likewise */
+	const char *no_history;   /* why it is not kept, although configured; NULL; not owned */
+	unsigned inject_misses;   /* events ignored of 1000, for tests */
+	struct refusals refusals; /* likewise */
 	bool verbose;
 };
 

@@ -288,15 +288,10 @@ static void agent_sources_close(struct agent *a)
 
 #define PRIVATE_PACE_NS (10 * NSEC_PER_MSEC) /* the owner may start a run this often */
 
-static bool agent_counts_blocks(const struct agent *a)
+static bool agent_counts_blocks(struct agent *a)
 {
-	bool fits = a->config.block_io && block_hierarchy_fits(&a->root);
-
-	if (a->config.block_io && !fits)
-		log_warn("not counting block I/O: the cgroup hierarchy '%s' of the jobs has no io "
-			 "controller; see 'hierarchy' in the configuration",
-			 a->root.cg.path);
-	return fits;
+	a->notices.lacks_block = a->config.block_io && !block_hierarchy_fits(&a->root);
+	return a->config.block_io && !a->notices.lacks_block;
 }
 
 /* Reports of the books, dispatched to the jobs of the node and the runs of clients. */
@@ -400,6 +395,7 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		.interval_ns = a->is_private ? PRIVATE_PACE_NS : a->config.interval_ns,
 		.max_tasks = (unsigned)a->config.max_tasks,
 		.inject_misses = o->inject_misses,
+		.refusals = o->refusals,
 		.verbose = o->verbose,
 	};
 	int err = cgroups_find_root(a->config.hierarchy, &a->root, why, size);
@@ -432,26 +428,13 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 	return err;
 }
 
-/* Root alone is an administrator then, which is safe; a missing user_group is an error. */
-static void admins_check(const struct config_group *admins)
-{
-	if (*admins->name && admins->gid == CONFIG_NO_GROUP)
-		log_warn("there is no group '%s', which admin_group names: only root sees the jobs "
-			 "of all users; to make it: groupadd --system %s, then reload the agent",
-			 admins->name, admins->name);
-}
-
 static int agent_configure(struct agent *a, const struct agent_options *o, char *why, size_t size)
 {
 	a->clients.limit = sizeof(((struct control *)0)->text);
 	a->is_private = o->given != NULL;
-	if (!a->is_private) {
-		int err = config_read(o->config, &a->config, why, size);
-
-		if (!err)
-			admins_check(&a->config.admin_group);
-		return err;
-	}
+	a->notices.no_history = o->no_history;
+	if (!a->is_private)
+		return config_read(o->config, &a->config, why, size);
 	a->config = *o->given;
 	return 0;
 }
@@ -556,7 +539,6 @@ int agent_reload_config(struct agent *a, char *why, size_t size)
 		config_done(&now);
 		return err;
 	}
-	admins_check(&now.admin_group);
 	config_keep_started(&a->config, &now, changed, sizeof(changed));
 	if (*changed)
 		log_warn("changed in the configuration, and not in effect until the agent is "
@@ -567,6 +549,7 @@ int agent_reload_config(struct agent *a, char *why, size_t size)
 	config_done(&a->config);
 	a->rules = rules;
 	a->config = now;
+	notices_update(a);
 	a->node.interval_ns = now.interval_ns; /* for jobs that begin from now on */
 	a->node.stalled_after_ns = now.stalled_after_ns;
 	a->node.stalled_below_ppm = now.stalled_below_ppm;

@@ -122,6 +122,15 @@ bool cgroups_has_id(const struct cgroups *c, uint64_t id)
 	return fd != -ESTALE && fd != -ENOENT;
 }
 
+int cgroups_try_handles(const struct cgroups *c)
+{
+	int fd = c->nr ? cgroup_open_id(c, c->all[0]->id) : 0;
+
+	if (fd > 0)
+		close(fd);
+	return fd < 0 && fd != -ESTALE && fd != -ENOENT ? fd : 0;
+}
+
 /* Returns the path of an existing cgroup; NULL if the id does not exist. */
 static char *cgroup_path_by_id(const struct cgroups *c, uint64_t id)
 {

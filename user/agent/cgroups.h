@@ -55,6 +55,8 @@ void cgroups_forget(struct cgroups *c, struct known_cgroup *one);
 bool cgroups_has(const struct cgroups *c, const char *path, unsigned depth);
 /* Returns whether the cgroup @id exists; true also if that cannot be determined. */
 bool cgroups_has_id(const struct cgroups *c, uint64_t id);
+/* Looks a known cgroup up by its id. Returns 0, or a negative errno if the kernel refuses that. */
+int cgroups_try_handles(const struct cgroups *c);
 /*
  * Reads the limits of the cgroup @cg, which is in the hierarchy, and of those above into @label.
  * Returns whether they have changed.

@@ -232,6 +232,12 @@ static void listener_ready(void *context, uint32_t events)
 		feed_flush(&p->listener.feed);
 }
 
+static void own_line_send(struct peer *p)
+{
+	agent_report(p->agent, &p->listener);
+	p->listener.feed.is_ended = true;
+}
+
 static void node_listen(struct peer *p, bool once)
 {
 	struct agent *a = p->agent;
@@ -245,8 +251,7 @@ static void node_listen(struct peer *p, bool once)
 		stream_add(&a->stream, &p->listener);
 		return;
 	}
-	agent_report(a, &p->listener);
-	p->listener.feed.is_ended = true;
+	own_line_send(p);
 }
 
 /*
@@ -287,7 +292,7 @@ static int job_listen(struct peer *p, const struct request *r, char *why, size_t
 
 static int listening_begin(struct peer *p, struct request *r, char *why, size_t size)
 {
-	int err = limits_check(p, why, size);
+	int err = r->follow == FOLLOW_AGENT ? 0 : limits_check(p, why, size);
 
 	if (err)
 		return err;
@@ -303,6 +308,8 @@ static int listening_begin(struct peer *p, struct request *r, char *why, size_t 
 		return err;
 	if (r->follow == FOLLOW_NODE)
 		node_listen(p, r->once);
+	else if (r->follow == FOLLOW_AGENT)
+		own_line_send(p);
 	else
 		err = job_listen(p, r, why, size);
 	p->state = PEER_LISTENS;
@@ -320,7 +327,7 @@ static int request_execute(struct peer *p, struct request *r, char *why, size_t 
 		return err;
 	if (r->follow == FOLLOW_HISTORY)
 		return archive_pass_query(p, r, why, size);
-	if (r->follow == FOLLOW_NODE || r->follow == FOLLOW_JOB)
+	if (r->follow >= FOLLOW_NODE)
 		return listening_begin(p, r, why, size);
 	return run_begin(p, r, why, size);
 }

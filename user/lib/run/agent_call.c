@@ -104,6 +104,16 @@ int agent_call_node(struct agent_call *c, const char *path, bool once, char *why
 	return agent_call(c, path, &r, why, size);
 }
 
+int agent_call_status(struct agent_call *c, const char *path, char *why, size_t size)
+{
+	struct request r;
+
+	request_init(&r);
+	r.follow = FOLLOW_AGENT;
+	r.once = true;
+	return agent_call(c, path, &r, why, size);
+}
+
 int agent_call_begin_node(struct agent_call *c, const char *path, char *why, size_t size)
 {
 	struct request r;

@@ -47,6 +47,8 @@ struct agent_call {
  * without a full stop.
  */
 int agent_call_node(struct agent_call *c, const char *path, bool once, char *why, size_t size);
+/* Requests only the line of the agent about itself, for any user. Blocks and fails likewise. */
+int agent_call_status(struct agent_call *c, const char *path, char *why, size_t size);
 /*
  * Requests all lines from now on like agent_call_node(), but does not block: the caller calls
  * agent_call_answer() when control_fd is readable. The stream is empty until then.

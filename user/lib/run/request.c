@@ -48,6 +48,7 @@ static const char *const follows[] = {
 	[FOLLOW_COMMAND] = "command", [FOLLOW_PROCESSES] = "processes",
 	[FOLLOW_CGROUP] = "cgroup",   [FOLLOW_NODE] = "node",
 	[FOLLOW_JOB] = "job",         [FOLLOW_HISTORY] = "history",
+	[FOLLOW_AGENT] = "agent",
 };
 
 /* A name in "descriptors" and its members in struct request. */

@@ -24,8 +24,9 @@
 #define REQUEST_SPANS_BYTES 64
 
 /*
- * What to track. Only an agent serves the last three: all jobs of the node that the client may see,
- * each line with "run"; one of them; and stored jobs that match the query in @job (agent_call.h).
+ * What to track. Only an agent serves the last four: all jobs of the node that the client may see,
+ * each line with "run"; one of them; stored jobs that match the query in @job (agent_call.h); and
+ * the line about the agent itself.
  */
 enum followed {
 	FOLLOW_COMMAND,
@@ -33,7 +34,8 @@ enum followed {
 	FOLLOW_CGROUP,
 	FOLLOW_NODE,
 	FOLLOW_JOB,
-	FOLLOW_HISTORY
+	FOLLOW_HISTORY,
+	FOLLOW_AGENT
 };
 
 /* Descriptors that were not passed are -1. */
