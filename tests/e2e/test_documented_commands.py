@@ -45,6 +45,7 @@ ELSEWHERE = (
     ("docs/PAGES.md", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),
     ("docs/TUTORIAL.md", "", "steps that need those before", "tests/e2e/test_tutorial.py"),
     ("docs/man/bpfmon-agent.1", "sudo bpfmon agent", "needs its configuration, and serves until it is ended", "tests/systemd/test_service.py"),
+    ("docs/man/bpfmon-agent.1", "bpfmon agent --status", "needs an agent", "tests/e2e/test_agent_status.py"),
     ("docs/man/bpfmon-attach.1", "sudo bpfmon attach --cgroup", "ends with the service", "tests/bpf/test_attach_cgroup.py"),
     ("docs/man/bpfmon-attach.1", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
     ("docs/man/bpfmon-attach.1", "bpfmon attach --job", "needs an agent", "tests/e2e/test_agent_runs.py"),

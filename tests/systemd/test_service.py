@@ -262,6 +262,65 @@ class Service(unittest.TestCase):
         self.assertEqual(self.state("ActiveState", "MainPID"), {"ActiveState": "active", "MainPID": before})
         self.assertIn(("node", "the whole node"), self.jobs())
 
+    def journal(self, since):
+        """Priority and text of each line of the agent since the cursor."""
+        said = self.machine.said("journalctl", "-q", "-o", "json", "-u", "bpfmon-agent.service", "--after-cursor", since)
+        lines = [json.loads(line) for line in said.splitlines()]
+        return [(int(line["PRIORITY"]), line["MESSAGE"]) for line in lines if line["MESSAGE"].startswith("bpfmon: ")]
+
+    def cursor(self):
+        said = self.machine.said("journalctl", "-q", "-n", "0", "--show-cursor")
+        return said.partition("-- cursor: ")[2].strip()
+
+    def test_the_journal_has_a_line_for_each_change_with_its_priority(self):
+        self.systemctl("stop", "bpfmon-agent.service")
+        self.configure("[agent]\nadmin_group = bpfmon-no-such-group\n")
+        since = self.cursor()
+        self.systemctl("start", "bpfmon-agent.service")
+        wait_for(lambda: len(self.journal(since)) >= 2, "the lines of the start")
+        start = self.journal(since)
+        self.assertEqual(start[0][0], 5)
+        self.assertRegex(start[0][1], r"^bpfmon: the agent listens on /run/bpfmon/agent.sock: version \S+, hierarchy \w+, adopted processes: \d+, jobs: \d+, ")
+        self.assertEqual({priority for priority, _ in start[1:]}, {4})
+        self.assertEqual(len([text for _, text in start if "there is no group 'bpfmon-no-such-group'" in text]), 1)
+        self.assertEqual(len(start), len(set(start)))
+        since = self.cursor()
+        self.configure("[agent]\ninterval = 2s\n")
+        self.systemctl("reload", "bpfmon-agent.service")
+        reloaded = (5, "bpfmon: reloaded the configuration; files: 1, own rules: 0")
+        wait_for(lambda: self.journal(since) == [reloaded], "the line of the reload")
+        since = self.cursor()
+        self.configure("[agent]\nintervall = 2s\n")
+        self.assertNotEqual(self.machine.enter("systemctl", "reload", "bpfmon-agent.service").returncode, 0)
+        wait_for(lambda: [priority for priority, text in self.journal(since) if "/agent.conf:2: " in text] == [3], "the refused configuration")
+        lines, since = self.begin_run(), self.cursor()
+        self.systemctl("stop", "bpfmon-agent.service")
+        wait_for(lambda: self.journal(since), "the line of the stop")
+        self.assertEqual(self.journal(since), [(5, "bpfmon: the agent is stopping; runs that end as incomplete: 1")])
+        self.end_run(lines)
+
+    def test_an_ordinary_user_sees_the_health_of_the_service(self):
+        done = self.as_user("bpfmon", "agent", "--status")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^agent +healthy, version ")
+        self.systemctl("stop", "bpfmon-agent.service", "bpfmon-agent.socket")
+        self.assertEqual(self.as_user("bpfmon", "agent", "--status").returncode, 2)
+
+    def test_drop_ins_are_read_by_all_services(self):
+        folder = self.root / "etc/bpfmon/agent.conf.d"
+        folder.mkdir()
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "10.conf").write_text("[agent]\ninterval = 300ms\n[exporter]\nlisten =\n")
+        self.systemctl("reload", "bpfmon-agent.service")
+
+        def interval():
+            return json.loads(self.as_user("bpfmon", "agent", "--status", "--json").stdout)["interval_seconds"]
+
+        wait_for(lambda: interval() == 0.3, "the interval of the drop-in")
+        self.systemctl("start", "bpfmon-exporter.service")
+        wait_for(lambda: self.state("ActiveState", unit="bpfmon-exporter.service") == "inactive", "its end")
+        self.assertEqual(self.state("Result", unit="bpfmon-exporter.service"), "success")
+
     def test_a_restart_closes_a_run_as_incomplete_and_its_command_goes_on(self):
         lines, before = self.begin_run(), self.state("MainPID")
         self.systemctl("restart", "bpfmon-agent.service")
