@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/notify.h"
 
 #include <errno.h>
@@ -129,6 +130,83 @@ static void test_a_socket_of_another_type_is_an_error(void **state)
 {
 	(void)state;
 	check_in_child(check_none_fits);
+}
+
+static int nr_kept;
+
+static void kept_note(void *context, const char *name, int fd)
+{
+	CHECK(context == &nr_kept);
+	CHECK(!strcmp(name, "kept-1") && fd > 5);
+	CHECK(fcntl(fd, F_GETFD) == FD_CLOEXEC);
+	close(fd);
+	nr_kept++;
+}
+
+static void check_kept(void)
+{
+	socket_put(3, AF_UNIX, SOCK_SEQPACKET, true);
+	socket_put(4, AF_UNIX, SOCK_SEQPACKET, true);
+	socket_put(5, AF_UNIX, SOCK_SEQPACKET, true);
+	sockets_announce(3);
+	setenv("LISTEN_FDNAMES", "kept-1:a.socket:unkept-", 1);
+	notify_each_kept(kept_note, &nr_kept);
+	CHECK(nr_kept == 1);
+	CHECK(notify_take_socket(SOCK_SEQPACKET) == 4);
+	for (int fd = 3; fd <= 5; fd++)
+		CHECK(descriptor_is_open(fd) == (fd == 4));
+}
+
+static void test_a_kept_descriptor_is_no_socket_for_clients(void **state)
+{
+	(void)state;
+	check_in_child(check_kept);
+}
+
+static void check_only_kept(void)
+{
+	socket_put(3, AF_UNIX, SOCK_SEQPACKET, true);
+	sockets_announce(1);
+	setenv("LISTEN_FDNAMES", "kept-1", 1);
+	CHECK(notify_take_socket(SOCK_SEQPACKET) == -1);
+}
+
+static void test_without_a_socket_a_kept_descriptor_is_no_error(void **state)
+{
+	(void)state;
+	check_in_child(check_only_kept);
+}
+
+static void check_keeping(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = "notify-kept-test" };
+	int manager = socket(AF_UNIX, SOCK_DGRAM, 0), ends[2], fds[FDS_AT_ONCE];
+	union passed_fds room;
+	char text[200];
+	struct iovec part = { text, sizeof(text) };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = room.room,
+			    .msg_controllen = sizeof(room.room) };
+	ssize_t n;
+
+	CHECK(notify_keep("kept-1", 0) == -ENOENT); /* no manager */
+	at.sun_path[0] = '\0';
+	CHECK(!bind(manager, (struct sockaddr *)&at,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 16)));
+	setenv("NOTIFY_SOCKET", "@otify-kept-test", 1);
+	CHECK(!pipe(ends) && !notify_keep("kept-7", ends[1]));
+	n = recvmsg(manager, &m, 0);
+	CHECK(n == (ssize_t)strlen("FDSTORE=1\nFDPOLL=0\nFDNAME=kept-7") &&
+	      !memcmp(text, "FDSTORE=1\nFDPOLL=0\nFDNAME=kept-7", (size_t)n));
+	CHECK(fds_read(&m, fds) == 1 && write(fds[0], "x", 1) == 1 && read(ends[0], text, 9) == 1);
+	CHECK(notify_wait(0) == -ETIMEDOUT); /* the manager still has the message */
+}
+
+static void test_what_a_manager_is_to_keep(void **state)
+{
+	(void)state;
+	check_in_child(check_keeping);
 }
 
 static void check_another_process(void)
@@ -259,6 +337,9 @@ int main(void)
 		cmocka_unit_test(test_the_socket_that_was_passed_does_not_block),
 		cmocka_unit_test(test_of_several_sockets_the_one_that_fits_is_taken),
 		cmocka_unit_test(test_a_socket_of_another_type_is_an_error),
+		cmocka_unit_test(test_a_kept_descriptor_is_no_socket_for_clients),
+		cmocka_unit_test(test_without_a_socket_a_kept_descriptor_is_no_error),
+		cmocka_unit_test(test_what_a_manager_is_to_keep),
 		cmocka_unit_test(test_sockets_for_another_process_are_left_alone),
 		cmocka_unit_test(test_variables_that_are_no_numbers_mean_nothing),
 		cmocka_unit_test(test_the_manager_is_told),

@@ -176,6 +176,31 @@ void jsonw_string(struct jsonw *j, const char *key, const char *s)
 		jsonw_null(j, key);
 }
 
+void jsonw_hex(struct jsonw *j, const char *key, const void *bytes, size_t n)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *text = memory_malloc(2 * n + 1);
+
+	j->failed |= !text;
+	for (size_t i = 0; text && i < n; i++) {
+		text[2 * i] = digits[((const unsigned char *)bytes)[i] >> 4];
+		text[2 * i + 1] = digits[((const unsigned char *)bytes)[i] & 15];
+	}
+	if (text)
+		jsonw_bytes(j, key, text, 2 * n);
+	free(text);
+}
+
+size_t hex_decode(char *out, const char *text)
+{
+	unsigned value;
+	size_t n = 0;
+
+	while (sscanf(text + 2 * n, "%2x", &value) == 1)
+		out[n++] = (char)value;
+	return n;
+}
+
 void jsonw_uint(struct jsonw *j, const char *key, uint64_t v)
 {
 	jsonw_decimal(j, key, v, 0);

@@ -35,6 +35,8 @@ void jsonw_string(struct jsonw *j, const char *key, const char *s);
 void jsonw_pairs(struct jsonw *j, const char *key, const char *const *pairs, size_t nr);
 /* Writes a string of @n bytes, which may contain NUL. */
 void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t n);
+/* Writes @n bytes as hexadecimal digits, two for each; see hex_decode(). */
+void jsonw_hex(struct jsonw *j, const char *key, const void *bytes, size_t n);
 void jsonw_uint(struct jsonw *j, const char *key, uint64_t v);
 void jsonw_int(struct jsonw *j, const char *key, int64_t v);
 /*
@@ -56,6 +58,8 @@ void jsonw_null(struct jsonw *j, const char *key);
 void jsonw_schema(struct jsonw *j, const char *name);
 /* Appends @n bytes that are JSON already. Commas are up to the caller. */
 void jsonw_raw(struct jsonw *j, const char *text, size_t n);
+/* Decodes @text, of which each byte is two digits, to @out. Returns the number of bytes. */
+size_t hex_decode(char *out, const char *text);
 /* Ends the line. The next value is an outermost one. */
 void jsonw_newline(struct jsonw *j);
 

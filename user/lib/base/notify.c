@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,24 +19,89 @@
 #define FIRST_FD 3 /* see sd_listen_fds(3) */
 #define MOST_FDS 1024
 #define NSEC_PER_USEC 1000ULL
+#define FDNAME_BYTES 256
+
+/* Returns the length of the manager's address, or 0 without a manager. */
+static socklen_t manager_find(struct sockaddr_un *to)
+{
+	const char *name = getenv("NOTIFY_SOCKET");
+
+	*to = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (!name || (*name != '/' && *name != '@') || strlen(name) >= sizeof(to->sun_path))
+		return 0;
+	memcpy(to->sun_path, name, strlen(name));
+	if (*name == '@')
+		to->sun_path[0] = '\0';
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name));
+}
+
+/* Sends @state, with a copy of @passed unless that is -1. */
+static int message_to_manager(const char *state, int passed, int flags)
+{
+	struct sockaddr_un to;
+	struct iovec text = { (void *)state, strlen(state) };
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = { 0 };
+	struct msghdr m = {
+		.msg_name = &to, .msg_namelen = manager_find(&to), .msg_iov = &text, .msg_iovlen = 1
+	};
+	int fd, err;
+
+	if (!m.msg_namelen)
+		return -ENOENT;
+	if (passed >= 0) {
+		control.header = (struct cmsghdr){ CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS };
+		memcpy(CMSG_DATA(&control.header), &passed, sizeof(passed));
+		m.msg_control = &control;
+		m.msg_controllen = sizeof(control);
+	}
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	err = sendmsg(fd, &m, MSG_NOSIGNAL | flags) < 0 ? -errno : 0;
+	close(fd);
+	return err;
+}
 
 void notify_send(const char *state)
 {
-	const char *name = getenv("NOTIFY_SOCKET");
-	struct sockaddr_un to = { .sun_family = AF_UNIX };
-	int fd;
+	message_to_manager(state, -1, MSG_DONTWAIT);
+}
 
-	if (!name || (*name != '/' && *name != '@') || strlen(name) >= sizeof(to.sun_path))
-		return;
-	memcpy(to.sun_path, name, strlen(name));
-	if (*name == '@')
-		to.sun_path[0] = '\0';
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT, (struct sockaddr *)&to,
-	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name)));
-	close(fd);
+int notify_keep(const char *name, int fd)
+{
+	char state[128];
+
+	/* FDPOLL=0: a poll may report an error although the descriptor is of use */
+	snprintf(state, sizeof(state), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", name);
+	return message_to_manager(state, fd, 0);
+}
+
+void notify_forget(const char *name)
+{
+	char state[128];
+
+	snprintf(state, sizeof(state), "FDSTOREREMOVE=1\nFDNAME=%s", name);
+	message_to_manager(state, -1, 0);
+}
+
+/* The manager closes its end of the pipe when it handles the message. */
+int notify_wait(int timeout_ms)
+{
+	struct pollfd end;
+	int ends[2], err;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	err = message_to_manager("BARRIER=1", ends[1], 0);
+	close(ends[1]);
+	end = (struct pollfd){ .fd = ends[0] };
+	if (!err && poll(&end, 1, timeout_ms) != 1)
+		err = -ETIMEDOUT;
+	close(ends[0]);
+	return err;
 }
 
 /* Type=notify-reload requires the time. */
@@ -98,23 +164,57 @@ static bool socket_prepare(int fd)
 	       !fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
-int notify_take_socket(int type)
+static bool name_is_kept(const char *name)
+{
+	return !strncmp(name, NOTIFY_KEPT, strlen(NOTIFY_KEPT));
+}
+
+/* Returns the number of passed descriptors. */
+static int passed_count(void)
 {
 	unsigned long long nr = variable_number("LISTEN_FDS");
-	int found = -1;
 
-	if (!nr || nr > MOST_FDS || !variable_is_ours("LISTEN_PID"))
+	return nr > MOST_FDS || !variable_is_ours("LISTEN_PID") ? 0 : (int)nr;
+}
+
+void notify_each_kept(void (*each)(void *context, const char *name, int fd), void *context)
+{
+	const char *at = getenv("LISTEN_FDNAMES");
+	char name[FDNAME_BYTES];
+	int nr = passed_count();
+
+	for (int i = 0; at && i < nr; i++) {
+		size_t n = strcspn(at, ":");
+
+		snprintf(name, sizeof(name), "%.*s", (int)n, at);
+		if (name_is_kept(name))
+			each(context, name, fcntl(FIRST_FD + i, F_DUPFD_CLOEXEC, 0));
+		at = at[n] ? at + n + 1 : NULL;
+	}
+}
+
+int notify_take_socket(int type)
+{
+	const char *names = getenv("LISTEN_FDNAMES");
+	int nr = passed_count(), found = -1, sockets = 0;
+
+	if (!nr)
 		return -1;
-	unsetenv("LISTEN_FDS");
-	unsetenv("LISTEN_PID");
-	unsetenv("LISTEN_FDNAMES");
-	for (int fd = FIRST_FD; fd < FIRST_FD + (int)nr; fd++) {
-		if (found < 0 && socket_is_wanted(fd, type) && socket_prepare(fd))
+	for (int fd = FIRST_FD; fd < FIRST_FD + nr; fd++) {
+		bool is_kept = names && name_is_kept(names);
+
+		if (names)
+			names = strchr(names, ':') ? strchr(names, ':') + 1 : NULL;
+		sockets += !is_kept;
+		if (!is_kept && found < 0 && socket_is_wanted(fd, type) && socket_prepare(fd))
 			found = fd;
 		else
 			close(fd);
 	}
-	return found < 0 ? -EPROTOTYPE : found;
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDNAMES");
+	return found < 0 && sockets ? -EPROTOTYPE : found;
 }
 
 #define IN_THE_TIME_ALLOWED 3 /* messages: one may be late */

@@ -3,6 +3,7 @@
 #ifndef BASE_NOTIFY_H
 #define BASE_NOTIFY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Sends @state, for instance "READY=1". Does nothing without a service manager. */
@@ -17,6 +18,31 @@ uint64_t notify_watchdog_ns(void);
  * Returns -1 if no socket was passed, -EPROTOTYPE if none fits.
  */
 int notify_take_socket(int type);
+
+/*
+ * Descriptors that outlive this process: the service manager keeps them for the next one, if the
+ * service has FileDescriptorStoreMax=.
+ */
+
+/*
+ * Gives the manager a copy of @fd to keep as @name. Returns 0 or a negative errno, -ENOENT without
+ * a manager. Whether it keeps the copy is not known.
+ */
+int notify_keep(const char *name, int fd);
+/* Asks the manager to close what it keeps as @name. */
+void notify_forget(const char *name);
+/*
+ * Waits until the manager has handled all messages sent before, for up to @timeout_ms. Returns 0 or
+ * a negative errno.
+ */
+int notify_wait(int timeout_ms);
+/* Names of kept descriptors begin with this, so that they differ from those of sockets. */
+#define NOTIFY_KEPT "kept-"
+/*
+ * Calls @each for a copy of each kept descriptor; it takes ownership of @fd. Call before
+ * notify_take_socket().
+ */
+void notify_each_kept(void (*each)(void *context, const char *name, int fd), void *context);
 
 /* Watchdog: reports periodically that the event loop still runs. */
 
