@@ -228,6 +228,47 @@ static void pruning_waits_until_the_number_has_doubled(void **state)
 	assert_int_equal(all->used, 0);
 }
 
+static void next_process_reads_the_same_images(void **state)
+{
+	struct images *all = *state, read;
+	struct jsonw j = { 0 };
+	const struct image *one;
+	json_t *o;
+
+	ADD(all, 7, "sh\0\xff", "sh\0-c\0\xfe", EXEC_ARGS_CUT | EXEC_MIXED_IDS);
+	ADD(all, 8, "x", "x", EXEC_PATH_CUT | EXEC_ARGS_UNREAD);
+	jsonw_object(&j, NULL);
+	images_keep(all, NOW_NS, &j);
+	jsonw_object_end(&j);
+	o = json_loadb(j.text, j.used, 0, NULL);
+	assert_non_null(o);
+	assert_int_equal(images_init(&read), 0);
+	assert_int_equal(images_resume(&read, json_object_get(o, "images"), NOW_NS), 0);
+	assert_int_equal(read.used, 2);
+	one = images_find(&read, 7);
+	assert_string_equal(one->exe, images_find(all, 7)->exe);
+	assert_int_equal(one->args_length, images_find(all, 7)->args_length);
+	assert_memory_equal(one->args, images_find(all, 7)->args, one->args_length);
+	assert_true(one->has_args && one->args_cut && one->has_mixed_ids);
+	one = images_find(&read, 8);
+	assert_null(one->exe);
+	assert_false(one->has_args || one->args_cut || one->has_mixed_ids);
+	json_decref(o);
+	images_done(&read);
+	jsonw_done(&j);
+}
+
+static void images_not_seen_since_are_not_left(void **state)
+{
+	struct jsonw j = { 0 };
+
+	ADD(*state, 7, "sh", "sh", 0);
+	jsonw_object(&j, NULL);
+	images_keep(*state, NOW_NS + 1, &j);
+	assert_string_equal(j.text, "{\"images\":[]");
+	jsonw_done(&j);
+}
+
 #define IMAGES_TEST(test) cmocka_unit_test_setup_teardown(test, images_make, images_free)
 
 int main(void)
@@ -249,6 +290,8 @@ int main(void)
 		IMAGES_TEST(old_images_are_forgotten_when_there_are_many),
 		IMAGES_TEST(image_that_is_in_use_is_kept),
 		IMAGES_TEST(pruning_soon_after_boot_forgets_nothing),
+		IMAGES_TEST(next_process_reads_the_same_images),
+		IMAGES_TEST(images_not_seen_since_are_not_left),
 		IMAGES_TEST(pruning_waits_until_the_number_has_doubled),
 	};
 

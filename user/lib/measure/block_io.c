@@ -205,6 +205,61 @@ void block_io_add_ended(struct block_io *b, const struct block_key *key,
 		count_put(&d->ended[key->direction], &d->has_ended[key->direction], count);
 }
 
+static void count_keep(const struct block_device *d, int direction, const struct block_count *c,
+		       struct jsonw *j)
+{
+	const __u64 *fields = (const __u64 *)c;
+
+	jsonw_object(j, NULL);
+	jsonw_uint(j, "device", d->number);
+	jsonw_int(j, "direction", direction);
+	jsonw_hex(j, "disk", c->disk, strnlen(c->disk, sizeof(c->disk) - 1));
+	jsonw_array(j, "fields");
+	for (size_t i = 0; i < offsetof(struct block_count, disk) / sizeof(*fields); i++)
+		jsonw_uint(j, NULL, fields[i]);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+void block_io_keep(const struct block_io *b, struct jsonw *j)
+{
+	jsonw_object(j, "block_io");
+	for (int of_ended = 0; of_ended < 2; of_ended++) {
+		jsonw_array(j, of_ended ? "ended" : "all");
+		for (size_t i = 0; i < b->nr * NR_BLOCK_DIRECTIONS; i++) {
+			const struct block_device *d = &b->devices[i / NR_BLOCK_DIRECTIONS];
+			int k = (int)(i % NR_BLOCK_DIRECTIONS);
+
+			if (of_ended ? d->has_ended[k] : d->has[k])
+				count_keep(d, k, of_ended ? &d->ended[k] : &d->count[k], j);
+		}
+		jsonw_array_end(j);
+	}
+	jsonw_object_end(j);
+}
+
+void block_io_resume(struct block_io *b, const json_t *o, bool same_books)
+{
+	const json_t *counts = json_object_get(o, same_books ? "ended" : "all");
+
+	for (size_t i = 0; i < json_array_size(counts); i++) {
+		const json_t *one = json_array_get(counts, i);
+		const json_t *fields = json_object_get(one, "fields");
+		const char *disk = json_string_value(json_object_get(one, "disk"));
+		const struct block_key key = {
+			.device = (__u32)json_integer_value(json_object_get(one, "device")),
+			.direction = (__u32)json_integer_value(json_object_get(one, "direction")),
+		};
+		struct block_count c = { 0 };
+
+		for (size_t k = 0; k < offsetof(struct block_count, disk) / sizeof(__u64); k++)
+			((__u64 *)&c)[k] = (__u64)json_integer_value(json_array_get(fields, k));
+		if (disk && strlen(disk) < 2 * sizeof(c.disk))
+			hex_decode(c.disk, disk);
+		block_io_add_ended(b, &key, &c);
+	}
+}
+
 /* Adds one value if it is usable. */
 static void value_add(uint64_t *value, struct metric_set *have, const struct metric_set *usable,
 		      enum metric_id id, uint64_t n)

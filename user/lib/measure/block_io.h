@@ -7,9 +7,12 @@
 #define MEASURE_BLOCK_IO_H
 
 #include "base/cgroup.h"
+#include "base/json.h"
 #include "bpfmon/shared.h"
 #include "run/run.h"
 #include "run/summary.h"
+
+#include <jansson.h>
 
 #define MAX_BLOCK_DEVICES 1024 /* per job; further devices count in the sum only */
 
@@ -30,6 +33,17 @@ struct block_io {
 	uint64_t forgone; /* counts dropped: too many devices or no memory */
 	char why[200];    /* why nothing is counted; run->unusable points here */
 };
+
+/*
+ * For the next process: writes the counts of the last reading, and those of removed cgroups, as the
+ * object "block_io".
+ */
+void block_io_keep(const struct block_io *b, struct jsonw *j);
+/*
+ * Adds what the books no longer have: with those of the last process the counts of removed cgroups,
+ * with new ones all.
+ */
+void block_io_resume(struct block_io *b, const json_t *o, bool same_books);
 
 /*
  * Returns the id of @target in the hierarchy of the io controller. Returns 0, with the reason in

@@ -197,6 +197,20 @@ void books_name_seeded(struct books *b)
 	tracker_each_process(&b->tracker, name_seeded, b);
 }
 
+static void name_owned(void *context, const struct process_record *r)
+{
+	struct books *b = context;
+
+	if (!(r->flags & PROCESS_ENDED) && r->pid && r->image && books_owner(b, &r->account) &&
+	    !images_find(&b->images, r->image))
+		books_name_process(b, r->pid, r->image);
+}
+
+void books_name_owned(struct books *b)
+{
+	tracker_each_process(&b->tracker, name_owned, b);
+}
+
 /* Reads from /proc what the process of @row runs, if there was no exec event. */
 static void books_name_row(struct books *b, const struct drain_row *row)
 {

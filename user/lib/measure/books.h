@@ -109,6 +109,11 @@ void books_consume(struct books *b);
 void books_drain(struct books *b, bool whole);
 /* Reads from /proc which programs the seeded processes run. */
 void books_name_seeded(struct books *b);
+/*
+ * Reads from /proc which programs the processes with an owner run, where another process has taken
+ * the exec events.
+ */
+void books_name_owned(struct books *b);
 /* Reads from /proc which program the process @pid runs, and stores it as @image. */
 void books_name_process(struct books *b, uint32_t pid, uint64_t image);
 /*

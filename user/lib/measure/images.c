@@ -102,6 +102,67 @@ int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns)
 	return 0;
 }
 
+static void image_keep(const struct image *image, struct jsonw *j)
+{
+	jsonw_object(j, NULL);
+	jsonw_uint(j, "id", image->id);
+	jsonw_uint(j, "uid", image->uid);
+	jsonw_bool(j, "mixed_ids", image->has_mixed_ids);
+	jsonw_bool(j, "args_cut", image->args_cut);
+	if (image->exe)
+		jsonw_hex(j, "exe", image->exe, strlen(image->exe));
+	if (image->has_args)
+		jsonw_hex(j, "args", image->args, image->args_length);
+	jsonw_object_end(j);
+}
+
+static int image_resume(struct images *all, const json_t *o, uint64_t now_ns)
+{
+	const char *exe = json_string_value(json_object_get(o, "exe"));
+	const char *args = json_string_value(json_object_get(o, "args"));
+	size_t bytes = (exe ? strlen(exe) / 2 : 0) + (args ? strlen(args) / 2 : 0) + 3;
+	struct image *image = memory_calloc(1, sizeof(*image) + bytes), **slot;
+	char *at;
+
+	if (!image)
+		return -ENOMEM;
+	at = image->text;
+	image->id = (uint64_t)json_integer_value(json_object_get(o, "id"));
+	image->uid = (uint32_t)json_integer_value(json_object_get(o, "uid"));
+	image->seen_ns = now_ns;
+	image->has_mixed_ids = json_is_true(json_object_get(o, "mixed_ids"));
+	image->args_cut = json_is_true(json_object_get(o, "args_cut"));
+	image->exe = exe ? at : NULL;
+	at += exe ? hex_decode(at, exe) + 1 : 0;
+	image->has_args = args != NULL;
+	image->args = at;
+	image->args_length = args ? hex_decode(at, args) : 0;
+	slot = slot_of(all, image->id);
+	image->next = *slot;
+	*slot = image;
+	all->used++;
+	return 0;
+}
+
+void images_keep(const struct images *all, uint64_t since_ns, struct jsonw *j)
+{
+	jsonw_array(j, "images");
+	for (size_t i = 0; i < all->nr_slots; i++)
+		for (const struct image *image = all->slots[i]; image; image = image->next)
+			if (image->seen_ns >= since_ns)
+				image_keep(image, j);
+	jsonw_array_end(j);
+}
+
+int images_resume(struct images *all, const json_t *array, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < json_array_size(array); i++)
+		err = image_resume(all, json_array_get(array, i), now_ns);
+	return err;
+}
+
 static struct image *image_slot_find(const struct images *all, uint64_t id)
 {
 	struct image *image = *slot_of(all, id);

@@ -3,8 +3,10 @@
 #ifndef MEASURE_IMAGES_H
 #define MEASURE_IMAGES_H
 
+#include "base/json.h"
 #include "bpfmon/shared.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,6 +39,11 @@ const struct image *images_find(const struct images *all, uint64_t id);
 void images_touch(struct images *all, uint64_t id, uint64_t now_ns);
 /* Frees images that no process has run recently, if there are many. Call after a drain. */
 void images_prune(struct images *all, uint64_t now_ns);
+
+/* For the next process: writes the images seen since @since_ns as the array "images". */
+void images_keep(const struct images *all, uint64_t since_ns, struct jsonw *j);
+/* Stores what images_keep() has written. Returns 0 or -ENOMEM. */
+int images_resume(struct images *all, const json_t *array, uint64_t now_ns);
 
 /*
  * Reads from /proc what @pid runs and fills @e as the exec hook would, except for e->image. For

@@ -344,6 +344,15 @@ void inbox_stop(struct inbox *box)
 	box->stop_fd = -1;
 }
 
+bool inbox_pause(struct inbox *box)
+{
+	if (box->stop_fd < 0 || box->is_abandoned || !inbox_join(box))
+		return false;
+	close(box->stop_fd);
+	box->stop_fd = -1;
+	return true;
+}
+
 void inbox_done(struct inbox *box)
 {
 	if (box->wake_fd < 0)

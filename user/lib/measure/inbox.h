@@ -79,6 +79,11 @@ struct datagram *inbox_take(struct inbox *box);
  */
 void inbox_stop(struct inbox *box);
 /*
+ * Ends the thread like inbox_stop(), but keeps the sockets open for another process, which gets
+ * what is sent from now on. Returns false if the thread hangs.
+ */
+bool inbox_pause(struct inbox *box);
+/*
  * Requests the thread to stop, without waiting; wake_fd becomes readable when it has. Returns true
  * if inbox_stop() would no longer wait.
  */

@@ -357,6 +357,23 @@ int job_pushed_wait(const struct job *job, int wait_ms)
 	return LOOK_AGAIN_MS;
 }
 
+void job_pause(struct job *job)
+{
+	struct pushed *p = &job->pushed;
+
+	pushed_pause(p, job_samples_made(job));
+	if (!job_has_sample(job))
+		job_publish(job);
+	job_release_held(job);
+	feeds_flush(&job->view.feeds);
+	datagrams_settle(job, true);
+	while (p->waiting) { /* the feeds are not empty */
+		p->counts.dropped += datagram_count_lines(p->waiting);
+		pushed_remove(p, &p->waiting);
+	}
+	feeds_flush(&job->view.feeds);
+}
+
 bool job_close_pushed(struct job *job)
 {
 	if (!job->pushed.is_on && !job->pushed.has_come)

@@ -129,6 +129,8 @@ void job_init(struct job *job);
  */
 int job_open(struct job *job, const struct job_spec *spec, struct books *books, char *why,
 	     size_t size);
+/* Opens a job that another process began, without its accounts. */
+void job_reopen(struct job *job, const struct job_spec *spec, struct books *books);
 void job_done(struct job *job);
 /*
  * Writes the meta line and the first sample, when the command has been executed or the attachment
@@ -216,6 +218,17 @@ bool job_has(const struct job *job, const struct account_key *key);
  * @why may have advice.
  */
 int job_join(struct job *job, char *why, size_t size);
+/* A process, as its PID may be reused. */
+struct known_pid {
+	pid_t pid;
+	uint64_t start_boot_ns;
+};
+/*
+ * For a whole node with new books: moves those of the @nr processes that are alive, with their
+ * descendants, to an account of this job. Returns 0 or a negative errno; that none is alive is no
+ * error.
+ */
+int job_rejoin(struct job *job, const struct known_pid *pids, size_t nr);
 /* Returns the processes to the accounts they came from; nothing is reported. */
 void job_abandon(struct job *job);
 /* Ends a job of a node: removes its accounts from the books and adds their totals to its tally. */
@@ -233,6 +246,11 @@ int job_pushed_wait(const struct job *job, int wait_ms);
  */
 bool job_close_pushed(struct job *job);
 
+/*
+ * Another process will go on with the run: writes what has come so far, with a sample of the last
+ * drain, and takes nothing more.
+ */
+void job_pause(struct job *job);
 /* Ends the run: closes its accounts, which makes its totals final. The books go on. */
 void job_close(struct job *job);
 /*

@@ -150,7 +150,7 @@ static bool known_process_is_free(struct job *job, const struct known_process *t
 }
 
 /* Moves descendants that are not in the account yet. Returns how many threads were moved. */
-static size_t descendants_move(struct job *job)
+static size_t descendants_move(struct job *job, const pid_t *targets, size_t nr)
 {
 	const uint32_t flags = PROCESS_ROOT | PROCESS_SEEDED;
 	uint64_t before = job->baseline.threads;
@@ -159,8 +159,8 @@ static size_t descendants_move(struct job *job)
 	tracker_each_process(&job->view.books->tracker, process_note, &c);
 	if (c.nr)
 		qsort(c.all, c.nr, sizeof(*c.all), known_process_compare);
-	for (size_t i = 0; i < job->spec->nr_targets; i++) {
-		struct known_process *t = known_process_find(&c, (uint32_t)job->spec->targets[i]);
+	for (size_t i = 0; i < nr; i++) {
+		struct known_process *t = known_process_find(&c, (uint32_t)targets[i]);
 
 		if (t)
 			t->is_member = true;
@@ -194,17 +194,44 @@ static int targets_check(struct job *job, char *why, size_t size)
 	return 0;
 }
 
-static int targets_join(struct job *job)
+static int targets_join(struct job *job, const pid_t *targets, size_t nr)
 {
 	int err = -ESRCH;
 
-	for (size_t i = 0; i < job->spec->nr_targets; i++)
-		if (!joiner_move(job, (uint32_t)job->spec->targets[i],
-				 PROCESS_ROOT | PROCESS_SEEDED))
+	for (size_t i = 0; i < nr; i++)
+		if (!joiner_move(job, (uint32_t)targets[i], PROCESS_ROOT | PROCESS_SEEDED))
 			err = 0;
 	/* a child born before its parent was moved is found in the next pass */
-	for (int i = 0; !err && i < JOIN_PASSES && descendants_move(job); i++)
+	for (int i = 0; !err && i < JOIN_PASSES && descendants_move(job, targets, nr); i++)
 		;
+	return err;
+}
+
+int job_rejoin(struct job *job, const struct known_pid *pids, size_t nr)
+{
+	pid_t *alive = memory_calloc(nr + 1, sizeof(*alive));
+	struct process_record r;
+	size_t found = 0;
+	int err;
+
+	if (!alive)
+		return -ENOMEM;
+	job->account = (struct account_key){ .tree = books_new_tree(job->view.books) };
+	for (size_t i = 0; i < nr; i++) {
+		if (joiner_find(job, (uint32_t)pids[i].pid, &r) ||
+		    r.start_boot_ns != pids[i].start_boot_ns)
+			continue;
+		if (!found) {
+			job->account.cgroup = r.account.cgroup;
+			job->heir = r.account.tree;
+			job->above = books_owner(job->view.books, &r.account);
+		}
+		alive[found++] = pids[i].pid;
+	}
+	err = books_own(job->view.books, &job->account, job);
+	if (!err && found)
+		targets_join(job, alive, found); /* any may have ended since */
+	free(alive);
 	return err;
 }
 
@@ -229,7 +256,7 @@ int job_join(struct job *job, char *why, size_t size)
 	if (err)
 		return err;
 	if (!spec->command)
-		return targets_join(job);
+		return targets_join(job, spec->targets, spec->nr_targets);
 	return joiner_move(job, (uint32_t)first, PROCESS_ROOT | PROCESS_LAUNCHED);
 }
 

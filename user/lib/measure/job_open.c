@@ -218,6 +218,15 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 	return err;
 }
 
+void job_reopen(struct job *job, const struct job_spec *spec, struct books *books)
+{
+	job_describe(job, spec, books);
+	tally_view_choose_metrics(&job->view);
+	job_open_files(job);
+	limit_watch_open(job);
+	job->state = JOB_RUNS;
+}
+
 static void job_put_baseline(struct job *job)
 {
 	struct sample smp = { 0 };

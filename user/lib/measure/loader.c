@@ -5,6 +5,7 @@
 #include "base/stack.h"
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"
+#include "measure/kept.h"
 #include "measure/kernel_btf.h"
 #include "measure/program_type.h"
 
@@ -345,13 +346,15 @@ static int hooked_load(const struct loader *l, struct relocated *r)
  */
 static int program_replace(const struct loader *l, struct relocated *r)
 {
-	int fd = hooked_load(l, r), err = 0;
+	int kept = l->kept ? kept_program(l->kept, bpf_program__name(r->program)) : -1;
+	int fd = kept >= 0 ? kept : hooked_load(l, r), err = 0;
 
 	if (fd < 0)
 		return fd;
 	if (dup3(fd, bpf_program__fd(r->program), O_CLOEXEC) < 0)
 		err = -errno;
-	close(fd);
+	if (kept < 0)
+		close(fd);
 	return err;
 }
 

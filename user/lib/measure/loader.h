@@ -13,6 +13,7 @@
 
 struct bpf_program;
 struct bpfmon;
+struct kept;
 
 #define RELOCATED_MOST 32 /* programs of a skeleton that are loaded at once */
 
@@ -23,8 +24,9 @@ struct loader {
 	/* kernel types that the programs attach to, in their order */
 	struct kernel_type hooks[RELOCATED_MOST + 1];
 	size_t nr_hooks;
-	bool verbose;           /* print the verifier's report of refused programs to stderr */
-	unsigned refused_types; /* bits of program_type_bits() to refuse, for tests */
+	bool verbose;            /* print the verifier's report of refused programs to stderr */
+	const struct kept *kept; /* programs to take over; not owned; NULL: load them */
+	unsigned refused_types;  /* bits of program_type_bits() to refuse, for tests */
 };
 
 /*

@@ -199,6 +199,16 @@ void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused
 	skel->bss->knows_release = x->there & OPTIONAL_BIT(OPTIONAL_RELEASES);
 }
 
+void optionals_attach_iterators(struct optionals *x, struct bpfmon *skel)
+{
+	for (size_t i = 0; i < NR_OPTIONALS; i++)
+		if (x->there & OPTIONAL_BIT(i) &&
+		    (rows[i].attachment == ATTACHED_AS_ITERATOR ||
+		     rows[i].attachment == ATTACHED_AS_WALKER) &&
+		    optional_attach(x, i, skel, NULL))
+			x->there &= ~OPTIONAL_BIT(i);
+}
+
 void optionals_detach(struct optionals *x)
 {
 	for (size_t i = 0; i < NR_OPTIONALS; i++) {

@@ -104,6 +104,8 @@ void optionals_refuse(struct optionals *x, bool exact_peak);
  */
 void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused,
 		      const char *wire_cgroup);
+/* For hooks that another process has attached: attaches only what reads the maps. */
+void optionals_attach_iterators(struct optionals *x, struct bpfmon *skel);
 bool optionals_have_group(const struct optionals *x, enum optional_group group);
 void optionals_detach(struct optionals *x);
 

@@ -7,6 +7,7 @@
 #include "bpfmon.skel.h"
 #include "measure/capability.h"
 #include "measure/iterator.h"
+#include "measure/kept.h"
 #include "measure/kernel_btf.h"
 #include "measure/loader.h"
 #include "measure/program_type.h"
@@ -84,10 +85,20 @@ static uint32_t timed_flag(void)
 	return 1U << (bit < 0 ? IO_STAT_OF_MACROS : bit);
 }
 
+static unsigned max_tasks_choose(const struct tracker_options *o)
+{
+	unsigned kept, there;
+
+	if (o->max_tasks || !o->kept)
+		return o->max_tasks ? o->max_tasks : max_tasks_default(o->interval_ns);
+	kept_settings(o->kept, &kept, &there);
+	return kept;
+}
+
 static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigned set)
 {
 	const bool wants_net = metric_set_has_source(&o->wanted, SOURCE_NET);
-	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default(o->interval_ns);
+	unsigned max_tasks = max_tasks_choose(o);
 
 	s->rodata->can_seed = o->can_seed;
 	cgroup_set(s, o->cgroup, o->whole_node);
@@ -269,7 +280,12 @@ static int open_and_load(struct bpfmon **skel, struct attempt *a)
 	optionals_choose(a, *skel);
 	bpf_program__set_autoload((*skel)->progs.reassign__process, a->options->can_move);
 	knobs_set(*skel, a->options, a->set);
-	err = a->refused ? -EPERM : loader_load(&a->loader, *skel, refused_note, a);
+	err = a->refused ? -EPERM : 0;
+	if (!err && a->options->kept)
+		err = kept_fits(a->options->kept, *skel) ? kept_use_maps(a->options->kept, *skel)
+							 : -ESTALE;
+	if (!err)
+		err = loader_load(&a->loader, *skel, refused_note, a);
 	if (err) {
 		bpfmon__destroy(*skel);
 		*skel = NULL;
@@ -285,7 +301,7 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 				  struct optionals *x, char *why, size_t size)
 {
 	struct attempt a = { .options = o };
-	unsigned wanted;
+	unsigned wanted, max_tasks;
 	int err;
 
 	err = loader_open(&a.loader, o->all_types);
@@ -293,6 +309,10 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 	a.loader.refused_types = o->refusals.types;
 	wanted = optionals_wanted(o, &a.loader);
 	a.set = wanted & optionals_permitted();
+	if (o->kept) {
+		kept_settings(o->kept, &max_tasks, &a.set);
+		a.loader.kept = o->kept;
+	}
 	if (!err)
 		err = open_and_load(skel, &a);
 	while (err && a.refused && !*a.fatal) {
@@ -344,16 +364,20 @@ static void unattached_explain(const struct bpfmon *skel, int err, char *why, si
 	snprintf(why, size, "cannot attach the BPF programs: %s", strerror(-err));
 }
 
-int programs_attach(struct tracker *t, char *why, size_t size)
+int programs_attach(const struct tracker *t, char *why, size_t size)
+{
+	int err = bpfmon__attach(t->skel);
+
+	if (err)
+		unattached_explain(t->skel, err, why, size);
+	return err;
+}
+
+int programs_attach_iterators(struct tracker *t, char *why, size_t size)
 {
 	struct bpfmon *skel = t->skel;
 	int err;
 
-	err = bpfmon__attach(skel);
-	if (err) {
-		unattached_explain(skel, err, why, size);
-		return err;
-	}
 	t->adopt_link = bpf_program__attach_iter(skel->progs.follow__adopt, NULL);
 	err = t->adopt_link ? 0 : -errno;
 	if (!err)

@@ -158,14 +158,25 @@ void pushed_receive(struct pushed *p, uint64_t samples)
 	pushed_put(p, inbox_take(&p->inbox), samples);
 }
 
+static void pushed_take_last(struct pushed *p, uint64_t samples)
+{
+	pushed_receive(p, samples);
+	p->counts.dropped += p->inbox.dropped;
+	p->counts.malformed += p->inbox.oversized;
+}
+
+void pushed_pause(struct pushed *p, uint64_t samples)
+{
+	if (p->is_on && inbox_pause(&p->inbox))
+		pushed_take_last(p, samples);
+}
+
 void pushed_stop(struct pushed *p, uint64_t samples)
 {
 	if (!p->is_on)
 		return;
 	inbox_stop(&p->inbox);
-	pushed_receive(p, samples);
-	p->counts.dropped += p->inbox.dropped;
-	p->counts.malformed += p->inbox.oversized;
+	pushed_take_last(p, samples);
 }
 
 void pushed_done(struct pushed *p)

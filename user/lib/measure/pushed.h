@@ -107,6 +107,8 @@ void pushed_receive(struct pushed *p, uint64_t samples);
 int pushed_check(const char *text, size_t length, char *why, size_t size);
 /* Frees the waiting datagram *@at and sets *@at to its successor. */
 void pushed_remove(struct pushed *p, struct datagram **at);
+/* Does that after inbox_pause(). */
+void pushed_pause(struct pushed *p, uint64_t samples);
 /* Stops the inbox: what was sent before is then waiting or counted. */
 void pushed_stop(struct pushed *p, uint64_t samples);
 void pushed_done(struct pushed *p);

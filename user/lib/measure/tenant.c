@@ -387,6 +387,22 @@ int assignment_take(struct assignment *a, struct request *r, char *why, size_t s
 	return err ? err : assignment_take_cgroup(a, r, why, size);
 }
 
+int assignment_take_again(struct assignment *a, struct request *r, const pid_t *pids, size_t nr,
+			  char *why, size_t size)
+{
+	a->spec.run = &a->run;
+	a->is_described = true;
+	assignment_take_options(a, r);
+	memcpy(a->pids, pids, nr * sizeof(*pids));
+	if (r->follow == FOLLOW_COMMAND) {
+		a->spec.command = a->pids[0];
+	} else {
+		a->spec.targets = a->pids;
+		a->spec.nr_targets = nr;
+	}
+	return assignment_take_sockets(a, r, why, size);
+}
+
 int assignment_take_request(struct assignment *a, struct message *m, char *why, size_t size)
 {
 	struct request r;

@@ -38,6 +38,12 @@ struct assignment {
 int assignment_take_request(struct assignment *a, struct message *m, char *why, size_t size);
 /* Takes a request that was read before: takes its sockets and closes nothing. Returns as above. */
 int assignment_take(struct assignment *a, struct request *r, char *why, size_t size);
+/*
+ * Takes a request again, with its sockets; its processes were found before: those of @pids, of
+ * which the first is the command if the request is for one.
+ */
+int assignment_take_again(struct assignment *a, struct request *r, const pid_t *pids, size_t nr,
+			  char *why, size_t size);
 /* Sets the name of the socket at which clients can follow the run, if there is one. */
 void assignment_name_socket(struct assignment *a);
 /* Takes the description of the run. Empties @m. Returns 0, or a negative errno with @why. */

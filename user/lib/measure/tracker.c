@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "bpfmon.skel.h"
 #include "measure/capability.h"
+#include "measure/kept.h"
 #include "measure/programs.h"
 
 #include <bpf/bpf.h>
@@ -114,8 +115,15 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	if (err)
 		return err;
 	t->adopts_always = o->inject_misses > 0;
-	optionals_attach(&t->optional, t->skel, o->refusals.attaching, o->wire_cgroup);
-	err = programs_attach(t, why, why_size);
+	if (o->kept) {
+		optionals_attach_iterators(&t->optional, t->skel);
+		err = kept_finish(o->kept, t);
+	} else {
+		optionals_attach(&t->optional, t->skel, o->refusals.attaching, o->wire_cgroup);
+		err = programs_attach(t, why, why_size);
+	}
+	if (!err)
+		err = programs_attach_iterators(t, why, why_size);
 	if (!err)
 		err = tracker_adopt(t); /* finds out which fields exist */
 	t->knows_births = !err && !births_unreported(t->skel->maps.births, &t->births_unreported);
@@ -171,6 +179,9 @@ void tracker_close(struct tracker *t)
 	ring_buffer__free(t->ring);
 	proc_source_free(t->proc);
 	optionals_detach(&t->optional);
+	while (t->nr_kept_links)
+		close(t->kept_links[--t->nr_kept_links]);
+	free(t->kept_links);
 	bpfmon__destroy(t->skel);
 	accounts_done(&t->accounts);
 	memset(t, 0, sizeof(*t));

@@ -19,6 +19,7 @@
 #include <sys/types.h>
 
 struct bpfmon;
+struct kept;
 struct bpf_link;
 struct ring_buffer;
 
@@ -45,6 +46,8 @@ struct tracker_options {
 	bool all_types;              /* relocate with the kernel's full BTF, for tests */
 	unsigned rows; /* rows per run of the drain program; 0: the default; for tests */
 	struct refusals refusals;
+	/* books to take over; not owned; NULL: load new ones */
+	const struct kept *kept;
 };
 
 struct tracker {
@@ -55,6 +58,8 @@ struct tracker {
 	struct walker drain, retire;
 	struct ring_buffer *ring; /* owned */
 	struct optionals optional;
+	int *kept_links; /* owned, as the descriptors; of hooks attached by another process */
+	size_t nr_kept_links;
 	struct accounts accounts;         /* last read */
 	struct account removed;           /* sum of those no longer in the map */
 	struct metric_set usable;         /* of those wanted */
@@ -77,7 +82,7 @@ struct tracker {
 
 /*
  * Opens, loads and attaches. Returns 0, or a negative errno with advice in @why, without a full
- * stop.
+ * stop. -ESTALE: the programs differ from those of @o->kept.
  */
 int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size);
 void tracker_close(struct tracker *t);

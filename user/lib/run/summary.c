@@ -129,15 +129,24 @@ static uint32_t *slot_find(const struct summary *s, const char *exe)
 	return &s->program_index[slot];
 }
 
+/* The programs of a summary that was read have no index yet. Returns 0 or -ENOMEM. */
+static int program_index_make(struct summary *s)
+{
+	s->program_index = memory_calloc(INDEX_SLOTS, sizeof(*s->program_index));
+	if (!s->program_index)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->nr_programs; i++)
+		*slot_find(s, s->programs[i].exe ? s->programs[i].exe : "") = (uint32_t)i + 1;
+	return 0;
+}
+
 /* Returns the entry of @exe (NULL: unknown), adding it if new; NULL if memory runs out. */
 static struct program *program_get(struct summary *s, const char *exe)
 {
 	struct program *p;
 	uint32_t *slot;
 
-	if (!s->program_index)
-		s->program_index = memory_calloc(INDEX_SLOTS, sizeof(*s->program_index));
-	if (!s->program_index)
+	if (!s->program_index && program_index_make(s))
 		return NULL;
 	slot = slot_find(s, exe ? exe : "");
 	/* reserve one entry for programs that are unknown or beyond the limit */
