@@ -52,6 +52,8 @@ def user(uid, groups=()):
 class Agent:
     """A running agent; ended, and its folder removed, when the test is over."""
 
+    env = None  # of its process; None: that of the test
+
     def __init__(self, config="", options=(), before=()):
         """`before`: words before the command, such as those of prlimit."""
         self.before = before
@@ -76,16 +78,20 @@ class Agent:
 
     def start(self):
         served = self.said().count("the agent listens")
+        words = [*self.before, BPFMON, "agent", "-v", "--config", str(self.folder / "agent.conf"), *self.options]
+        words, fds = self.command(words)
         with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [*self.before, BPFMON, "agent", "-v", "--config", str(self.folder / "agent.conf"), *self.options], stderr=log
-            )
+            self.process = subprocess.Popen(words, stderr=log, env=self.env, pass_fds=fds)
         self.pid = self.process.pid
         wait_for(
             lambda: self.said().count("the agent listens") > served or self.process.poll() is not None, "the agent"
         )
         if self.process.poll() is not None:
             raise AssertionError(self.said())
+
+    def command(self, words):
+        """The command to start, and the descriptors to pass."""
+        return words, []
 
     def said(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""

@@ -296,7 +296,7 @@ class Service(unittest.TestCase):
         lines, since = self.begin_run(), self.cursor()
         self.systemctl("stop", "bpfmon-agent.service")
         wait_for(lambda: self.journal(since), "the line of the stop")
-        self.assertEqual(self.journal(since), [(5, "bpfmon: the agent is stopping; runs that end as incomplete: 1")])
+        self.assertEqual(self.journal(since), [(5, "bpfmon: the agent is stopping; runs left to the next agent: 1")])
         self.end_run(lines)
 
     def test_an_ordinary_user_sees_the_health_of_the_service(self):
@@ -321,16 +321,35 @@ class Service(unittest.TestCase):
         wait_for(lambda: self.state("ActiveState", unit="bpfmon-exporter.service") == "inactive", "its end")
         self.assertEqual(self.state("Result", unit="bpfmon-exporter.service"), "success")
 
-    def test_a_restart_closes_a_run_as_incomplete_and_its_command_goes_on(self):
-        lines, before = self.begin_run(), self.state("MainPID")
-        self.systemctl("restart", "bpfmon-agent.service")
-        self.assertNotEqual(self.state("MainPID"), before)
+    def test_a_restart_ends_no_run(self):
+        lines = self.begin_run()
+        for _ in range(3):
+            self.systemctl("restart", "bpfmon-agent.service")
+        self.assertIn("run", {kind for kind, _ in self.jobs()})
+        summary, status = self.end_run(lines)
+        self.assertEqual(status, 7)
+        self.assertTrue(summary["complete"], summary)
+        self.assertEqual(summary["processes_total"], summary["forks"] + 1)
+
+    def test_a_kill_ends_no_run(self):
+        lines = self.begin_run()
+        wait_for(lambda: self.state("NFileDescriptorStore") != "0", "what the agent leaves")
+        os.kill(self.agent(), signal.SIGKILL)
+        wait_for(lambda: any(kind == "run" for kind, _ in self.jobs()), "the next agent", seconds=60)
+        summary, status = self.end_run(lines)
+        self.assertEqual(status, 7)
+        self.assertIn("the agent was killed", summary["reason"])
+
+    def test_a_stop_closes_a_run_as_incomplete_and_its_command_goes_on(self):
+        lines = self.begin_run()
+        self.systemctl("stop", "bpfmon-agent.service")
+        self.assertEqual(self.state("NFileDescriptorStore"), "0")
         self.assertEqual(self.state("SubState", unit="runs"), "running")
         # a new client is served while the old command still runs
         self.assertEqual(self.as_user("bpfmon", "--no-store", "-q", "--", "true").returncode, 0)
         summary, code = self.end_run(lines)
         self.assertEqual((summary["complete"], code), (False, 7))
-        self.assertIn("the agent was stopped", summary["reason"])
+        self.assertIn("the agent ended", summary["reason"])
 
     def test_a_stop_is_clean(self):
         lines, agent = self.begin_run(), self.agent()

@@ -46,6 +46,7 @@ static void node_sample(struct agent *a, uint64_t now_ns)
 	agent_describe_jobs(a);
 	node_publish(&a->node);
 	agent_report(a, NULL);
+	handover_renew(a);
 }
 
 static uint64_t min_ns(uint64_t a, uint64_t b)
@@ -140,6 +141,36 @@ static void agent_reload(struct agent *a)
 	notify_send("READY=1");
 }
 
+static bool peers_are_left(const struct agent *a)
+{
+	for (const struct peer *p = a->peers; p; p = p->next)
+		if (!handover_leaves(p))
+			return false;
+	return true;
+}
+
+/* Leaves runs and listeners to the next agent, when all other clients have their answers. */
+static void agent_hand_over(struct agent *a)
+{
+	int err;
+
+	for (struct peer *p = a->peers; p; p = p->next)
+		if (!handover_leaves(p))
+			peer_stop(p, "the agent was stopped");
+	while (!peers_are_left(a))
+		agent_turn(a);
+	books_drain(&a->books, true);
+	for (struct peer *p = a->peers; p; p = p->next)
+		if (p->tenant)
+			job_pause(&p->tenant->job);
+		else
+			feed_flush(&p->listener.feed);
+	books_consume(&a->books);
+	err = handover_finish(a);
+	if (err)
+		log_warn("cannot leave the runs of clients to the next agent: %s", strerror(-err));
+}
+
 static void agent_loop(struct agent *a)
 {
 	watchdog_open(&a->watchdog);
@@ -151,6 +182,10 @@ static void agent_loop(struct agent *a)
 	notify_send("STOPPING=1");
 	notices_log_stop(a);
 	loop_remove(&a->loop, &a->sources[AGENT_LISTENING]); /* new clients would keep it running */
+	if (a->handover.is_on)
+		agent_hand_over(a);
+	if (a->handover.is_done)
+		return;
 	/* each gets its summary; peer deadlines bound the wait for slow readers */
 	for (struct peer *p = a->peers; p; p = p->next)
 		peer_stop(p, "the agent was stopped");

@@ -8,6 +8,7 @@
 #define AGENT_AGENT_H
 
 #include "agent/archive.h"
+#include "agent/handover.h"
 #include "agent/node.h"
 #include "agent/notices.h"
 #include "agent/peer.h"
@@ -49,6 +50,7 @@ struct agent {
 	struct loop_source sources[NR_AGENT_SOURCES];
 	struct stream stream;
 	struct archive archive;
+	struct handover handover;
 	struct node node;
 	struct peer *peers; /* owned */
 	size_t nr_peers;
@@ -74,10 +76,11 @@ struct agent_options {
 	/* Configuration of a private agent, in place of a file; else NULL. Not owned. */
 	const struct agent_config *given;
 	struct porter_link porter; /* fd -1 for a private agent, which trusts its clients */
-	int clients_fd;           /* of a private agent: receives connections; EOF ends the agent */
-	int history_stream_fd;    /* to the historian; -1 if no history is kept. Not owned */
-	int history_control_fd;   /* likewise */
-	const char *no_history;   /* why it is not kept, although configured; NULL; not owned */
+	int clients_fd;         /* of a private agent: receives connections; EOF ends the agent */
+	int history_stream_fd;  /* to the historian; -1 if no history is kept. Not owned */
+	int history_control_fd; /* likewise */
+	const char *no_history; /* why it is not kept, although configured; NULL; not owned */
+	bool hands_over; /* a restart ends no run, if the service manager keeps descriptors */
 	unsigned inject_misses;   /* events ignored of 1000, for tests */
 	struct refusals refusals; /* likewise */
 	bool verbose;

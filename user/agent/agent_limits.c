@@ -42,7 +42,8 @@ bool agent_take_request_credit(struct agent *a, uid_t uid)
 
 static size_t peer_held(const struct peer *p)
 {
-	size_t bytes = p->listener.feed.room + p->message.length + p->described_bytes;
+	size_t bytes =
+		p->listener.feed.room + p->message.length + p->described_bytes + p->request_bytes;
 
 	return p->tenant ? bytes + p->tenant->feed.room + live_held(&p->tenant->live) : bytes;
 }

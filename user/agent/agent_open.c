@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -398,8 +399,10 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		.refusals = o->refusals,
 		.verbose = o->verbose,
 	};
+	struct handover *h = &a->handover;
 	int err = cgroups_find_root(a->config.hierarchy, &a->root, why, size);
 
+	options.kept = h->state ? &h->kept : NULL;
 	metric_set_all(&options.wanted);
 	if (!a->config.net)
 		metric_set_clear_source(&options.wanted, SOURCE_NET);
@@ -411,17 +414,30 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		metric_set_clear_source(&options.wanted, SOURCE_BLOCK);
 	if (!err)
 		err = books_open(&a->books, &options, &agent_reports, a, why, size);
+	if (err == -ESTALE) {
+		books_close(&a->books);
+		options.kept = NULL;
+		err = books_open(&a->books, &options, &agent_reports, a, why, size);
+	}
+	handover_begin(h, options.kept != NULL);
 	if (!err)
 		err = node_open(&a->node, &a->books, &a->root, a->rules, &a->stream,
-				a->config.interval_ns);
+				a->config.interval_ns, &h->node);
 	if (err)
 		return err;
 	/* set after node_open(), so that the node itself never stalls */
 	a->node.stalled_below_ppm = a->config.stalled_below_ppm;
 	a->node.stalled_after_ns = a->config.stalled_after_ns;
-	err = tracker_seed_node(&a->books.tracker);
+	if (!options.kept)
+		err = tracker_seed_node(&a->books.tracker);
+	handover_resume_runs(a);
+	if (options.kept) { /* before their records come */
+		node_resume(&a->node);
+		books_name_owned(&a->books);
+	}
 	books_consume(&a->books);
 	books_drain(&a->books, true);
+	handover_resume_listeners(a);
 	if (!err)
 		unseen_find(a);
 	node_start(&a->node);
@@ -432,6 +448,7 @@ static int agent_configure(struct agent *a, const struct agent_options *o, char 
 {
 	a->clients.limit = sizeof(((struct control *)0)->text);
 	a->is_private = o->given != NULL;
+	a->handover.is_on = o->hands_over && getenv("NOTIFY_SOCKET");
 	a->notices.no_history = o->no_history;
 	if (!a->is_private)
 		return config_read(o->config, &a->config, why, size);
@@ -450,6 +467,8 @@ int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t
 	a->porter = o->porter;
 	if (!err && a->porter.fd >= 0)
 		err = door_open(a);
+	if (a->handover.is_on)
+		handover_take(&a->handover);
 	if (!err) /* before there are jobs, so that the archive gets all their lines */
 		err = archive_open(a, o->history_stream_fd, o->history_control_fd);
 	if (!err)
@@ -458,6 +477,7 @@ int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t
 		err = agent_sources_open(a, o, why, size);
 	if (!err)
 		agent_drop_rights(tracker_may_drain(&a->books.tracker));
+	handover_release(&a->handover);
 	a->started_ns = clock_ns(CLOCK_MONOTONIC);
 	a->due_ns = a->started_ns + a->config.interval_ns;
 	return err;
@@ -465,7 +485,7 @@ int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t
 
 void agent_close(struct agent *a)
 {
-	if (a->node.whole.view.books)
+	if (a->node.whole.view.books && !a->handover.is_done)
 		node_end(&a->node);
 	agent_end_naming(a);
 	archive_close(&a->archive);

@@ -4,6 +4,7 @@
 #include "measure/live_processes.h"
 #include "measure/needed_watch.h"
 #include "measure/record.h"
+#include "measure/resume.h"
 
 #include "agent/agent_stream.h"
 #include "base/clock.h"
@@ -14,65 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static struct node_job *node_job_of(const struct node *n, uint64_t id)
-{
-	const struct known_cgroup *one = cgroups_find(&n->cgroups, id);
-
-	return one ? one->job : NULL;
-}
-
-static void block_begin(void *context, struct node_job *j)
-{
-	(void)context;
-	block_io_begin(&j->view.block_io);
-}
-
-/*
- * Block I/O of a cgroup that is no longer known, such as late writeback, counts for the node only.
- */
-static struct node_job *job_of_block(struct node *n, const struct block_key *key)
-{
-	struct node_job *j = node_job_of(n, key->cgroup);
-
-	return j ? j : &n->whole;
-}
-
-static void block_share(void *context, const struct block_key *key, const struct block_count *count)
-{
-	for (struct node_job *j = job_of_block(context, key); j; j = j->above)
-		block_io_add(&j->view.block_io, key, count);
-}
-
-/* Reads the block I/O counters of all jobs, for their next samples. */
-static void node_block_read(struct node *n)
-{
-	if (!n->counts_blocks)
-		return;
-	node_each(n, block_begin, NULL);
-	tracker_each_block(&n->books->tracker, block_share, n);
-}
-
-static void block_end(void *context, const struct block_key *key, const struct block_count *count)
-{
-	struct node *n = context;
-	const struct known_cgroup *one = cgroups_find(&n->cgroups, key->cgroup);
-
-	if (!one || !one->is_over)
-		return;
-	for (struct node_job *j = one->job; j; j = j->above)
-		block_io_add_ended(&j->view.block_io, key, count);
-	tracker_block_remove(&n->books->tracker, key);
-}
-
-/* Moves the counters of removed cgroups into their jobs for good, then reads those of all jobs. */
-static void node_block_settle(struct node *n)
-{
-	if (!n->counts_blocks)
-		return;
-	tracker_each_block(&n->books->tracker, block_end, n);
-	node_block_read(n);
-}
 
 /* Returns a rule for a job that no row of the table makes. */
 static struct rules_job node_job_name(const char *id, const char *name)
@@ -212,6 +154,33 @@ static void node_job_extend(struct node_job *j, const char *path, unsigned depth
 	free(own);
 }
 
+/* Continues the job of the agent before. Returns false if there is none. */
+static bool node_job_resume(struct node *n, struct node_job *j)
+{
+	struct node_before *before = n->before;
+	const json_t *state = before ? json_object_get(before->jobs, j->rule.id) : NULL;
+
+	if (!state ||
+	    tally_view_resume(&j->view, json_object_get(state, "view"), before->same_books))
+		return false;
+	j->subject.label.is_adopted = json_is_true(json_object_get(state, "adopted"));
+	if (before->gap)
+		summary_set_gap(&j->view.tally.summary, before->gap);
+	before->continued++;
+	return true;
+}
+
+/* Also those that were removed since: their accounts must not count for another job. */
+static void cgroups_resume(struct cgroups *c, const json_t *all)
+{
+	for (size_t i = 0; i < json_array_size(all); i++) {
+		const json_t *one = json_array_get(all, i);
+
+		cgroups_find_or_add(c, (uint64_t)json_integer_value(json_object_get(one, "id")),
+				    json_string_value(json_object_get(one, "path")));
+	}
+}
+
 /*
  * Begins a job within @above (NULL for the node) and writes its meta line. @path is its cgroup or
  * one below that; NULL if it has none.
@@ -237,7 +206,8 @@ static void node_job_begin(struct node *n, struct node_job *j, struct rules_job 
 	j->view.shown_to = rule.uid >= 0 ? (uid_t)rule.uid : 0;
 	j->view.observer = &stream_observer;
 	j->view.observer_context = &j->subject;
-	tally_view_begin(&j->view, clock_ns(CLOCK_MONOTONIC));
+	if (!node_job_resume(n, j))
+		tally_view_begin(&j->view, clock_ns(CLOCK_MONOTONIC));
 	stream_put_meta(n->stream, &j->subject, NULL);
 }
 
@@ -265,9 +235,13 @@ static void node_job_end(const struct node *n, struct node_job *j)
 #define IDLE_DRAINS 2  /* idle drains after which the last use of exited tasks has been counted */
 
 int node_open(struct node *n, struct books *books, const struct cgroup_target *root,
-	      const struct rules *rules, struct stream *stream, uint64_t interval_ns)
+	      const struct rules *rules, struct stream *stream, uint64_t interval_ns,
+	      struct node_before *before)
 {
+	int err;
+
 	memset(n, 0, sizeof(*n));
+	n->before = before;
 	n->books = books;
 	n->rules = rules;
 	n->stream = stream;
@@ -278,7 +252,10 @@ int node_open(struct node *n, struct books *books, const struct cgroup_target *r
 	node_job_begin(n, &n->other, node_job_name("other", "cgroups without a rule"), NULL,
 		       &n->whole);
 	n->counts_blocks = metric_set_has_source(&books->tracker.usable, SOURCE_BLOCK);
-	return cgroups_open(&n->cgroups, root);
+	err = cgroups_open(&n->cgroups, root);
+	if (!err)
+		cgroups_resume(&n->cgroups, before->cgroups);
+	return err;
 }
 
 void node_set_rules(struct node *n, const struct rules *rules)
@@ -312,14 +289,6 @@ struct node_job *node_find_named(struct node *n, const char *name, const struct 
 		nr++;
 	}
 	return nr == 1 ? found : NULL;
-}
-
-void node_each(struct node *n, void (*each)(void *context, struct node_job *j), void *context)
-{
-	each(context, &n->whole);
-	each(context, &n->other);
-	for (struct node_job *j = n->jobs; j; j = j->next)
-		each(context, j);
 }
 
 /* Returns the job of @rule; begins it within @above if it is new. */
@@ -384,6 +353,15 @@ static struct node_job *job_of_account(struct node *n, const struct account_key 
 void node_begun(struct node *n, const struct account_key *key)
 {
 	job_of_account(n, key);
+}
+
+void node_resume(struct node *n)
+{
+	struct accounts *all = &n->books->tracker.accounts;
+
+	tracker_read_accounts(&n->books->tracker);
+	for (size_t i = 0; i < all->nr; i++)
+		job_of_account(n, &all->keys[i]);
 }
 
 void node_cgroup(struct node *n, const struct cgroup_name_event *e)
@@ -574,6 +552,7 @@ void node_publish(struct node *n)
 
 void node_start(struct node *n)
 {
+	n->before = NULL;
 	n->is_started = true;
 }
 

@@ -12,6 +12,16 @@
 #include "agent/rules.h"
 #include "measure/tally_view.h"
 
+#include <jansson.h>
+
+/* What the agent before has left of the node. */
+struct node_before {
+	const json_t *jobs, *cgroups; /* not owned; NULL: nothing */
+	bool same_books;
+	const char *gap;  /* why jobs are not complete; not owned; NULL if they are */
+	size_t continued; /* jobs */
+};
+
 struct node_job {
 	struct node_job *next;  /* in the list, not owned */
 	struct node_job *above; /* enclosing job; NULL for the node */
@@ -33,7 +43,8 @@ struct node {
 	struct stream *stream;
 	struct cgroups cgroups;
 	struct node_job whole, other;
-	struct node_job *jobs; /* owned; newest first */
+	struct node_job *jobs;      /* owned; newest first */
+	struct node_before *before; /* until node_start(); not owned */
 	uint64_t interval_ns;
 	uint64_t stalled_below_ppm; /* CPU use below which a job is idle, in millionths */
 	uint64_t stalled_after_ns;  /* time without work until a job is stalled; 0 disables this */
@@ -47,17 +58,23 @@ struct node {
 };
 
 /*
- * Opens the hierarchy of @root; its cgroups become jobs once they have processes. Returns 0 or a
- * negative errno.
+ * Opens the hierarchy of @root; its cgroups become jobs once they have processes. Those that
+ * @before has are continued, until node_start(). Returns 0 or a negative errno.
  */
 int node_open(struct node *n, struct books *books, const struct cgroup_target *root,
-	      const struct rules *rules, struct stream *stream, uint64_t interval_ns);
+	      const struct rules *rules, struct stream *stream, uint64_t interval_ns,
+	      struct node_before *before);
 void node_done(struct node *n);
 /*
  * Reads the limits of the job's cgroup into its label. A manager may set them after the first
  * process is in the cgroup. Returns whether they have changed.
  */
 bool node_job_read_limits(const struct node *n, struct node_job *j);
+/*
+ * Begins the jobs of all accounts that another process has left, before their events are taken: one
+ * may be that its cgroup was removed.
+ */
+void node_resume(struct node *n);
 /* Called when all existing tasks have been adopted. */
 void node_start(struct node *n);
 /* Applies @rules to cgroups found from now on; those that have a job keep it. */
@@ -73,6 +90,10 @@ void node_begun(struct node *n, const struct account_key *key);
 void node_removed(struct node *n, const struct account_key *key, const struct account *total);
 void node_cgroup(struct node *n, const struct cgroup_name_event *e);
 
+/* Reads the block I/O counters of all jobs, for their next samples. */
+void node_block_read(struct node *n);
+/* Moves the counters of removed cgroups into their jobs for good, then reads those of all jobs. */
+void node_block_settle(struct node *n);
 /* Makes a sample of each job from the last drain. */
 void node_publish(struct node *n);
 /* Removes finished accounts and ends finished jobs. Called after a drain, never within one. */
@@ -85,6 +106,13 @@ void node_end(struct node *n);
  */
 struct node_job *node_find_named(struct node *n, const char *name, const struct listener *l);
 /* Calls @each for all jobs, including the node and "other". */
-void node_each(struct node *n, void (*each)(void *context, struct node_job *j), void *context);
+static inline void node_each(struct node *n, void (*each)(void *context, struct node_job *j),
+			     void *context)
+{
+	each(context, &n->whole);
+	each(context, &n->other);
+	for (struct node_job *j = n->jobs; j; j = j->next)
+		each(context, j);
+}
 
 #endif

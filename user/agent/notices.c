@@ -415,10 +415,11 @@ void notices_log_start(struct agent *a)
 	}
 	notices_open(a);
 	log_note("the agent listens on %s: version %s, hierarchy %s, adopted processes: %zu, jobs: "
-		 "%zu, configuration files: %zu, own rules: %zu, history: %s",
+		 "%zu, continued runs: %zu, continued jobs: %zu, configuration files: %zu, own "
+		 "rules: %zu, history: %s",
 		 a->config.socket, BPFMON_VERSION, a->node.hierarchy, a->books.rows.nr,
-		 a->node.nr_jobs, a->config.nr_files, a->config.nr_rules,
-		 a->archive.stream.fd >= 0 ? a->config.store : "none");
+		 a->node.nr_jobs, a->handover.runs, a->handover.node.continued, a->config.nr_files,
+		 a->config.nr_rules, a->archive.stream.fd >= 0 ? a->config.store : "none");
 	notices_update(a);
 }
 
@@ -434,7 +435,9 @@ static size_t runs_count(const struct agent *a)
 void notices_log_stop(const struct agent *a)
 {
 	if (!a->is_private)
-		log_note("the agent is stopping; runs that end as incomplete: %zu", runs_count(a));
+		log_note("the agent is stopping; runs %s: %zu",
+			 a->handover.is_on ? "left to the next agent" : "that end as incomplete",
+			 runs_count(a));
 }
 
 /* The line about the agent itself: costs, sizes and losses. */

@@ -36,22 +36,27 @@ static bool peer_is_in(int fd, gid_t own, gid_t wanted)
 	return false;
 }
 
-/*
- * Reads the user of the connection. Returns NULL if it is served, else the reason, a constant
- * string.
- */
-static const char *peer_find_access(struct peer *p)
+int peer_find_user(struct peer *p)
 {
-	struct agent *a = p->agent;
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
 	if (getsockopt(p->source.fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		return "cannot get the credentials of the client";
+		return -errno;
 	p->uid = peer.uid;
 	p->gid = peer.gid;
 	user_name_find(p->uid, p->user, sizeof(p->user));
-	p->is_admin = !p->uid || peer_is_in(p->source.fd, p->gid, a->config.admin_group.gid);
+	p->is_admin = !p->uid || peer_is_in(p->source.fd, p->gid, p->agent->config.admin_group.gid);
+	return 0;
+}
+
+/* Returns NULL if the connection is served, else the reason, a constant string. */
+static const char *peer_find_access(struct peer *p)
+{
+	struct agent *a = p->agent;
+
+	if (peer_find_user(p))
+		return "cannot get the credentials of the client";
 	if (!p->is_admin && a->config.user_group.gid != CONFIG_NO_GROUP &&
 	    !peer_is_in(p->source.fd, p->gid, a->config.user_group.gid))
 		return "only members of a group may connect; see user_group in the configuration "
@@ -106,6 +111,22 @@ static void subject_describe(struct peer *p)
 	s->run.of_node = &s->label;
 }
 
+void peer_began(struct peer *p)
+{
+	struct tenant *t = p->tenant;
+
+	p->state = PEER_RUNS;
+	p->until_ns = 0;
+	p->may_be_empty = true;
+	p->agent->handover.is_stale = true;
+	subject_describe(p);
+	t->job.view.observer = &stream_observer;
+	t->job.view.observer_context = &p->subject;
+	stream_put_meta(&p->agent->stream, &p->subject, NULL);
+	if (tenant_open_desk(t))
+		log_info("no spans for a run: out of memory");
+}
+
 /* @when_ns is the start by the client's CLOCK_MONOTONIC; an implausible one is replaced by now. */
 static void peer_start(struct peer *p, uint64_t when_ns)
 {
@@ -120,20 +141,12 @@ static void peer_start(struct peer *p, uint64_t when_ns)
 	memcpy(t->assignment.run.user, p->user, sizeof(p->user));
 	t->assignment.run.uid = p->uid;
 	t->progress = t->assignment.spec.command ? RUNNING : COMMAND_ENDED;
-	p->state = PEER_RUNS;
-	p->until_ns = 0;
-	p->may_be_empty = true;
 	job_start(&t->job, when_ns);
 	p->due_ns = t->job.view.start_ns + t->job.view.run->interval_ns;
 	if (t->assignment.spec.duration_ns)
 		p->end_ns = t->job.view.start_ns + t->assignment.spec.duration_ns;
-	subject_describe(p);
+	peer_began(p);
 	description_free(&t->assignment);
-	t->job.view.observer = &stream_observer;
-	t->job.view.observer_context = &p->subject;
-	stream_put_meta(&p->agent->stream, &p->subject, NULL);
-	if (tenant_open_desk(t))
-		log_info("no spans for a run: out of memory");
 }
 
 #define PACKETS_AT_ONCE 256              /* then other clients get their turn */
@@ -282,15 +295,14 @@ static void peer_handle_packet(struct peer *p, int err, const struct control *c)
 		peer_handle_message(p, c);
 }
 
-void peer_accept(struct agent *a, int fd)
+struct peer *peer_new(struct agent *a, int fd)
 {
 	struct peer *p = memory_calloc(1, sizeof(*p));
-	const char *why;
 
 	if (!p) {
 		socket_discard(&a->loop.discard, fd);
 		a->counts.dropped++;
-		return;
+		return NULL;
 	}
 	p->agent = a;
 	p->answered = peer_handle_packet;
@@ -303,6 +315,16 @@ void peer_accept(struct agent *a, int fd)
 	p->next = a->peers;
 	a->peers = p;
 	a->nr_peers++;
+	return p;
+}
+
+void peer_accept(struct agent *a, int fd)
+{
+	struct peer *p = peer_new(a, fd);
+	const char *why;
+
+	if (!p)
+		return;
 	why = peer_find_access(p);
 	if (why)
 		peer_refuse(p, -EPERM, why);
@@ -481,6 +503,8 @@ void peer_remove(struct peer *p)
 	loop_remove(&a->loop, &p->source); /* as above, or it is still open */
 	socket_discard(&a->loop.discard, p->source.fd);
 	message_discard(&p->message, &a->loop.discard);
+	a->handover.is_stale |= p->request != NULL;
+	free(p->request);
 	free(p);
 }
 

@@ -9,6 +9,7 @@
 #include "agent/agent_stream.h"
 #include "base/loop.h"
 #include "measure/tenant.h"
+#include "run/request.h"
 
 struct agent;
 
@@ -34,8 +35,11 @@ struct peer {
 	uint64_t order_id; /* id of the pending order to the porter; 0 if none */
 	/* Called with the porter's answer: a packet, or a negative errno if there is none. */
 	void (*answered)(struct peer *p, int err, const struct control *packet);
-	bool has_unsent_order;     /* an order to the porter is still to be sent */
-	struct message message;    /* being received */
+	bool has_unsent_order;  /* an order to the porter is still to be sent */
+	struct message message; /* being received */
+	/* its request, for the next agent; owned; NULL if there is none */
+	char *request;
+	size_t request_bytes, request_fds;
 	size_t described_bytes;    /* size of the accepted description, which is kept */
 	struct feed_budget budget; /* of its feeds; shared by all clients of its user */
 	struct tenant *tenant;     /* owned; set for a run of its own */
@@ -51,6 +55,13 @@ struct peer {
 
 /* Makes a peer of the connection @fd, which it then owns, or refuses and closes it. */
 void peer_accept(struct agent *a, int fd);
+/* Makes a peer of @fd as peer_accept(), without a check of its rights. Returns NULL if it cannot.
+ */
+struct peer *peer_new(struct agent *a, int fd);
+/* Finds the user at the other end and its rights. Returns 0 or a negative errno. */
+int peer_find_user(struct peer *p);
+/* Its job runs: from now on it is part of the stream of the node. */
+void peer_began(struct peer *p);
 /* Makes a sample of its run from the last drain. */
 void peer_publish(struct peer *p);
 /* Called before and after the loop waits. */
@@ -69,5 +80,18 @@ void peer_remove(struct peer *p);
  * negative errno with a sentence without a full stop for the client in @why.
  */
 int peer_execute_request(struct peer *p, char *why, size_t size);
+
+/* What the next agent does with a request again: */
+
+/* Sets rights and feed of a run whose assignment has been taken. */
+void peer_prepare_run(struct peer *p, const struct request *r);
+/* Makes the stream of the request the feed of its listener. Returns 0 or a negative errno. */
+int peer_open_listener(struct peer *p, struct request *r);
+/* Subscribes to samples with all live processes; those of the last sample are sent at once. */
+void peer_listen_to_processes(struct peer *p, struct tally_view *v);
+/* Keeps the text of the request for the next agent. Without memory, a restart ends the run. */
+void peer_keep_request(struct peer *p, const char *text, size_t length, size_t nr_fds);
+/* Closes the sockets of @r that were not moved. */
+void peer_close_sockets(struct peer *p, struct request *r);
 
 #endif

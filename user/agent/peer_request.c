@@ -173,7 +173,8 @@ static int spans_listen(const char *name)
 static void assignment_set_rights(struct peer *p, struct assignment *a, const struct request *r)
 {
 	a->spec.control_fd = p->source.fd;
-	a->spec.span_fd = spans_listen(r->spans);
+	if (a->spec.span_fd < 0) /* else it was kept over a restart of the agent */
+		a->spec.span_fd = spans_listen(r->spans);
 	assignment_name_socket(a);
 	a->spec.is_idle = processes_are_idle;
 	a->spec.count_sleepers = sleepers_count;
@@ -183,16 +184,23 @@ static void assignment_set_rights(struct peer *p, struct assignment *a, const st
 	a->spec.shown_to = p->uid;
 }
 
-static int run_open(struct peer *p, struct request *r, char *why, size_t size)
+void peer_prepare_run(struct peer *p, const struct request *r)
 {
 	struct tenant *t = p->tenant;
-	int err;
 
 	run_describe_machine(&t->assignment.run);
 	assignment_set_rights(p, &t->assignment, r);
 	feed_init(&t->feed, t->assignment.spec.stream_fd);
 	feed_limit(&t->feed, p->agent->config.queue_bytes);
 	t->feed.budget = t->job.view.feeds.budget = &p->budget;
+}
+
+static int run_open(struct peer *p, struct request *r, char *why, size_t size)
+{
+	struct tenant *t = p->tenant;
+	int err;
+
+	peer_prepare_run(p, r);
 	err = job_open(&t->job, &t->assignment.spec, &p->agent->books, why, size);
 	if (!err) {
 		feeds_add(&t->job.view.feeds, &t->feed);
@@ -254,10 +262,7 @@ static void node_listen(struct peer *p, bool once)
 	own_line_send(p);
 }
 
-/*
- * Subscribes to samples, each with all live processes; those of the last sample are sent at once.
- */
-static void job_listen_to_processes(struct peer *p, struct tally_view *v)
+void peer_listen_to_processes(struct peer *p, struct tally_view *v)
 {
 	struct feed *f = &p->listener.feed;
 
@@ -280,7 +285,7 @@ static int job_listen(struct peer *p, const struct request *r, char *why, size_t
 			p->end_ns = clock_ns(CLOCK_MONOTONIC) + r->duration_ns;
 		stream_put_meta(&p->agent->stream, &j->subject, &p->listener);
 		if (r->processes)
-			job_listen_to_processes(p, &j->view);
+			peer_listen_to_processes(p, &j->view);
 		feeds_add(&j->view.feeds, &p->listener.feed);
 		return 0;
 	}
@@ -290,12 +295,8 @@ static int job_listen(struct peer *p, const struct request *r, char *why, size_t
 	return -ENOENT;
 }
 
-static int listening_begin(struct peer *p, struct request *r, char *why, size_t size)
+int peer_open_listener(struct peer *p, struct request *r)
 {
-	int err = r->follow == FOLLOW_AGENT ? 0 : limits_check(p, why, size);
-
-	if (err)
-		return err;
 	p->listener.uid = p->uid;
 	p->listener.sees_all = p->is_admin;
 	p->listening = (struct loop_source){ r->stream_fd, listener_ready, p };
@@ -303,7 +304,16 @@ static int listening_begin(struct peer *p, struct request *r, char *why, size_t 
 	feed_init(&p->listener.feed, p->listening.fd);
 	feed_limit(&p->listener.feed, p->agent->config.queue_bytes);
 	p->listener.feed.budget = &p->budget;
-	err = loop_add(&p->agent->loop, &p->listening, 0);
+	return loop_add(&p->agent->loop, &p->listening, 0);
+}
+
+static int listening_begin(struct peer *p, struct request *r, char *why, size_t size)
+{
+	int err = r->follow == FOLLOW_AGENT ? 0 : limits_check(p, why, size);
+
+	if (err)
+		return err;
+	err = peer_open_listener(p, r);
 	if (err)
 		return err;
 	if (r->follow == FOLLOW_NODE)
@@ -339,12 +349,32 @@ static void socket_close(struct peer *p, int *fd)
 	*fd = -1;
 }
 
+void peer_close_sockets(struct peer *p, struct request *r)
+{
+	socket_close(p, &r->stream_fd);
+	socket_close(p, &r->marks_fd);
+	socket_close(p, &r->span_fd);
+	for (size_t i = 0; i < REQUEST_UDP; i++)
+		socket_close(p, &r->udp_fds[i]);
+}
+
+void peer_keep_request(struct peer *p, const char *text, size_t length, size_t nr_fds)
+{
+	if (!p->agent->handover.is_on)
+		return;
+	p->request = memory_strndup(text, length);
+	p->request_bytes = p->request ? length : 0;
+	p->request_fds = nr_fds;
+}
+
 int peer_execute_request(struct peer *p, char *why, size_t size)
 {
 	struct message *m = &p->message;
 	struct request r;
 	int err = request_read(&r, m->text, m->length, m->fds, m->nr_fds, why, size);
 
+	if (!err && (r.follow <= FOLLOW_CGROUP || r.follow == FOLLOW_JOB))
+		peer_keep_request(p, m->text, m->length, m->nr_fds);
 	message_discard(m, &p->agent->loop.discard);
 	if (err)
 		return err;
@@ -352,11 +382,7 @@ int peer_execute_request(struct peer *p, char *why, size_t size)
 	for (size_t i = 0; i < r.nr_pids; i++) /* of any type */
 		socket_close(p, &r.pid_fds[i]);
 	socket_close(p, &r.cgroup_fd);
-	socket_close(p, &r.stream_fd); /* those that were not moved */
-	socket_close(p, &r.marks_fd);
-	socket_close(p, &r.span_fd);
-	for (size_t i = 0; i < REQUEST_UDP; i++)
-		socket_close(p, &r.udp_fds[i]);
+	peer_close_sockets(p, &r);
 	if (err && !*why)
 		snprintf(why, size, "the agent cannot execute the request: %s", strerror(-err));
 	return err;

@@ -30,7 +30,7 @@ struct agent_command {
 	const char *config, *socket; /* NULL if not given */
 	unsigned inject_misses;
 	struct refusals refusals;
-	bool check, sample, status, alive, json, verbose;
+	bool check, sample, status, alive, json, verbose, hands_over;
 };
 
 static int misses_parse(void *misses, const char *text)
@@ -49,6 +49,7 @@ static const struct option_row agent_rows[] = {
 	{ "socket", 0, "SOCKET", false, "Agent to ask (default: by --config, or " AGENT_SOCKET ")", text_parse, AT(socket), GUARD_NONE },
 	{ "json", 0, NULL, false, "With --status: print the agent's line as JSON", flag_parse, AT(json), GUARD_NONE },
 	{ "sample", 0, NULL, false, "Print a configuration file with all keys and exit", flag_parse, AT(sample), GUARD_NONE },
+	{ "hand-over", 0, NULL, false, "When stopped, leave running jobs to the next agent through the service manager", flag_parse, AT(hands_over), GUARD_NONE },
 	{ "verbose", 'v', NULL, false, "Report refused clients and unavailable features", flag_parse, AT(verbose), GUARD_NONE },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", misses_parse, AT(inject_misses), GUARD_TEST },
@@ -147,6 +148,7 @@ static int agent_execute(const struct agent_command *o)
 					  .inject_misses = o->inject_misses,
 					  .refusals = o->refusals,
 					  .verbose = o->verbose,
+					  .hands_over = o->hands_over,
 					  .porter = porter,
 					  .history_stream_fd = h.stream_fd,
 					  .history_control_fd = h.control_fd,
