@@ -160,6 +160,7 @@ void handover_release(struct handover *h)
 	h->nr_fds = 0;
 	h->state = NULL;
 	h->kept = (struct kept){ 0 };
+	h->node.jobs = h->node.cgroups = NULL; /* the count stays */
 }
 
 /* Takes the descriptor that @run names @key out of the list. Returns -1 if there is none. */
