@@ -209,6 +209,7 @@ int agent_run(const struct agent_options *o)
 	} else {
 		notices_log_start(&a);
 		notify_send("READY=1");
+		handover_renew(&a); /* what it has taken is with no manager now */
 		if (a.is_private)
 			control_send(o->clients_fd, CONTROL_READY, 0, 0, NULL);
 		agent_loop(&a);

@@ -382,6 +382,38 @@ static const struct books_ops agent_reports = {
 	.node_empty = node_empty_take,
 };
 
+/* Takes over the books of the agent before if they have the same programs, else loads new ones. */
+static int books_begin(struct agent *a, struct tracker_options *options, char *why, size_t size)
+{
+	int err;
+
+	options->kept = a->handover.state ? &a->handover.kept : NULL;
+	err = books_open(&a->books, options, &agent_reports, a, why, size);
+	if (err == -ESTALE) {
+		books_close(&a->books);
+		options->kept = NULL;
+		err = books_open(&a->books, options, &agent_reports, a, why, size);
+	}
+	handover_begin(&a->handover, options->kept != NULL);
+	return err;
+}
+
+/* Finds all tasks and continues jobs and runs of the agent before. */
+static int tasks_begin(struct agent *a, bool same_books)
+{
+	int err = same_books ? 0 : tracker_seed_node(&a->books.tracker);
+
+	handover_resume_runs(a);
+	if (same_books) { /* before their records come */
+		node_resume(&a->node);
+		books_name_owned(&a->books);
+	}
+	books_consume(&a->books);
+	books_drain(&a->books, true);
+	handover_resume_listeners(a);
+	return err;
+}
+
 static int agent_open_books(struct agent *a, const struct agent_options *o, char *why, size_t size)
 {
 	struct tracker_options options = {
@@ -399,10 +431,8 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		.refusals = o->refusals,
 		.verbose = o->verbose,
 	};
-	struct handover *h = &a->handover;
 	int err = cgroups_find_root(a->config.hierarchy, &a->root, why, size);
 
-	options.kept = h->state ? &h->kept : NULL;
 	metric_set_all(&options.wanted);
 	if (!a->config.net)
 		metric_set_clear_source(&options.wanted, SOURCE_NET);
@@ -413,31 +443,16 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 	if (!err && !agent_counts_blocks(a))
 		metric_set_clear_source(&options.wanted, SOURCE_BLOCK);
 	if (!err)
-		err = books_open(&a->books, &options, &agent_reports, a, why, size);
-	if (err == -ESTALE) {
-		books_close(&a->books);
-		options.kept = NULL;
-		err = books_open(&a->books, &options, &agent_reports, a, why, size);
-	}
-	handover_begin(h, options.kept != NULL);
+		err = books_begin(a, &options, why, size);
 	if (!err)
 		err = node_open(&a->node, &a->books, &a->root, a->rules, &a->stream,
-				a->config.interval_ns, &h->node);
+				a->config.interval_ns, &a->handover.node);
 	if (err)
 		return err;
 	/* set after node_open(), so that the node itself never stalls */
 	a->node.stalled_below_ppm = a->config.stalled_below_ppm;
 	a->node.stalled_after_ns = a->config.stalled_after_ns;
-	if (!options.kept)
-		err = tracker_seed_node(&a->books.tracker);
-	handover_resume_runs(a);
-	if (options.kept) { /* before their records come */
-		node_resume(&a->node);
-		books_name_owned(&a->books);
-	}
-	books_consume(&a->books);
-	books_drain(&a->books, true);
-	handover_resume_listeners(a);
+	err = tasks_begin(a, options.kept);
 	if (!err)
 		unseen_find(a);
 	node_start(&a->node);

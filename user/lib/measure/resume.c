@@ -325,7 +325,7 @@ int tally_view_resume(struct tally_view *v, const json_t *o, bool same_books)
 
 	if (!id || strlen(id) >= sizeof(v->run->id))
 		return -EBADMSG;
-	strcpy(v->run->id, id);
+	snprintf(v->run->id, sizeof(v->run->id), "%s", id);
 	v->run->start_epoch_ns = (uint64_t)json_integer_value(json_object_get(o, "start_epoch_ns"));
 	if (same_books) {
 		counts_resume(json_object_get(o, "losses"), v->base.loss, NR_LOSSES);
