@@ -130,7 +130,7 @@ check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on 
 check-report: all ## Open reports in a headless browser (as root, to install it): 2 minutes
 	tools/run-tests.sh report
 
-torture: all truth ## Compare random trees of processes with their own logs (as root; SECONDS=3600 SEED=1 COUNT=10 SOURCE=procfs): 1 minute, or SECONDS
+torture: all truth ## Compare random trees of processes with their own logs (as root; SECONDS=3600 SEED=1 COUNT=10 SOURCE=procfs or restarts): 1 minute, or SECONDS
 	$(PYTHON) tests/torture/run.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(SOURCE),--source $(SOURCE))
 
 fuzz: ## Fuzz the parsers of untrusted bytes, each target so long (SECONDS=3600 TARGET=lines)

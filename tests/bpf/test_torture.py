@@ -34,3 +34,6 @@ def search(case, source, seconds):
 class Torture(Case):
     def test_numbers_about_random_trees_are_within_their_bounds(self):
         search(self, "bpf", SECONDS)
+
+    def test_numbers_are_the_same_while_an_agent_is_restarted(self):
+        search(self, "restarts", SECONDS / 2)

@@ -35,6 +35,7 @@ class Manager:
         self.socket.bind(self.path)
         os.chmod(self.path, 0o777)  # the agent is another user
         self.kept = {}  # descriptors by name
+        self.listening = None
         self.states = []
         self.end, self.ends = os.pipe()
         self.thread = threading.Thread(target=self.serve)
@@ -91,10 +92,18 @@ class Manager:
             ours.close()
             self.kept[name] = theirs.detach()
 
+    def listen(self, path):
+        """As a socket unit: clients wait while there is no agent."""
+        self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listening.bind(str(path))
+        os.chmod(path, 0o666)
+        self.listening.listen(64)
+
     def command(self, words):
         """The command that starts the service with what is kept, and the descriptors to pass."""
-        names = list(self.kept)
-        fds = [self.kept[name] for name in names]
+        passed = {"bpfmon-agent.socket": self.listening.fileno()} if self.listening else {}
+        passed |= self.kept
+        names, fds = list(passed), list(passed.values())
         if not fds:
             return list(words), []
         return [sys.executable, "-c", PLACER, " ".join(map(str, fds)), ":".join(names), *words], fds
@@ -106,6 +115,8 @@ class Manager:
             os.close(fd)
         self.kept = {}
         self.socket.close()
+        if self.listening:
+            self.listening.close()
 
 
 class ManagedAgent(Agent):
@@ -118,6 +129,7 @@ class ManagedAgent(Agent):
     def start(self):
         if not self.manager:
             self.manager = Manager(self.folder)
+            self.manager.listen(self.socket)
         self.env = {**os.environ, "NOTIFY_SOCKET": self.manager.path}
         super().start()
 
@@ -126,7 +138,8 @@ class ManagedAgent(Agent):
 
     def restart(self):
         """As `systemctl restart`: the manager keeps what the agent has left."""
-        self.end()
+        if self.end():
+            raise AssertionError(self.said()[-2000:])
         self.start()
 
     def stop(self):

@@ -9,16 +9,19 @@ import pathlib
 import random
 import shutil
 import subprocess
+import threading
 import time
 
 from lib.account import metric_kinds
 from lib import torture_checks, torture_from_proc
 from lib.bpfmon import BPFMON, NOBODY, read_lines, truth
+from lib.manager import ManagedAgent
 from lib.torture_bounds import check_log
 from lib.torture_log import Log
 from lib.torture_said import Said
 
-SOURCES = {"bpf": torture_checks, "procfs": torture_from_proc}  # of the numbers: what checks them
+# of the numbers: what checks them; restarts: an agent that is restarted at random moments
+SOURCES = {"bpf": torture_checks, "procfs": torture_from_proc, "restarts": torture_checks}
 FILE_BYTES = 64 << 20
 OTHERS = 2  # processes around the program, of a run from /proc: a shell and a witness
 CLOCK_WAS_SET_NS = 100_000_000  # less may be a clock that is being adjusted: 5 ms a second have been seen
@@ -115,6 +118,38 @@ def command_from_proc(folder, plan, bpfmon, program, code):
     return [*command, "sh", "-c", '"$@"; exit $0', str(code), truth("witness"), str(folder / "wait4.json"), *program]
 
 
+@contextlib.contextmanager
+def restarted_agent(seed):
+    """An agent that is restarted again and again; its socket."""
+    agent = ManagedAgent("[agent]\ninterval = 100ms\n")
+    moments, is_over = random.Random(seed), threading.Event()
+
+    def restart():
+        while not is_over.wait(moments.uniform(0.02, 0.5)):
+            agent.restart()
+
+    thread = threading.Thread(target=restart)
+    thread.start()
+    try:
+        yield agent.socket
+    finally:
+        is_over.set()
+        thread.join()
+        agent.clean()
+
+
+def for_agent(plan):
+    """The options that an agent grants."""
+    words, refused = [], {"--exact-peak": 1, "--net": 1, "--max-tasks": 2, "--inject-free-misses": 2}
+    at = iter([*plan.options, *plan.bpf_options])
+    for word in at:
+        if refused.get(word) == 2:
+            next(at)
+        elif word not in refused:
+            words.append(word)
+    return words
+
+
 def give_away(folder, *files):
     """To the ordinary user, who has to reach them."""
     for path in (folder, *files):
@@ -137,14 +172,19 @@ def run(seed, folder, bpfmon=BPFMON, seconds=None, source="bpf"):
     program = [truth("torture"), str(seed), *([str(seconds)] if seconds else [])]
     options = [*plan.options, *plan.bpf_options]
     command = ["nice", "-n", str(plan.nice), bpfmon, "-q", "--no-store", "-o", str(out), *options, "--", *program]
-    code = 0
+    code, agent = 0, contextlib.nullcontext()
+    if source == "restarts":
+        agent = restarted_agent(seed)
     if source == "procfs":
         code = seed % 100
         command = command_from_proc(folder, plan, bpfmon, program, code)
         give_away(folder, log, mapped)
     difference = clock_difference()
     try:
-        with beside(plan):
+        with beside(plan), agent as socket:
+            if socket:
+                command = ["nice", "-n", str(plan.nice), bpfmon, "--agent", str(socket), "-q", "--no-store", "-o", str(out)]
+                command += [*for_agent(plan), "--", *program]
             done = subprocess.run(command, env=environment, cwd="/", stderr=subprocess.PIPE, timeout=120, check=False)
     except subprocess.TimeoutExpired as e:
         raise Failed(f"it did not end: {' '.join(command)}") from e

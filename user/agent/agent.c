@@ -149,13 +149,16 @@ static bool peers_are_left(const struct agent *a)
 	return true;
 }
 
-/* Leaves runs and listeners to the next agent, when all other clients have their answers. */
+/*
+ * Leaves clients to the next agent, when those that are being answered have begun to run or are
+ * gone.
+ */
 static void agent_hand_over(struct agent *a)
 {
 	int err;
 
 	for (struct peer *p = a->peers; p; p = p->next)
-		if (!handover_leaves(p))
+		if (p->state > PEER_WAITS && !handover_leaves(p))
 			peer_stop(p, "the agent was stopped");
 	while (!peers_are_left(a))
 		agent_turn(a);
@@ -164,7 +167,7 @@ static void agent_hand_over(struct agent *a)
 		if (p->tenant)
 			job_pause(&p->tenant->job);
 		else
-			feed_flush(&p->listener.feed);
+			feed_flush(&p->listener.feed); /* of a listener; else it is empty */
 	books_consume(&a->books);
 	err = handover_finish(a);
 	if (err)

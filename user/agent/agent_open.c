@@ -272,8 +272,6 @@ static int agent_sources_open(struct agent *a, const struct agent_options *o, ch
 		err = agent_source_add(a, AGENT_TIMER,
 				       timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 				       handle_timer);
-	if (!err)
-		err = agent_source_add(a, AGENT_SIGNALS, signals_take(false), handle_signals);
 	return err;
 }
 
@@ -410,7 +408,7 @@ static int tasks_begin(struct agent *a, bool same_books)
 	}
 	books_consume(&a->books);
 	books_drain(&a->books, true);
-	handover_resume_listeners(a);
+	handover_resume_clients(a);
 	return err;
 }
 
@@ -479,6 +477,8 @@ int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t
 		err = rules_open(&a->config, &a->rules, why, size);
 	if (!err)
 		err = loop_init(&a->loop);
+	if (!err) /* before there are threads, which must not get a signal */
+		err = agent_source_add(a, AGENT_SIGNALS, signals_take(false), handle_signals);
 	a->porter = o->porter;
 	if (!err && a->porter.fd >= 0)
 		err = door_open(a);

@@ -134,8 +134,16 @@ static void listener_put(struct peer *p, bool is_final, struct left *l, struct j
 	jsonw_object_end(j);
 }
 
+/* Returns whether the client has sent nothing yet that has been received. */
+static bool peer_is_fresh(const struct peer *p)
+{
+	return p->state == PEER_NEW && !p->message.type && !p->order_id && !p->has_unsent_order;
+}
+
 bool handover_leaves(const struct peer *p)
 {
+	if (peer_is_fresh(p))
+		return true;
 	if (!p->request)
 		return false;
 	return p->state == PEER_RUNS ? p->tenant->progress != OVER
@@ -166,6 +174,11 @@ static void state_write(struct agent *a, bool is_final, struct left *l, struct j
 	for (struct peer *p = a->peers; p; p = p->next)
 		if (handover_leaves(p) && p->state == PEER_LISTENS)
 			listener_put(p, is_final, l, j);
+	jsonw_array_end(j);
+	jsonw_array(j, "connections");
+	for (struct peer *p = a->peers; p && is_final; p = p->next)
+		if (peer_is_fresh(p))
+			fd_put(l, j, NULL, p->source.fd);
 	jsonw_array_end(j);
 	jsonw_object_end(j);
 }

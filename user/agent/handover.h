@@ -43,12 +43,12 @@ void handover_take(struct handover *h);
 void handover_release(struct handover *h);
 /* Called when it is known whether the books are those of the agent before. */
 void handover_begin(struct handover *h, bool same_books);
-/* Returns whether the run of @p, or what it listens to, is left to the next agent. */
+/* Returns whether @p is left to the next agent. */
 bool handover_leaves(const struct peer *p);
 /* Continues the runs of clients, after the node was opened. Logs what cannot be continued. */
 void handover_resume_runs(struct agent *a);
-/* Continues with clients that listen to a job, when the jobs have begun. */
-void handover_resume_listeners(struct agent *a);
+/* Continues with clients that listen to a job or have not asked yet, when the jobs have begun. */
+void handover_resume_clients(struct agent *a);
 
 /* Renews what the manager keeps, if that is due. */
 void handover_renew(struct agent *a);

@@ -163,10 +163,9 @@ void handover_release(struct handover *h)
 	h->node.jobs = h->node.cgroups = NULL; /* the count stays */
 }
 
-/* Takes the descriptor that @run names @key out of the list. Returns -1 if there is none. */
-static int fd_take(struct handover *h, const json_t *run, const char *key)
+/* Takes the descriptor at @place out of the list. Returns -1 if there is none. */
+static int fd_take(struct handover *h, const json_t *place)
 {
-	const json_t *place = json_object_get(run, key);
 	size_t at = (size_t)json_integer_value(place);
 	int fd;
 
@@ -212,11 +211,11 @@ static int request_resume(struct handover *h, const json_t *run, struct request 
 			close(fds[--nr]);
 		return err;
 	}
-	fd_replace(&r->stream_fd, fd_take(h, run, "stream"));
-	fd_replace(&r->marks_fd, fd_take(h, run, "marks"));
-	fd_replace(&r->udp_fds[0], fd_take(h, run, "udp0"));
-	fd_replace(&r->udp_fds[1], fd_take(h, run, "udp1"));
-	fd_replace(&r->span_fd, fd_take(h, run, "spans"));
+	fd_replace(&r->stream_fd, fd_take(h, json_object_get(run, "stream")));
+	fd_replace(&r->marks_fd, fd_take(h, json_object_get(run, "marks")));
+	fd_replace(&r->udp_fds[0], fd_take(h, json_object_get(run, "udp0")));
+	fd_replace(&r->udp_fds[1], fd_take(h, json_object_get(run, "udp1")));
+	fd_replace(&r->span_fd, fd_take(h, json_object_get(run, "spans")));
 	request_close_targets(r);
 	return 0;
 }
@@ -361,7 +360,7 @@ static int left_take(struct agent *a, const json_t *state, struct client_left *l
 	*left = (struct client_left){ .agent = a, .state = state, .before = &a->handover.node };
 	err = request_resume(&a->handover, state, &left->request);
 	if (!err)
-		left->connection = fd_take(&a->handover, state, "connection");
+		left->connection = fd_take(&a->handover, json_object_get(state, "connection"));
 	return err;
 }
 
@@ -381,14 +380,21 @@ static int run_resume_one(struct agent *a, const json_t *run)
 	return client_resume_run(&left);
 }
 
-void handover_resume_listeners(struct agent *a)
+void handover_resume_clients(struct agent *a)
 {
 	const json_t *all = json_object_get(a->handover.state, "listeners");
+	const json_t *connections = json_object_get(a->handover.state, "connections");
 	struct client_left left;
+	int fd;
 
 	for (size_t i = json_array_size(all); i-- > 0;)
 		if (!left_take(a, json_array_get(all, i), &left))
 			client_resume_listening(&left);
+	for (size_t i = json_array_size(connections); i-- > 0;) {
+		fd = fd_take(&a->handover, json_array_get(connections, i));
+		if (fd >= 0)
+			peer_accept(a, fd);
+	}
 }
 
 static void books_resume(struct agent *a, const json_t *state)
