@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True	# no __pycache__ of root in the source folder
 
 import attached
 import benches
+import jobs
 import limits
 import paired
 import peers
@@ -125,6 +126,8 @@ class Bench:
             rows = benches.bench(self.runner, self.build, 4 if quick else 20, say)
         elif name == "limits":
             rows = limits.limits(self.runner, self.build, 6 if quick else 20, say)
+        elif name == "jobs":
+            rows = jobs.jobs(self.runner, 20 if quick else 60, 1 if quick else 3, say)
         elif name == "store":
             rows = selfcost.store(self.runner, self.build, 6 if quick else 20, 1 if quick else 3, say)
         else:

@@ -179,4 +179,4 @@ def milli(value):
     return None if value is None else value * 1e3
 
 
-NAMES = ("startup", "idle", "store", "drain", "cgroup", "spans", "tests", "keys", "bench", "limits")
+NAMES = ("startup", "idle", "store", "drain", "cgroup", "spans", "tests", "keys", "bench", "limits", "jobs")
