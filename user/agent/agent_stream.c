@@ -70,6 +70,54 @@ void stream_put_sample(struct stream *s, const struct subject *subject, const st
 	line_put(s, subject, l);
 }
 
+/* Sends the sample to listeners that want each, or with @of_changes to those that want changes. */
+static void sample_put_to(struct stream *s, const struct subject *subject, const struct sample *smp,
+			  bool of_changes)
+{
+	bool is_written = false;
+
+	for (struct listener *l = s->first; l; l = l->next) {
+		if (l->only_changes != of_changes || !listener_sees(l, subject))
+			continue;
+		if (!is_written)
+			write_node_sample(&s->line, &subject->run, smp);
+		is_written = true;
+		if (s->line.failed)
+			l->feed.dropped++;
+		else
+			feed_put(&l->feed, s->line.text, s->line.used);
+	}
+	jsonw_reset(&s->line);
+}
+
+static void subject_put_unchanged(struct subject *subject)
+{
+	struct sample last = subject->sent;
+
+	last.elapsed_ns = subject->unchanged_ns;
+	last.value[M_lifetime] = subject->unchanged_lifetime;
+	sample_put_to(subject->stream, subject, &last, true);
+}
+
+/* Sends the sample to listeners of changes unless it equals the last one. */
+static void subject_put_change(struct subject *subject, const struct sample *smp)
+{
+	const bool is_equal = sample_equals(smp, &subject->sent);
+
+	if (is_equal && smp->elapsed_ns < subject->sent.elapsed_ns + LISTENER_SILENT_NS) {
+		subject->unchanged_ns = smp->elapsed_ns;
+		subject->unchanged_lifetime = smp->value[M_lifetime];
+		return;
+	}
+	if (!is_equal && subject->unchanged_ns)
+		subject_put_unchanged(subject);
+	sample_put_to(subject->stream, subject, smp, true);
+	subject->unchanged_ns = 0;
+	subject->sent = *smp;
+	subject->sent.instances = NULL;
+	subject->sent.nr_instances = 0;
+}
+
 static void stream_put_event(struct stream *s, const struct subject *subject,
 			     const struct stall_event *e, struct listener *l)
 {
@@ -90,9 +138,10 @@ void stream_put_stall(struct stream *s, const struct subject *subject, const str
 
 static void subject_sample(void *context, const struct sample *smp)
 {
-	const struct subject *subject = context;
+	struct subject *subject = context;
 
-	stream_put_sample(subject->stream, subject, smp, NULL);
+	sample_put_to(subject->stream, subject, smp, false);
+	subject_put_change(subject, smp);
 }
 
 static void subject_stall(void *context, const struct stall_event *e)
@@ -104,11 +153,14 @@ static void subject_stall(void *context, const struct stall_event *e)
 
 static void subject_summary(void *context, const struct summary *sum)
 {
-	const struct subject *subject = context;
+	struct subject *subject = context;
 	struct stream *s = subject->stream;
 
 	if (!s->first)
 		return;
+	/* the last sample came just before, maybe equal to others */
+	if (subject->unchanged_ns)
+		subject_put_unchanged(subject);
 	write_node_summary(&s->line, &subject->run, sum);
 	line_put(s, subject, NULL);
 }

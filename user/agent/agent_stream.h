@@ -7,6 +7,7 @@
 #ifndef AGENT_AGENT_STREAM_H
 #define AGENT_AGENT_STREAM_H
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "measure/feed.h"
 #include "measure/tally_view.h"
@@ -25,6 +26,9 @@ struct subject {
 	struct run run;        /* as published: without command and folder */
 	struct job_label label;
 	char user[64], name[256];
+	struct sample sent;    /* the last one for listeners of changes; without instances */
+	uint64_t unchanged_ns; /* elapsed time of the last equal one that was left out; 0: none */
+	uint64_t unchanged_lifetime;
 };
 
 struct listener {
@@ -32,7 +36,14 @@ struct listener {
 	struct feed feed;
 	uid_t uid; /* whose jobs it sees */
 	bool sees_all;
+	/*
+	 * Equal samples are left out but for the last one before a change, and one in
+	 * LISTENER_SILENT_NS.
+	 */
+	bool only_changes;
 };
+
+#define LISTENER_SILENT_NS (60 * NSEC_PER_SEC)
 
 struct stream {
 	struct listener *first; /* not owned */

@@ -75,7 +75,7 @@ int archive_open(struct agent *a, int stream_fd, int control_fd)
 		return 0;
 	feed_init(&r->listener.feed, stream_fd);
 	feed_limit(&r->listener.feed, QUEUE_BYTES);
-	r->listener.sees_all = true;
+	r->listener.sees_all = r->listener.only_changes = true;
 	err = loop_add(&a->loop, &r->stream, 0);
 	if (!err)
 		err = loop_add(&a->loop, &r->control, EPOLLIN);

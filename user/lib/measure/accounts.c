@@ -60,8 +60,8 @@ int accounts_read(struct accounts *a, const struct bpf_map *map)
 
 void account_add(struct account *sum, const struct account *part)
 {
-	__u64 *to = (__u64 *)sum;
-	const __u64 *from = (const __u64 *)part;
+	__u64 *restrict to = (__u64 *)sum;
+	const __u64 *restrict from = (const __u64 *)part;
 
 	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
 		to[i] += from[i];

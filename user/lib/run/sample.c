@@ -119,6 +119,16 @@ void sample_cover(struct sample *s, const struct sample *later)
 	}
 }
 
+bool sample_equals(const struct sample *a, const struct sample *b)
+{
+	const size_t before = M_lifetime * sizeof(*a->value);
+	const size_t after = sizeof(a->value) - before - sizeof(*a->value);
+
+	return !memcmp(&a->have, &b->have, sizeof(a->have)) &&
+	       !memcmp(a->value, b->value, before) &&
+	       !memcmp(&a->value[M_lifetime + 1], &b->value[M_lifetime + 1], after);
+}
+
 static void cores_restart(struct cores *c, uint64_t elapsed_ns)
 {
 	*c = (struct cores){

@@ -46,6 +46,11 @@ static inline void sample_set(struct sample *s, enum metric_id id, uint64_t valu
 void sample_reset(struct sample *s);
 /* Extends @s to cover the time up to @later: takes its counters and the maximum of gauges. */
 void sample_cover(struct sample *s, const struct sample *later);
+/*
+ * Returns whether all values are equal but for the time and the lifetime of live threads, which
+ * grows with it. Instances are not compared.
+ */
+bool sample_equals(const struct sample *a, const struct sample *b);
 /* Appends an instance. Truncates a name that is too long. Returns NULL if memory runs out. */
 struct instance *sample_add_instance(struct sample *s, const char *dimension, const char *name);
 /*

@@ -38,11 +38,19 @@ static void summary_add_cgroup(struct summary *s, const struct sample *smp)
 
 void summary_add_sample(struct summary *s, const struct sample *smp)
 {
+	const bool is_equal = s->samples && !smp->nr_instances && !s->total.nr_instances &&
+			      sample_equals(&s->total, smp);
 	uint64_t cores;
 
 	s->samples++;
 	s->total.elapsed_ns = smp->elapsed_ns;
 	s->wall_ns = smp->elapsed_ns;
+	if (is_equal) { /* as of most jobs of a node: no peak changes, but that of cores */
+		s->total.value[M_lifetime] = smp->value[M_lifetime];
+		if (cores_add(&s->cores, smp, &cores) && cores > s->cores_peak)
+			s->cores_peak = cores;
+		return;
+	}
 	for (int i = 0; i < NR_METRICS; i++) {
 		enum metric_source source = metric_get((enum metric_id)i)->source;
 
