@@ -15,7 +15,7 @@ import threading
 
 from lib.bpfmon import BPFMON
 from lib.live import wait_for
-from lib.node import NOBODY, V1, AgentCase
+from lib.node import NOBODY, V1, AgentCase, rmdir_patiently
 
 SAMPLED = True
 MIB = 1 << 20
@@ -148,7 +148,7 @@ class Read(HistoryCase):
             (folder.parent / LIMIT).write_text(str(512 * MIB))
             job = subprocess.Popen(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec cat', folder], stdin=subprocess.PIPE, env=env)
             self.addCleanup(job.kill)
-            wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = ? AND wall_ns > 500000000", f"slurm/{number}"), "samples of the job")
+            wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = ? AND wall_ns > 0", f"slurm/{number}"), "a sample of the job")
             # who may not read the environment of the job has the name from the agent
             nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": [], "cwd": "/"}
             seen = functools.partial(self.bpfmon, "jobs", "--agent", self.socket, **nobody)
@@ -161,7 +161,6 @@ class Read(HistoryCase):
             self.wait_for_end_of(f"slurm/{number}")
         names = {row["job"]: row["name"] for row in self.rows("--store", self.store, "--name", "*")}
         self.assertEqual([names[f"slurm/{number}"] for number in (7311, 7312)], ["align A7", "7312"])
-        self.assertEqual(names["slurm-step/7311.0"], "align A7")
         shown = json.loads(self.bpfmon("show", "--json", "--store", self.store, "slurm/7311"))
         self.assertEqual((shown["meta"]["name"], shown["meta"]["node_job"]["name"]), ("align A7", "7311"))
         self.assertEqual(shown["meta"]["limits"], {"memory_max_bytes": 512 * MIB})
@@ -215,24 +214,105 @@ class Killed(HistoryCase):
         self.bpfmon("-q", "--agent", self.socket, "--", "true")
         self.assertEqual(self.said.read_text().count("the history process has ended"), 1)
 
-    def test_a_job_of_an_agent_that_was_killed_is_unfinished_and_adopted_by_the_next(self):
-        agent = self.start_agent()
-        _, writer = self.historian(agent)
-        folder = self.job_cgroup(7501)
-        job = subprocess.Popen(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; read line', folder], stdin=subprocess.PIPE)
+    def start_job(self, number):
+        """A job that uses 0.2 s of CPU for each line that it reads, and has used its first."""
+        folder = self.job_cgroup(number)
+        script = "import time\nwhile True:\n    print(flush=True)\n    if not input(): break\n    t = time.process_time() + 0.2\n    while time.process_time() < t: pass"
+        job = subprocess.Popen(
+            ["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec python3 -c "$1"', folder, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.addCleanup(job.communicate)
         self.addCleanup(job.kill)
-        wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = 'slurm/7501'"), "the job in the store")
+        job.stdout.readline()
+        self.use_cpu(job)
+        return folder, job
+
+    def use_cpu(self, job):
+        job.stdin.write("more\n")
+        job.stdin.flush()
+        job.stdout.readline()
+
+    def cpu_of(self, number):
+        """What the store has of it by now."""
+        return (self.ask("SELECT max(sample.cpu_ns) FROM sample JOIN run ON id = run WHERE job = ?", f"slurm/{number}")[0][0] or 0) / 1e9
+
+    def kill_agent(self, agent):
+        """With its historian, which writes what it has read."""
+        _, writer = self.historian(agent)
         self.end_agent(agent, signal.SIGKILL)
         wait_for(lambda: not pathlib.Path(f"/proc/{writer}").exists(), "the historian to end")
         self.socket.unlink()
-        self.start_agent()
-        job.communicate(b"\n")
+
+    def test_a_job_goes_on_as_the_same_run_after_its_agent_was_killed_or_stopped(self):
+        agent = self.start_agent()
+        folder, job = self.start_job(7501)
+        for part, how in enumerate((self.kill_agent, self.end_agent), 1):
+            wait_for(lambda n=part: self.has("SELECT 1 FROM run WHERE job = 'slurm/7501'") and self.cpu_of(7501) > 0.19 * n, "the job in the store")
+            used = self.cpu_of(7501)
+            how(agent)
+            (left,) = self.rows("--store", self.store, "--job", "slurm/7501")
+            self.assertEqual((left["state"], left.get("complete")), (("unfinished", None), ("ended", False))[part - 1])
+            agent = self.start_agent()
+            self.use_cpu(job)
+            wait_for(lambda u=used: self.cpu_of(7501) > u + 0.19, "the job in the store again")
+            (row,) = self.rows("--store", self.store, "--job", "slurm/7501")
+            self.assertEqual((row["id"], row["state"]), (left["id"], "running"))
+        job.communicate("\n")
         self.end_job(folder)
         self.wait_for_end_of("slurm/7501")
-        rows = self.rows("--store", self.store, "--job", "slurm/7501")
-        self.assertEqual(sorted(row["state"] for row in rows), ["ended", "unfinished"])
-        metas = [json.loads(text) for (text,) in self.ask("SELECT meta FROM run_text JOIN run ON id = run WHERE job = 'slurm/7501' ORDER BY id")]
-        self.assertEqual([meta["node_job"].get("adopted", False) for meta in metas], [False, True])
+        (row,) = self.rows("--store", self.store, "--job", "slurm/7501")
+        summary = self.stored_summary("slurm/7501")
+        self.assertFalse(summary["complete"])
+        self.assertRegex(summary["reason"], r"^no agent measured it for \d+\.\d s$")
+        ((meta, start),) = self.ask("SELECT meta, start_time_ns FROM run_text JOIN run ON id = run WHERE job = 'slurm/7501'")
+        meta = json.loads(meta)
+        self.assertEqual((meta["start_time"], meta["run"]), (left["start_time"], row["run"]))
+        self.assertNotIn("adopted", meta["node_job"])
+        self.assertEqual(round(meta["start_time"] * 1e6), start // 1000)
+        self.assertGreater(summary["cpu_seconds"], 0.6)
+        ((last, wall),) = self.ask("SELECT max(cpu_ns), max(elapsed_ns) FROM sample WHERE run = ?", row["id"])
+        self.assertEqual((last, wall), (round(summary["cpu_seconds"] * 1e9), round(summary["wall_seconds"] * 1e9)))
+        samples = self.ask("SELECT elapsed_ns, cpu_ns FROM sample WHERE run = ? ORDER BY elapsed_ns", row["id"])
+        self.assertEqual([cpu for _, cpu in samples], sorted(cpu for _, cpu in samples))
+        self.assertEqual(self.ask("SELECT count(*) FROM run WHERE job LIKE 'slurm%/7501%'"), [(1,)])
+        self.assertIn("is intact", self.bpfmon("store", "check", "--store", self.store))
+
+    def test_a_job_whose_cgroup_was_emptied_while_no_agent_was_there_is_unfinished(self):
+        agent = self.start_agent()
+        folder, job = self.start_job(7511)
+        wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = 'slurm/7511'") and self.cpu_of(7511) > 0.19, "the job in the store")
+        wait_for(lambda: self.ask("SELECT max(seen_time_ns) FROM run WHERE job = 'node'") > self.ask("SELECT seen_time_ns + 1e9 FROM run WHERE job = 'slurm/7511'"), "idleness")
+        self.kill_agent(agent)
+        job.communicate("\n")
+        self.start_agent()
+        self.assertNotIn("slurm/7511", self.bpfmon("jobs", "--agent", self.socket))
+        wait_for(lambda: self.ask("SELECT count(*) FROM run WHERE job = 'node'") == [(2,)], "the next writer")
+        (row,) = self.rows("--store", self.store, "--job", "slurm/7511")
+        self.assertEqual(row["state"], "unfinished")
+        ((start, wall, seen),) = self.ask("SELECT start_time_ns, wall_ns, (SELECT min(seen_time_ns) FROM run WHERE job = 'node') FROM run WHERE job = 'slurm/7511'")
+        self.assertEqual(start + wall, seen)  # it was seen idle until then
+        self.assertTrue(folder.exists())
+
+
+class Folded(HistoryCase):
+    def test_steps_are_spans_of_their_job(self):
+        self.start_agent()
+        listener = self.subscribe()
+        first = self.job_cgroup(7551)
+        for step in (first, first.with_name("step_1")):
+            step.mkdir(exist_ok=True)
+            subprocess.run(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; exec "$@"', step, *burn(0.2)], check=True)
+            step.rmdir()
+        rmdir_patiently(first.parent)
+        self.wait_for_end_of("slurm/7551")
+        self.assertEqual(self.ask("SELECT job FROM run WHERE job LIKE 'slurm%/7551%'"), [("slurm/7551",)])
+        lines = [json.loads(line) for line in self.bpfmon("export", "--store", self.store, "--format", "jsonl", "slurm/7551").splitlines()]
+        spans = [line for line in lines if line["kind"] == "span"]
+        self.assertEqual([(s["id"], s["name"]) for s in spans], [(1, "7551.0"), (2, "7551.1")])
+        for span in spans:
+            streamed = listener.of_job(f"slurm-step/{span['name']}", "summary")[0]
+            self.assertEqual({k: span[k] for k in ("cpu_seconds", "minflt", "forks", "wall_seconds")}, {k: streamed[k] for k in ("cpu_seconds", "minflt", "forks", "wall_seconds")})
+        self.assertIn("7551.1", self.bpfmon("show", "--by", "span", "--store", self.store, "slurm/7551"))
 
 
 class Disks(HistoryCase):
@@ -422,9 +502,9 @@ class Users(HistoryCase):
         return [json.loads(line)["job"] for line in self.as_user("list", "--json", *words, **kwargs).splitlines()]
 
     def test_a_user_sees_the_own_jobs_alone(self):
-        own = ["slurm/7803", "slurm-step/7803.0", "slurm/7801", "slurm-step/7801.0"]
+        own = ["slurm/7803", "slurm/7801"]
         self.assertEqual(sorted(self.jobs()), sorted(own))
-        self.assertEqual(sorted(self.jobs(uid=NEWS)), ["slurm-step/7802.0", "slurm/7802"])
+        self.assertEqual(sorted(self.jobs(uid=NEWS)), ["slurm/7802"])
         self.assertEqual(self.jobs(uid=12345), [])
         self.assertLessEqual({*own, "slurm/7802", "node", "other"}, set(self.jobs(uid=0)))
 
@@ -458,7 +538,7 @@ class Users(HistoryCase):
         self.assertEqual(self.jobs("--job", "slurm/7802"), [])
         self.assertEqual(self.jobs("--name", "7801"), ["slurm/7801"])
         self.assertEqual(self.jobs("--state", "running"), [])
-        self.assertEqual(len(self.jobs("--state", "finished")), 4)
+        self.assertEqual(len(self.jobs("--state", "finished")), 2)
         self.assertEqual(self.jobs("--tag", "x"), [])
         self.assertEqual(len(self.jobs("--limit", 1)), 1)
 
@@ -476,7 +556,7 @@ class Users(HistoryCase):
         own = {"user": GAMES, "group": GAMES, "extra_groups": [], "cwd": "/"}
         for agent in (["--agent", self.socket], [f"--agent={self.socket}"]):
             said = self.bpfmon("complete", "--", "list", "--node", *agent, "--name", "", **own)
-            self.assertEqual({line.split("\t")[0] for line in said.splitlines()}, {"7801", "7801.0", "7803", "7803.0"})
+            self.assertEqual({line.split("\t")[0] for line in said.splitlines()}, {"7801", "7803"})
         self.assertEqual(self.bpfmon("complete", "--", "list", "--agent", self.socket, "--name", "", **own), "")
 
     def test_the_agent_of_the_variable_is_asked(self):

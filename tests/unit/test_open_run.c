@@ -1,56 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs of a node that are open at once, and how many samples of each are kept. */
+/* Runs of a node that are open at once, continued, or have steps. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store_fixture.h"
-#include "base/clock.h"
-#include "agent/recording.h"
-
-#include <errno.h>
-
-#define UUID_1 UUID "01"
-#define UUID_2 UUID "02"
-#define YEAR_S (365ULL * 24 * 3600)
-
-static struct open_runs runs;
-static struct store_writer w;
-
-static void begin(const char *path)
-{
-	assert_int_equal(store_writer_open(&w, path), 0);
-	assert_int_equal(store_writer_begin(&w), 0);
-}
-
-static void commit(void)
-{
-	store_writer_select(&w, NULL);
-	assert_int_equal(store_writer_commit(&w, 0), 0);
-	for (struct open_run *run = runs.first; run; run = run->next)
-		open_run_settle(run, true);
-	assert_int_equal(store_writer_begin(&w), 0);
-}
-
-static void end(void)
-{
-	store_writer_undo(&w);
-	store_writer_close(&w);
-	open_runs_done(&runs);
-	assert_int_equal(runs.nr, 0);
-	assert_int_equal(runs.nr_ended, 0);
-}
-
-static struct open_run *run_with_meta(const char *uuid, const char *meta)
-{
-	struct open_run *run = open_runs_add(&runs, uuid);
-
-	assert_non_null(run);
-	run->meta = strdup(meta);
-	return run;
-}
+#include "open_run_fixture.h"
 
 static void put_sample(struct open_run *run, uint64_t seconds, uint64_t rss)
 {
@@ -58,9 +14,7 @@ static void put_sample(struct open_run *run, uint64_t seconds, uint64_t rss)
 
 	sample_set(&smp, M_cpu, seconds);
 	sample_set(&smp, M_rss, rss);
-	sample_cover(&run->waiting, &smp);
-	run->has_waiting = true;
-	run->elapsed_ns = smp.elapsed_ns;
+	open_run_take_sample(run, &smp);
 }
 
 static void run_is_found_by_its_id_alone(void **state)
@@ -106,7 +60,7 @@ static void several_runs_are_written_in_one_transaction(void **state)
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample JOIN run ON id = run"
 				      " WHERE rss_bytes = 8192 AND uuid = '" UUID_2 "'"),
 			 100);
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM block"), 2);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM block"), 0);
 }
 
 static void run_of_another_writer_is_gone_on_with(void **state)
@@ -217,26 +171,144 @@ static void run_that_has_vanished_is_unfinished(void **state)
 		ask(p->path, "SELECT count(*) FROM run WHERE writer IS NULL AND NOT ended"), 1);
 }
 
-static void samples_of_a_long_run_are_few_and_none_is_far(void **state)
-{
-	struct open_run *run = run_with_meta(UUID_1, "");
-	uint64_t kept = 0, last = 0;
+#define META_OF_CGROUP(digits, start, cgroup, adopted)                                             \
+	"{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"" UUID digits                        \
+	"\",\"job\":\"slurm/1\",\"start_time\":" start                                             \
+	",\"node_job\":{\"id\":\"slurm/1\",\"kind\":\"slurm\",\"cgroup_id\":" cgroup adopted "}}"
 
-	(void)state;
-	run->kept.id = 1;
-	for (uint64_t s = 1; s <= YEAR_S; s += s < 100000 ? 1 : 100) {
-		put_sample(run, s, s);
-		if (!open_run_is_due(run, 0))
-			continue;
-		if (s <= 1000)
-			assert_int_equal(s, last + 1);
-		assert_true(s - last <= s / 1000 + 100);
-		last = s;
-		kept++;
-		open_run_settle(run, true);
+/* An agent measures the cgroup for @seconds and is killed, or at last writes a summary. */
+static void measure(const char *path, const char *uuid, const char *meta, uint64_t seconds,
+		    uint64_t rss, const char *summary)
+{
+	struct open_run *run = run_with_meta(uuid, meta);
+
+	begin(path);
+	for (uint64_t s = 1; s <= seconds; s++) {
+		put_sample(run, s, rss);
+		assert_int_equal(open_run_write(run, &w), 0);
+		commit();
 	}
-	assert_in_range(kept, 5000, 12000);
-	open_runs_done(&runs);
+	if (summary) {
+		open_run_take_summary(run, strdup(summary));
+		runs.nr_ended++;
+		assert_int_equal(open_run_write(run, &w), 0);
+		commit();
+	}
+	end();
+	/* of a process that has ended; the boot and the namespace stay */
+	tell(path, "UPDATE run SET writer = substr(writer, 1, instr(writer, ']')) || ' 1 1',"
+		   " seen_time_ns = start_time_ns + wall_ns");
+}
+
+#define SUMMARY_OF_PART                                                                            \
+	"{\"kind\":\"summary\",\"complete\":true,\"losses\":{},\"wall_seconds\":7,"                \
+	"\"cpu_seconds\":7,\"forks\":2,\"processes_total\":3,\"rss_peak_bytes\":2048,"             \
+	"\"rss_peak_elapsed_seconds\":1,\"cores_peak\":1,\"programs\":[]}"
+
+static void run_of_an_agent_that_was_killed_is_continued(void **state)
+{
+	struct place *p = *state;
+
+	measure(p->path, UUID_1, META_OF_CGROUP("01", "1000.5", "77", ""), 5, 4096, NULL);
+	/* another boot, another cgroup, another job: each a run of its own */
+	measure(p->path, UUID "05", META_OF_CGROUP("05", "1001", "78", ""), 1, 1, NULL);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run"), 2);
+	measure(p->path, UUID_2, META_OF_CGROUP("02", "1010.5", "77", ",\"adopted\":true"), 7, 2048,
+		SUMMARY_OF_PART);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run"), 2);
+	assert_int_equal(ask(p->path, "SELECT id FROM run WHERE uuid = '" UUID_2 "' AND ended AND"
+				      " NOT complete AND start_time_ns = 1000500000000"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT wall_ns FROM run WHERE id = 1"), 17000000000);
+	assert_int_equal(ask(p->path, "SELECT cpu_ns FROM run WHERE id = 1"), 7000000005);
+	assert_int_equal(ask(p->path, "SELECT rss_peak_bytes FROM run WHERE id = 1"), 4096);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample WHERE run = 1"), 12);
+	assert_int_equal(ask(p->path, "SELECT cpu_ns FROM sample WHERE run = 1 AND elapsed_ns ="
+				      " 11000000000"),
+			 6);
+	assert_int_equal(ask(p->path, "SELECT json_extract(meta, '$.continued.unmeasured_seconds')"
+				      " FROM run_text WHERE run = 1"),
+			 5);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run_text WHERE meta LIKE '%adopted%'"),
+			 0);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run_text WHERE summary LIKE '%no agent"
+				      " measured it for 5.0 s%'"),
+			 1);
+}
+
+static void run_of_an_agent_that_was_stopped_is_continued_twice(void **state)
+{
+	struct place *p = *state;
+	static const char stopped[] =
+		"{\"kind\":\"summary\",\"complete\":false,\"losses\":{},\"reason\":\"stopped\","
+		"\"wall_seconds\":5,\"cpu_seconds\":5,\"processes_total\":1,\"programs\":[]}";
+
+	measure(p->path, UUID_1, META_OF_CGROUP("01", "1000", "77", ""), 5, 4096, stopped);
+	measure(p->path, UUID_2, META_OF_CGROUP("02", "1010", "77", ""), 7, 2048, NULL);
+	assert_int_equal(ask(p->path, "SELECT ended FROM run"), 0);
+	measure(p->path, UUID "03", META_OF_CGROUP("03", "1020", "77", ""), 7, 2048,
+		SUMMARY_OF_PART);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run WHERE complete = 0"), 1);
+	assert_int_equal(ask(p->path, "SELECT cpu_ns FROM run"), 7000000012);
+	assert_int_equal(ask(p->path, "SELECT wall_ns FROM run"), 27000000000);
+	assert_int_equal(ask(p->path, "SELECT json_extract(meta, '$.continued.unmeasured_seconds')"
+				      " FROM run_text"),
+			 8);
+	/* one that has ended, or of another boot, is not */
+	measure(p->path, UUID "04", META_OF_CGROUP("04", "1030", "79", ""), 1, 1, SUMMARY_OF_PART);
+	measure(p->path, UUID "05", META_OF_CGROUP("05", "1040", "79", ""), 1, 1, NULL);
+	tell(p->path, "UPDATE run SET writer = 'x' || writer");
+	measure(p->path, UUID "06", META_OF_CGROUP("06", "1050", "79", ""), 1, 1, NULL);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run"), 4);
+}
+
+static void continued_run_goes_on_after_another_writer_and_an_undone_transaction(void **state)
+{
+	struct place *p = *state;
+	const char *meta = META_OF_CGROUP("02", "1010", "77", "");
+	struct open_run *run;
+
+	measure(p->path, UUID_1, META_OF_CGROUP("01", "1000", "77", ""), 5, 4096, NULL);
+	run = run_with_meta(UUID_2, meta);
+	begin(p->path);
+	put_sample(run, 1, 1);
+	assert_int_equal(open_run_write(run, &w), 0);
+	store_writer_select(&w, NULL);
+	store_writer_undo(&w);
+	open_run_settle(run, false);
+	assert_int_equal(store_writer_begin(&w), 0);
+	assert_int_equal(open_run_write(run, &w), 0);
+	commit();
+	end();
+	measure(p->path, UUID_2, meta, 3, 1, SUMMARY_OF_PART);
+	assert_int_equal(ask(p->path, "SELECT cpu_ns FROM run"), 7000000005);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample"), 8);
+	assert_int_equal(ask(p->path, "SELECT cpu_ns FROM sample WHERE elapsed_ns = 12000000000"),
+			 7);
+}
+
+static void step_is_a_span_also_after_another_writer(void **state)
+{
+	struct place *p = *state;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct open_run *run = run_with_meta(UUID_1, META_OF("01", ""));
+
+		begin(p->path);
+		assert_true(open_run_take_step(run, 5000000000, "1.0", strdup(SUMMARY_OF_PART)));
+		assert_true(open_run_take_step(run, 6000000000, "1.1", strdup(SUMMARY_OF_PART)));
+		assert_true(open_run_is_due(run, 0));
+		assert_int_equal(open_run_write(run, &w), 0);
+		commit();
+		assert_false(open_run_is_due(run, 0));
+		end();
+	}
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM span"), 4);
+	assert_int_equal(ask(p->path, "SELECT count(DISTINCT id) FROM span"), 4);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM span WHERE name = '1.1' AND cpu_ns ="
+				      " 7000000000 AND start_time_ns = 6000000000 AND"
+				      " end_time_ns = 13000000000"),
+			 2);
 }
 
 static void short_run_is_not_due(void **state)
@@ -263,7 +335,10 @@ int main(void)
 		PLACE_TEST(run_without_a_meta_line_anywhere_is_not_written),
 		PLACE_TEST(after_an_undone_transaction_nothing_is_missing),
 		PLACE_TEST(run_that_has_vanished_is_unfinished),
-		cmocka_unit_test(samples_of_a_long_run_are_few_and_none_is_far),
+		PLACE_TEST(run_of_an_agent_that_was_killed_is_continued),
+		PLACE_TEST(run_of_an_agent_that_was_stopped_is_continued_twice),
+		PLACE_TEST(continued_run_goes_on_after_another_writer_and_an_undone_transaction),
+		PLACE_TEST(step_is_a_span_also_after_another_writer),
 		cmocka_unit_test(short_run_is_not_due),
 	};
 

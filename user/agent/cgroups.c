@@ -216,6 +216,13 @@ bool cgroups_has(const struct cgroups *c, const char *path, unsigned depth)
 	return !fstatat(c->point_fd, *name ? name : ".", &st, 0);
 }
 
+uint64_t cgroups_id_of(const struct cgroups *c, const char *path)
+{
+	struct stat st;
+
+	return path && path[1] && !fstatat(c->point_fd, path + 1, &st, 0) ? st.st_ino : 0;
+}
+
 int cgroups_open(struct cgroups *c, const struct cgroup_target *root)
 {
 	char *const points[] = { c->point, NULL };

@@ -51,6 +51,8 @@ struct known_cgroup *cgroups_find(const struct cgroups *c, uint64_t id);
 struct known_cgroup *cgroups_find_or_add(struct cgroups *c, uint64_t id, const char *path);
 /* Removes and frees @one. */
 void cgroups_forget(struct cgroups *c, struct known_cgroup *one);
+/* Returns the id of the cgroup @path; 0 if it does not exist, or is the root. */
+uint64_t cgroups_id_of(const struct cgroups *c, const char *path);
 /* Returns whether a cgroup exists at the first @depth components of @path. */
 bool cgroups_has(const struct cgroups *c, const char *path, unsigned depth);
 /* Returns whether the cgroup @id exists; true also if that cannot be determined. */

@@ -64,8 +64,10 @@ static void node_job_describe(struct node *n, struct node_job *j)
 					     .cgroup = j->cgroup,
 					     .uid = j->rule.uid,
 					     .user = subject->user,
+					     .cgroup_id = cgroups_id_of(&n->cgroups, j->cgroup),
 					     .is_adopted = !n->is_started && j->above,
-					     .is_nested = j->above && j->above != &n->whole };
+					     .is_nested = j->above && j->above != &n->whole,
+					     .within = j->above ? j->above->subject.run.id : NULL };
 	user_name_find(j->rule.uid, subject->user, sizeof(subject->user));
 	run_describe_machine(run);
 	gethostname(run->host, sizeof(run->host) - 1);
@@ -137,10 +139,7 @@ bool node_job_read_limits(const struct node *n, struct node_job *j)
 	       cgroups_read_limits(&n->cgroups, &cg, &j->subject.label);
 }
 
-/*
- * Adds the cgroup @path, of at least @depth components, to the job. The memory of a job with
- * several cgroups is in none of them.
- */
+/* Adds the cgroup of @path. The memory of a job with several is in none of them. */
 static void node_job_extend(struct node_job *j, const char *path, unsigned depth)
 {
 	char *own = cgroup_of_job(path, depth);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/recording.h"
+#include "base/jansson_memory.h"
 #include "base/memory.h"
 #include "run/rewriter.h"
 
@@ -22,7 +23,7 @@
 #define SOONEST_NS (400 * NSEC_PER_MSEC) /* between two transactions */
 #define LATEST_NS NSEC_PER_SEC           /* from a line to its transaction */
 #define RETRY_NS (5 * NSEC_PER_SEC)      /* after a failed transaction */
-#define SILENT_NS (60 * NSEC_PER_SEC)    /* after which a run without a line counts as lost */
+#define SILENT_NS (300 * NSEC_PER_SEC)   /* after which a run without a line counts as lost */
 #define MOST_ENDED 10000                 /* runs that wait for space on the disk */
 #define MOST_FAILURES 3                  /* of a run before it is given up */
 #define ATTEMPTS_AT_END 10
@@ -67,6 +68,37 @@ static char *line_of_run(const struct line *line)
 	return text;
 }
 
+/* A step of Slurm is a span of its job: users look for the job, as in sacct. */
+static void run_note_folding(struct open_run *run, const json_t *meta)
+{
+	const json_t *job = json_object_get(meta, "node_job");
+	const char *kind = json_string_value(json_object_get(job, "kind"));
+	const char *within = json_string_value(json_object_get(job, "within"));
+
+	if (kind && within && !strcmp(kind, "slurm-step") && strlen(within) < UUID_BYTES)
+		snprintf(run->folded_into, sizeof(run->folded_into), "%s", within);
+}
+
+/* Returns whether the run has become a span of its job. Otherwise it is kept as a run. */
+static bool run_fold(struct recording *r, struct open_run *run)
+{
+	struct open_run *job = open_runs_find(&r->runs, run->folded_into);
+	json_t *meta = job && job->meta && !job->summary
+			       ? jansson_loads(run->meta, JSON_ALLOW_NUL, NULL)
+			       : NULL;
+	const json_t *label = json_object_get(meta, "node_job");
+	const char *name = json_string_value(json_object_get(label, "name"));
+	bool is_folded;
+
+	is_folded = name && open_run_take_step(job, member_read_epoch(meta, "start_time"), name,
+					       line_of_run(&r->line));
+	json_decref(meta);
+	if (!is_folded)
+		run->folded_into[0] = '\0';
+	run->is_folded = is_folded;
+	return is_folded;
+}
+
 static void history_keep_meta(struct recording *r, const char *text, size_t n)
 {
 	struct open_run *run = line_check_meta(&r->line) ? NULL : run_of_line(r);
@@ -81,6 +113,7 @@ static void history_keep_meta(struct recording *r, const char *text, size_t n)
 	run->has_new_meta |= run->meta != NULL;
 	free(run->meta);
 	run->meta = copy;
+	run_note_folding(run, r->line.tree);
 	run->interval_ns = (uint64_t)(json_number_value(interval) * NSEC_PER_SEC);
 	run->is_searched = run->kept.id != 0;
 }
@@ -89,11 +122,9 @@ static void history_keep_sample(struct recording *r)
 {
 	struct open_run *run = run_of_line(r);
 
-	if (!run || run->summary)
+	if (!run || run->summary || run->folded_into[0])
 		return;
-	sample_cover(&run->waiting, &r->line.sample);
-	run->has_waiting = true;
-	run->elapsed_ns = r->line.sample.elapsed_ns;
+	open_run_take_sample(run, &r->line.sample);
 }
 
 static void history_keep_summary(struct recording *r)
@@ -103,8 +134,10 @@ static void history_keep_summary(struct recording *r)
 	if (!run || run->summary)
 		return;
 	run->elapsed_ns = r->line.summary.wall_ns;
+	if (run->folded_into[0] && run_fold(r, run))
+		return;
 	if (r->runs.nr_ended < MOST_ENDED)
-		run->summary = line_of_run(&r->line);
+		open_run_take_summary(run, line_of_run(&r->line));
 	r->lost += !run->summary;
 	r->runs.nr_ended += run->summary != NULL;
 }
@@ -198,14 +231,21 @@ static void runs_settle(struct recording *r, bool is_committed)
 	}
 }
 
-/* Removes ended runs that were too short. Returns whether any run has something to write. */
+/* Returns whether the run has ended, and is a span or was too short. */
+static bool run_is_not_kept(const struct open_run *run, uint64_t min_ns)
+{
+	return run->is_folded || (run->has_vanished && run->folded_into[0]) ||
+	       (run->summary && run->elapsed_ns < min_ns && !run->kept.id);
+}
+
+/* Removes ended runs that are not kept. Returns whether any run has something to write. */
 static bool runs_have_due(struct recording *r)
 {
 	struct open_run **at = &r->runs.first;
 	bool has_due = false;
 
 	while (*at) {
-		if ((*at)->summary && (*at)->elapsed_ns < r->o->min_ns && !(*at)->kept.id) {
+		if (run_is_not_kept(*at, r->o->min_ns)) {
 			open_runs_remove(&r->runs, at);
 			continue;
 		}
@@ -220,6 +260,11 @@ static int transaction_make(struct recording *r)
 {
 	int err = r->is_open ? 0 : store_writer_open(&r->writer, r->o->store);
 
+	if (!err && !r->is_open) {
+		err = open_runs_prepare(&r->writer.d);
+		if (err)
+			store_writer_close(&r->writer);
+	}
 	r->is_open = !err;
 	if (!err)
 		err = store_writer_begin(&r->writer);
@@ -335,12 +380,6 @@ int recording_run(const struct history_options *o, int stream_fd, int control_fd
 }
 
 #define MOST_RUNS 100000
-/*
- * Stored samples of a run are at least a thousandth of its age apart: 2,000 for a job of an hour,
- * 11,000 for one of a year.
- */
-#define AGE_OF_STEP 1000
-
 static size_t bucket_of(const char *uuid)
 {
 	uint32_t h = 2166136261U;
@@ -387,70 +426,13 @@ void open_runs_remove(struct open_runs *all, struct open_run **at)
 	*at = run->next;
 	all->nr--;
 	all->nr_ended -= run->summary != NULL;
-	free(run->meta);
-	free(run->summary);
-	free(run);
+	open_run_free(run);
 }
 
 void open_runs_done(struct open_runs *all)
 {
 	while (all->first)
 		open_runs_remove(all, &all->first);
-}
-
-bool open_run_is_due(const struct open_run *run, uint64_t min_ns)
-{
-	if (run->summary || run->has_vanished)
-		return true;
-	if (run->elapsed_ns < min_ns || (!run->meta && run->is_searched && !run->kept.id))
-		return false;
-	if (!run->kept.id)
-		return true;
-	return run->has_waiting &&
-	       run->waiting.elapsed_ns >= run->kept_ns + run->waiting.elapsed_ns / AGE_OF_STEP;
-}
-
-int open_run_write(struct open_run *run, struct store_writer *w)
-{
-	int err = 0;
-
-	run->is_touched = true;
-	store_writer_select(w, &run->kept);
-	if (!run->is_searched && !run->kept.id)
-		err = store_writer_resume(w, run->uuid);
-	/* begun by an earlier process, or before a transaction that was undone */
-	run->has_new_meta |= !run->is_searched && run->kept.id;
-	run->is_searched = true;
-	if (!err && !run->kept.id && run->meta)
-		err = store_writer_put(w, run->meta, strlen(run->meta));
-	if (err || !run->kept.id)
-		return err;
-	if (run->has_new_meta && run->meta)
-		err = store_replace_meta(&w->d, run->kept.id, run->meta);
-	if (!err && run->has_waiting)
-		err = store_writer_put_sample(w, &run->waiting);
-	if (!err && run->summary)
-		err = store_writer_put(w, run->summary, strlen(run->summary));
-	if (err)
-		return err;
-	return run->has_vanished && !run->summary ? store_writer_end_run(w)
-						  : store_writer_save_progress(w);
-}
-
-void open_run_settle(struct open_run *run, bool is_committed)
-{
-	run->is_touched = false;
-	if (!is_committed) {
-		run->kept = (struct store_run){ 0 };
-		run->is_searched = false;
-		return;
-	}
-	run->has_new_meta = false;
-	if (run->kept.id && run->has_waiting) {
-		run->kept_ns = run->waiting.elapsed_ns;
-		run->has_waiting = false;
-		run->waiting = (struct sample){ 0 };
-	}
 }
 
 #define STEP_NS (100 * NSEC_PER_MSEC) /* most time in which lines are not read */

@@ -21,8 +21,10 @@ struct job_label {
 	const char *user;   /* name of that user */
 	/* smallest limits of its cgroup and those above; 0: none, or unknown */
 	uint64_t memory_max_bytes, cpu_max_milli;
-	bool is_adopted; /* older than its agent: previous usage is excluded */
-	bool is_nested;  /* another job of the node includes its use */
+	uint64_t cgroup_id; /* of @cgroup, unique until the next boot; 0: unknown */
+	const char *within; /* run of the job around it; NULL: of the node itself, or unknown */
+	bool is_adopted;    /* older than its agent: previous usage is excluded */
+	bool is_nested;     /* another job of the node includes its use */
 };
 
 struct run {

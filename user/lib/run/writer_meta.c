@@ -188,10 +188,14 @@ static void of_node_write(struct jsonw *j, const struct job_label *l)
 	}
 	if (l->cgroup)
 		jsonw_string(j, "cgroup", l->cgroup);
+	if (l->cgroup_id)
+		jsonw_uint(j, "cgroup_id", l->cgroup_id);
 	if (l->is_adopted)
 		jsonw_bool(j, "adopted", true);
 	if (l->is_nested)
 		jsonw_bool(j, "nested", true);
+	if (l->within)
+		jsonw_string(j, "within", l->within);
 	jsonw_object_end(j);
 	limits_write(j, &limits);
 }

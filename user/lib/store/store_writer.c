@@ -434,7 +434,6 @@ static int block_add(struct store_writer *w, const struct sample *smp)
 
 int store_writer_put_sample(struct store_writer *w, const struct sample *smp)
 {
-	int err;
 
 	w->run->wall_ns = smp->elapsed_ns;
 	if (sample_has(smp, M_cpu)) {
@@ -445,7 +444,13 @@ int store_writer_put_sample(struct store_writer *w, const struct sample *smp)
 		w->run->rss_peak_bytes = smp->value[M_rss];
 		w->run->has_rss = true;
 	}
-	err = sample_insert(w, w->sample, smp);
+	return sample_insert(w, w->sample, smp);
+}
+
+static int sample_put(struct store_writer *w, const struct sample *smp)
+{
+	int err = store_writer_put_sample(w, smp);
+
 	for (size_t i = 0; !err && i < smp->nr_instances; i++)
 		err = instance_insert(w, smp->elapsed_ns, &smp->instances[i]);
 	return err ? err : block_add(w, smp);
@@ -497,7 +502,7 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 	}
 	switch (w->line.kind) {
 	case LINE_SAMPLE:
-		return store_writer_put_sample(w, &w->line.sample);
+		return sample_put(w, &w->line.sample);
 	case LINE_PROCESS:
 		return process_row_put(w);
 	case LINE_PROCESS_SAMPLE:

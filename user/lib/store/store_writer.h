@@ -60,6 +60,7 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length);
 void store_writer_select(struct store_writer *w, struct store_run *run);
 /* Continues the run @uuid as its writer. Its id stays 0 if the store has no such run. */
 int store_writer_resume(struct store_writer *w, const char *uuid);
+/* Writes a row that may stand for several samples: without instances, and in no block. */
 int store_writer_put_sample(struct store_writer *w, const struct sample *smp);
 /* Writes the progress of the run. A commit does so for the selected run. */
 int store_writer_save_progress(struct store_writer *w);
