@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # bpfmon: `make help` lists the targets.
 
-VERSION := 0.1.0
+VERSION := $(shell tools/version.sh)
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 CAPS_GROUP ?= bpfmon
@@ -35,7 +35,7 @@ HARDEN_x86 := -fcf-protection
 HARDEN_arm64 := -mbranch-protection=standard
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
 	   $(HARDEN_$(ARCH))
-CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) $(FRAME) -MMD -MP \
+CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE $(WARN) $(FRAME) -MMD -MP \
 	      -Iinclude -Iuser/lib -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
 LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
 # what tests are linked with: the parts of all programs, and what these share, which reads the tables of a program
@@ -78,10 +78,13 @@ FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
 .PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
-	deps truth docs arm64 check-kernels guest
+	deps truth docs arm64 check-kernels guest FORCE
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/bpfmon $(BUILD)/bpfmon-exporter $(BUILD)/bpfmon-push $(BUILD)/bpfmon-top $(BUILD)/bpfmon-web $(BUILD)/libexec/bash ## Build build/bpfmon, bpfmon-exporter, bpfmon-push, bpfmon-top, bpfmon-web and libexec/bash (STATIC=1: the first without shared libraries)
+# those that cannot be static
+DYNAMIC := $(if $(STATIC),,$(addprefix bpfmon-,exporter push top web))
+
+all: $(BUILD)/bpfmon $(DYNAMIC:%=$(BUILD)/%) $(BUILD)/libexec/bash ## Build build/bpfmon, bpfmon-exporter, bpfmon-push, bpfmon-top, bpfmon-web and libexec/bash (STATIC=1: only the first and the last, without shared libraries)
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 17
@@ -180,10 +183,7 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -D -m 755 $(BUILD)/bpfmon $(BIN)
 	rm -f $(LENDING)
 	install -D -m 755 $(BUILD)/libexec/bash $(LIBEXEC)/bash
-	install -D -m 755 $(BUILD)/bpfmon-exporter $(LIBEXEC)/bpfmon-exporter
-	install -D -m 755 $(BUILD)/bpfmon-push $(LIBEXEC)/bpfmon-push
-	install -D -m 755 $(BUILD)/bpfmon-top $(LIBEXEC)/bpfmon-top
-	install -D -m 755 $(BUILD)/bpfmon-web $(LIBEXEC)/bpfmon-web
+	$(if $(DYNAMIC),install -m 755 $(DYNAMIC:%=$(BUILD)/%) $(LIBEXEC)/)
 	install -d $(MAN)/man1 $(MAN)/man8
 	install -m 644 docs/man/*.1 $(MAN)/man1/
 	install -m 644 docs/man/*.8 $(MAN)/man8/
@@ -194,11 +194,12 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -d $(PACKAGE)/bpfmon
 	install -m 644 tools/python/pyproject.toml LICENSE $(PACKAGE)/
 	install -m 644 tools/python/bpfmon/*.py tools/python/bpfmon/py.typed $(PACKAGE)/bpfmon/
+	sed -i 's/^__version__ = .*/__version__ = "$(VERSION)"/' $(PACKAGE)/bpfmon/__init__.py
 	install -d $(SHARE)/bpfmon/grafana $(SHARE)/bpfmon/rules
 	install -m 644 share/bpfmon/grafana/*.json $(SHARE)/bpfmon/grafana/
 	install -m 644 share/bpfmon/rules/bpfmon.yml $(SHARE)/bpfmon/rules/
 	install -d $(DOC)
-	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
+	install -m 644 README.md NEWS.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
 		$(DOC)/
 	$(foreach to,$(UNITS),$(call unit,tools/systemd/$(notdir $(to)),$(to)) &&) true
 	$(call unit,tools/systemd/sysusers.conf,$(SYSUSERS))
@@ -239,7 +240,13 @@ $(SKELETON): $(BUILD)/bpfmon.bpf.o
 	$(call say,SKEL)
 	$(Q)$(BPFTOOL) gen skeleton $< name bpfmon >$@
 
+# written where it differs, as each commit has a version of its own: few files include it
+$(BUILD)/version.h: FORCE
+	@mkdir -p $(@D)
+	@echo '#define BPFMON_VERSION "$(VERSION)"' | cmp -s - $@ || echo '#define BPFMON_VERSION "$(VERSION)"' >$@
+
 # the first build has no dependency files yet that would order this
+$(USER_OBJ) $(UNIT_OBJ): | $(BUILD)/version.h
 $(filter $(BUILD)/user/lib/measure/%,$(LIB_OBJ)): | $(SKELETON)
 
 $(BUILD)/user/%.o: user/%.c

@@ -108,7 +108,7 @@ def synopsis(usage):
 
 def head_part(name, subject, shown):
     title = f"bpfmon-{name}"
-    version = subprocess.run([BUILD / "bpfmon", "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    version = subprocess.run(["tools/version.sh", "--release"], capture_output=True, text=True, check=True).stdout.strip()
     yield f'.TH {roff(title.upper())} 1 {DATE} "bpfmon {version}" "User Commands"'
     yield f".SH NAME\n{roff(title)} \\- {roff(subject)}"
     yield ".SH SYNOPSIS\n.nf\n" + "\n".join(synopsis(shown.usage)) + "\n.fi"

@@ -36,7 +36,7 @@ format() {
 # Fails where there is a finding outside the generated skeleton, or no message about the failure. A file without one is
 # not analysed again until something changes that the analyzer reads: its text, what it includes, or the configuration.
 tidy_one() { # FILE
-	local said key flags=(-std=gnu11 -D_GNU_SOURCE '-DBPFMON_VERSION="0"' -Iinclude -Iuser/lib -Iuser -I"$build")
+	local said key flags=(-std=gnu11 -D_GNU_SOURCE -Iinclude -Iuser/lib -Iuser -I"$build")
 	key=$({
 		echo "$tidy_key"
 		cat "$1"

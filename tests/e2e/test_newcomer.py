@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 
-from lib.bpfmon import BUILD, TOP
+from lib.bpfmon import BPFMON, BUILD, TOP, said_by
 from lib.documents import documented_commands
 from lib.newcomer import NewcomerCase
 
@@ -47,11 +47,13 @@ class Newcomer(NewcomerCase):
             if (TOP / name).exists():  # or is removed, and not committed yet
                 (self.clone / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(TOP / name, self.clone / name, follow_symlinks=False)
+        (self.clone / "VERSION").write_text(said_by(BPFMON, "--version").split()[1])  # without git it would be another
         for part in ("user", "bpf", "libexec", "page", "web"):
             shutil.copytree(BUILD / part, self.clone / "build" / part)
         for path in BUILD.glob("bpfmon*"):
             shutil.copy2(path, self.clone / "build")
-        shutil.copy2(BUILD / "libbpfmon.a", self.clone / "build")
+        for name in ("libbpfmon.a", "version.h"):
+            shutil.copy2(BUILD / name, self.clone / "build")
         (self.clone / "align.sh").write_text("#!/bin/sh\nseq 200000 | sort -R | tail -1\n")
         (self.clone / "align.sh").chmod(0o755)
         self.give(self.home)

@@ -10,6 +10,7 @@
 #include "output_fixture.h"
 #include "bpfmon/roles/observer.h"
 #include "run/writer.h"
+#include "version.h"
 
 /* Keeps the golden files true over releases. */
 static void forget_version(char *text)

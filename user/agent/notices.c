@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "measure/capability.h"
 #include "run/metric.h"
+#include "version.h"
 
 #include <dirent.h>
 #include <inttypes.h>

@@ -12,6 +12,7 @@
 #include "board/follower.h"
 #include "exporter/exposition.h"
 #include "exporter/exporter_http.h"
+#include "version.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -17,6 +17,7 @@
 #include "push/points.h"
 #include "push/push_options.h"
 #include "push/sender.h"
+#include "version.h"
 
 #include <errno.h>
 #include <jansson.h>

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "push/otlp.h"
+#include "version.h"
 
 #include <string.h>
 #include <time.h>

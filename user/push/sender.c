@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "board/follower.h"
+#include "version.h"
 
 #include <curl/curl.h>
 #include <errno.h>

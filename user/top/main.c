@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "text/terminal.h"
 #include "top/session.h"
+#include "version.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -24,6 +25,8 @@ static int top_option_take(struct top_options *o, int key, const char *text)
 {
 	if (key == 'h')
 		o->shows_help = true;
+	else if (key == 'v')
+		o->shows_version = true;
 	else if (key == 's' && o->nr_stores < MAX_STORES)
 		o->stores[o->nr_stores++] = text;
 	else if (key == 'r')
@@ -63,6 +66,7 @@ static int top_options_read(struct top_options *o, int argc, char **argv)
 {
 	static const struct option rows[] = {
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
 		{ "store", required_argument, NULL, 's' },
 		{ "run", required_argument, NULL, 'r' },
 		{ "running", no_argument, NULL, 'g' },
@@ -82,7 +86,8 @@ static int top_options_read(struct top_options *o, int argc, char **argv)
 	if (err)
 		return err;
 	o->file = argv[optind];
-	if (!o->shows_help && !sources_are_clear(o, o->file && argv[optind + 1])) {
+	if (!o->shows_help && !o->shows_version &&
+	    !sources_are_clear(o, o->file && argv[optind + 1])) {
 		log_error("bpfmon-top needs FILE, --store FILE or --agent SOCKET; see 'bpfmon top "
 			  "--help'");
 		return -EINVAL;
@@ -106,7 +111,8 @@ static void top_options_help(void)
 	     "      --select PID   Select this process\n"
 	     "      --label TEXT   Title of the run or job\n"
 	     "      --color WHEN   Use colours: auto (default), always or never\n"
-	     "  -h, --help         Show this help");
+	     "  -h, --help         Show this help\n"
+	     "      --version      Show the version");
 }
 
 int main(int argc, char **argv)
@@ -116,8 +122,11 @@ int main(int argc, char **argv)
 	memory_exit_on_failure(true);
 	if (memory_init() || top_options_read(&o, argc, argv))
 		return EXIT_USAGE;
-	if (o.shows_help) {
-		top_options_help();
+	if (o.shows_help || o.shows_version) {
+		if (o.shows_help)
+			top_options_help();
+		else
+			puts("bpfmon-top " BPFMON_VERSION);
 		return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 	/* numbers stay as in the C locale */

@@ -12,7 +12,7 @@
 #define MAX_STORES 64
 
 struct top_options {
-	bool shows_help;
+	bool shows_help, shows_version;
 	const char *file; /* NULL for a run of a store, or for the list of running runs */
 	const char *stores[MAX_STORES];
 	size_t nr_stores;

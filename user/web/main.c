@@ -13,6 +13,7 @@
 #include "base/loop.h"
 #include "config/table.h"
 #include "web/web.h"
+#include "version.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -169,6 +170,7 @@ int main(int argc, char **argv)
 						 { "agent", required_argument, NULL, 'a' },
 						 { "program", required_argument, NULL, 'p' },
 						 { "verbose", no_argument, NULL, 'v' },
+						 { "version", no_argument, NULL, 'V' },
 						 { 0 } };
 	const char *address = "127.0.0.1";
 	unsigned port = 0;
@@ -189,6 +191,8 @@ int main(int argc, char **argv)
 			web.program = optarg;
 		else if (o == 'v')
 			log_set_level(LOG_VERBOSE);
+		else if (o == 'V')
+			return puts("bpfmon-web " BPFMON_VERSION) < 0 || fflush(stdout);
 		else
 			return EXIT_USAGE;
 	}

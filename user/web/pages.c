@@ -14,6 +14,7 @@
 #include "web/pack.h"
 #include "web/web.h"
 #include "web/web_node.h"
+#include "version.h"
 
 #include <errno.h>
 #include <stdio.h>

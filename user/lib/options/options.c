@@ -8,6 +8,7 @@
 #include "options/mistakes.h"
 #include "options/settings.h"
 #include "text/terminal.h"
+#include "version.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "text/format.h"
 #include "text/summary_lines.h"
+#include "version.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,6 +7,7 @@
 #include "study/distribution.h"
 #include "text/format.h"
 #include "text/run_column.h"
+#include "version.h"
 
 #include <errno.h>
 #include <math.h>

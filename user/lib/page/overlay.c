@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "page/excerpt.h"
 #include "study/stats.h"
+#include "version.h"
 
 #include <errno.h>
 #include <math.h>

@@ -11,6 +11,7 @@
 #include "text/answer.h"
 #include "text/summary_lines.h"
 #include "run/reader.h"
+#include "version.h"
 
 #include <errno.h>
 #include <stdlib.h>

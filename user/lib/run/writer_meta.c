@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Writes the meta line: system, limits, container, variables, revision. */
 #include "run/writer.h"
+#include "version.h"
 
 #include <stdio.h>
 
