@@ -26,6 +26,8 @@ ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 
+# no path of this folder is in what is built: two folders build the same, and share what ccache keeps
+PREFIX_MAP := -ffile-prefix-map=$(CURDIR)=.
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 # bytes of the stack for one function, as a line of a run has room for each metric; sanitizers add room between variables
 FRAME   := $(if $(SANITIZE),,-Wframe-larger-than=24576)
@@ -36,7 +38,7 @@ HARDEN_arm64 := -mbranch-protection=standard
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
 	   $(HARDEN_$(ARCH))
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE $(WARN) $(FRAME) -MMD -MP \
-	      -Iinclude -Iuser/lib -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
+	      -Iinclude -Iuser/lib -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(PREFIX_MAP) $(CFLAGS) $(SANITIZE)
 LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
 # what tests are linked with: the parts of all programs, and what these share, which reads the tables of a program
 TEST_ARCHIVES = $(BUILD)/programs.a $(BUILD)/libbpfmon.a
@@ -45,12 +47,15 @@ TEST_LIBS = -Wl,--start-group $(TEST_ARCHIVES) -Wl,--end-group $(LIBS) $(if $(SY
 LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
-	      -Wno-unused-parameter -MMD -MP -Iinclude -Ivmlinux/$(ARCH) \
+	      -Wno-unused-parameter $(PREFIX_MAP) -MMD -MP -Iinclude -Ivmlinux/$(ARCH) \
 	      -isystem /usr/include/$(shell uname -m)-linux-gnu
 
 BPF_SRC  := $(wildcard bpf/*.bpf.c)
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.o)
 SKELETON := $(BUILD)/bpfmon.skel.h
+# of a source tarball, unless a source of it is newer
+SHIPPED := $(wildcard skeleton/$(ARCH)/bpfmon.skel.h)
+SHIPPED := $(if $(SHIPPED),$(if $(shell find bpf include vmlinux/$(ARCH) -type f -newer $(SHIPPED)),,$(SHIPPED)))
 # one archive of what programs share, and programs, of which each folder is linked as a whole
 objects = $(patsubst %.c,$(BUILD)/%.o,$(shell find $(addprefix user/,$(1)) -name '*.c' | sort))
 LIB_OBJ := $(call objects,lib)
@@ -71,13 +76,13 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit bpf e2e
 LONG_TESTS := unit threads fuzz bpf e2e servers notebook systemd report kernels
-LONG_DEPS := containers kernels servers notebook report fuzz spans systemd shells python
+LONG_DEPS := containers kernels servers notebook report fuzz spans systemd shells python release
 KERNELS ?= 6.1 6.12 6.16 6.18 6.19 7.0 7.2 6.1-arm64 7.2-arm64
 TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
-.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
+.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps dist clean \
 	deps truth docs arm64 check-kernels guest FORCE
 .DELETE_ON_ERROR:
 
@@ -217,6 +222,9 @@ uninstall: ## Remove the installed files, but not the configuration (PREFIX, DES
 	rm -f $(BIN) $(MANUAL) $(COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(UNITS) $(SYSUSERS) $(TMPFILES) $(HEADER)
 	rm -rf $(DOC) $(LIBEXEC) $(SHARE)/bpfmon
 
+dist: ## Write the source tarball of the last commit into build/dist, with compiled programs of the kernel and an SBOM (STATIC=1: and a tarball of static programs)
+	tools/make-dist.sh $(BUILD)/dist $(if $(STATIC),static)
+
 arm64: ## Cross-compile a static build/arm64/bpfmon
 	tools/build-arm64.sh
 
@@ -236,9 +244,9 @@ $(BUILD)/bpfmon.bpf.o: $(BPF_OBJ)
 	$(call say,LINK)
 	$(Q)$(BPFTOOL) gen object $@ $^
 
-$(SKELETON): $(BUILD)/bpfmon.bpf.o
+$(SKELETON): $(or $(SHIPPED),$(BUILD)/bpfmon.bpf.o)
 	$(call say,SKEL)
-	$(Q)$(BPFTOOL) gen skeleton $< name bpfmon >$@
+	$(Q)$(if $(SHIPPED),cp $< $@,$(BPFTOOL) gen skeleton $< name bpfmon >$@)
 
 # written where it differs, as each commit has a version of its own: few files include it
 $(BUILD)/version.h: FORCE

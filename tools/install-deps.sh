@@ -3,14 +3,15 @@
 # Installs the missing packages for building and testing. Debian and Ubuntu. As an ordinary user it calls sudo, and
 # only if a package is missing; it fails if that is no use and bpfmon cannot be built or tested without the package.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python] [release]
 #   kernels: for booting other kernels; containers: for the tests with containers and network namespaces;
 #   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
 #   fuzz: clang's libFuzzer and sanitizers; spans: programs that start jobs, for the recipes of docs/PARTS.md;
 #   systemd: for booting a systemd in a container; shells: those whose completion is tested, what the README calls,
 #   tmux, in which top is looked at, and hyperfine, with which bench is compared;
-#   python: what the tests of the Python package and of bpfmon.h use, and mypy
+#   python: what the tests of the Python package and of bpfmon.h use, and mypy; release: for RPM packages, the SBOM and
+#   the templates of CI
 set -eu
 
 apt_install() { # PACKAGE...
@@ -46,7 +47,8 @@ for also in "$@"; do
 	spans) packages="$packages snakemake parallel openmpi-bin" ;;
 	systemd) packages="$packages systemd systemd-container debootstrap debian-archive-keyring" ;;
 	python) packages="$packages python3-pytest python3-pytest-xdist python3-ipython python3-build python3-setuptools
-		python3-wheel mypy locales" ;;
+		python3-wheel python3-pip mypy locales" ;;
+	release) packages="$packages rpm rpmlint pkg-config yamllint python3-yaml python3-jsonschema" ;;
 	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base hyperfine" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"
