@@ -82,7 +82,7 @@ TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
-.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps dist clean \
+.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps dist wheel clean \
 	deps truth docs arm64 check-kernels guest FORCE
 .DELETE_ON_ERROR:
 
@@ -224,6 +224,10 @@ uninstall: ## Remove the installed files, but not the configuration (PREFIX, DES
 
 dist: ## Write the source tarball of the last commit into build/dist, with compiled programs of the kernel and an SBOM (STATIC=1: and a tarball of static programs)
 	tools/make-dist.sh $(BUILD)/dist $(if $(STATIC),static)
+
+wheel: ## Build the Python package as a wheel in build/dist (STATIC=1: with the program in it)
+	$(if $(STATIC),$(MAKE) BUILD=$(BUILD)/static all)
+	PYTHON=$(PYTHON) tools/make-wheel.sh $(VERSION) $(BUILD)/dist $(STATIC:%=$(BUILD)/static/bpfmon $(BUILD)/static/libexec/bash)
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
 	tools/build-arm64.sh

@@ -7,10 +7,10 @@ import re
 import shutil
 import subprocess
 import sys
-import zipfile
 
-from lib.bpfmon import BPFMON, TOP, read_lines
+from lib.bpfmon import BPFMON, BUILD, TOP, read_lines, said_by
 from lib.documents import documented_commands
+from lib.installed import make
 from lib.newcomer import NewcomerCase
 from lib.package import FOLDER, PYTHON, PackageCase, needs
 
@@ -429,25 +429,47 @@ for cell in ("%load_ext bpfmon", "%bpfmon", "%%bpfmon load file=a\\nx = 5\\nx + 
         self.assertNotRegex(done.stdout, "sudo bpfmon (?!--user )")  # as root the notebook would be root's
 
 
-@needs("build, setuptools, wheel, pytest")
+@needs("setuptools, wheel, pip, pytest")
 class Wheel(PackageCase):
+    """Installed without network into a virtual environment, as a user does."""
+
+    def install(self, wheel):
+        """The environment's Python; it finds the distribution's pytest."""
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", "--system-site-packages", self.dir / "venv"], check=True)
+        python = self.dir / "venv" / "bin" / "python3"
+        subprocess.run([PYTHON, "-m", "pip", "-q", "--python", python, "install", "--no-index", wheel], check=True, cwd=self.dir)
+        return python
+
+    def said_outside(self, python, script):
+        """What it prints, with no folder of programs in PATH but the system's."""
+        env = {"HOME": str(self.dir), "PATH": "/usr/bin:/bin", "BPFMON_STORE": str(self.store), "BPFMON_NO_CONFIG": "1"}
+        return subprocess.run([python, "-c", script], env=env, cwd=self.dir, stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+
     def test_it_has_the_package_its_types_and_the_plugin(self):
-        shutil.copytree(FOLDER, self.dir / "source", ignore=shutil.ignore_patterns("__pycache__"))
-        environment = self.environment(self.dir) | {"PYTHONWARNINGS": "ignore"}
-        done = subprocess.run([PYTHON, "-m", "build", "--no-isolation", "--wheel", "source"], env=environment, cwd=self.dir, capture_output=True, text=True, check=False)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        (wheel,) = (self.dir / "source" / "dist").glob("bpfmon-*-py3-none-any.whl")
-        with zipfile.ZipFile(wheel) as file:
-            file.extractall(self.dir / "installed")
-        self.assertTrue((self.dir / "installed/bpfmon/py.typed").exists())
-        self.assertTrue(list((self.dir / "installed").glob("bpfmon-*.dist-info/**/LICENSE")))
+        make("wheel", PYTHON=PYTHON)
+        version = said_by(BPFMON, "--version").split()[1]
+        python = self.install(BUILD / "dist" / f"bpfmon-{version}-py3-none-any.whl")
+        (site,) = self.dir.glob("venv/lib/python3*/site-packages")
+        self.assertTrue((site / "bpfmon/py.typed").exists())
+        self.assertTrue(list(site.glob("bpfmon-*.dist-info/**/LICENSE")))
+        self.assertEqual(self.said_outside(python, "import bpfmon; print(bpfmon.__version__, bpfmon.PROGRAM)"), [version, "bpfmon"])
         (self.dir / "test_one.py").write_text("def test_one(): pass\n")
         path = self.dir / "out.jsonl"
         for options in ([], ["-p", "bpfmon.pytest_plugin"]):  # which names what is there already
-            argv = [BPFMON, "-q", "--no-store", "--force", "-o", str(path), "--", PYTHON, "-m", "pytest", *options, "--bpfmon", "test_one.py"]
-            done = self.python(argv, path=self.dir / "installed")
+            argv = [BPFMON, "-q", "--no-store", "--force", "-o", str(path), "--", python, "-m", "pytest", *options, "--bpfmon", "test_one.py"]
+            done = self.python(argv, path=self.dir)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual([json.loads(line)["name"] for line in path.read_text().splitlines() if '"kind":"span"' in line], ["test_one.py::test_one"])
+
+    def test_with_a_program_in_it_nothing_else_is_needed(self):
+        argv = [TOP / "tools/make-wheel.sh", "7.8.9", self.dir / "wheels", BPFMON, BUILD / "libexec/bash"]
+        subprocess.run(argv, env=os.environ | {"PYTHON": PYTHON}, check=True, stdout=subprocess.DEVNULL)
+        (wheel,) = (self.dir / "wheels").iterdir()
+        self.assertEqual(wheel.name, f"bpfmon-7.8.9-py3-none-manylinux_2_17_{os.uname().machine}.whl")
+        python = self.install(wheel)
+        said = self.said_outside(python, "import bpfmon; print(bpfmon.__version__, bpfmon.PROGRAM, bpfmon.run(['true']).exit_code)")
+        self.assertEqual(said, ["7.8.9", str(self.dir / "venv/bin/bpfmon"), "0"])
+        self.assertTrue(os.access(self.dir / "venv/libexec/bpfmon/bash", os.X_OK))
 
 
 @needs("pytest, pandas")

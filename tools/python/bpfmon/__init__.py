@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = ["BpfmonError", "BpfmonMissing", "MemoryNeeded", "Run", "RunNotFound", "in_run", "load", "mark", "metric", "run", "runs", "span", "track"]
 
-PROGRAM = os.environ.get("BPFMON_PROGRAM") or "bpfmon"  # executed by load() and run()
+# executed by load() and run(); in a virtual environment that of the wheel, as a notebook's PATH lacks its bin
+_wheel_program = os.path.join(sys.prefix, "bin", "bpfmon") if sys.prefix != sys.base_prefix else ""
+PROGRAM = os.environ.get("BPFMON_PROGRAM") or (_wheel_program if os.path.exists(_wheel_program) else "bpfmon")
 NAME_BYTES, TAG_BYTES, MARK_BYTES, ANSWER_BYTES = 255, 255, 1024, 256
 PATIENCE_SECONDS = 10  # limit, for a stopped run or a loaded machine
 CANNOT = "cannot reach the run: "  # prefix of an answer if a later attempt may succeed
