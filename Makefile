@@ -82,7 +82,7 @@ TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
-.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps dist wheel clean \
+.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps dist wheel rpm clean \
 	deps truth docs arm64 check-kernels guest FORCE
 .DELETE_ON_ERROR:
 
@@ -228,6 +228,10 @@ dist: ## Write the source tarball of the last commit into build/dist, with compi
 wheel: ## Build the Python package as a wheel in build/dist (STATIC=1: with the program in it)
 	$(if $(STATIC),$(MAKE) BUILD=$(BUILD)/static all)
 	PYTHON=$(PYTHON) tools/make-wheel.sh $(VERSION) $(BUILD)/dist $(STATIC:%=$(BUILD)/static/bpfmon $(BUILD)/static/libexec/bash)
+
+DIST := $(BUILD)/dist/bpfmon-$(patsubst %+dirty,%,$(patsubst %.dirty,%,$(VERSION))).tar.gz
+rpm: dist ## Build RPM packages of the last commit in build/rpm (elsewhere: rpmbuild -ta bpfmon-VERSION.tar.gz)
+	rpmbuild -ta --quiet --define "_topdir $(abspath $(BUILD))/rpm" $(if $(wildcard /etc/debian_version),--nodeps) $(DIST)
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
 	tools/build-arm64.sh
