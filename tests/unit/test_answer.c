@@ -25,8 +25,9 @@
 	.rss_peak_upper_bytes = (high)
 #define LIMITS(more) "{\"system\":{\"cpus\":8},\"limits\":{" more "}}"
 
-/* The line of the answer, to be freed; "" where nothing is known. */
-static char *line_of(const struct summary *s, const char *meta, struct phase_times *times)
+/* What @write writes of the answer, to be freed; "" where nothing is known. */
+static char *part_of(answer_part_fn *write, const struct summary *s, const char *meta,
+		     struct phase_times *times)
 {
 	json_t *tree = meta ? json_loads(meta, 0, NULL) : NULL;
 	char *text = NULL;
@@ -36,10 +37,15 @@ static char *line_of(const struct summary *s, const char *meta, struct phase_tim
 
 	assert_true(!meta || tree);
 	answer_of_run(&a, s, tree, times, NULL);
-	answer_text(f, &a);
+	write(f, &a);
 	fclose(f);
 	json_decref(tree);
 	return text;
+}
+
+static char *line_of(const struct summary *s, const char *meta, struct phase_times *times)
+{
+	return part_of(answer_text, s, meta, times);
 }
 
 static void assert_line(const struct summary *s, const char *meta, const char *expected)
@@ -105,7 +111,33 @@ static const struct {
 	{ 7300000000, "{\"system\":{\"cpus\":1e300}}", "  used        0.73 of 9223372036854775.80 cores\n" },
 	{ 0, "{\"system\":{\"cpus\":2}}", "  used        0.00 of 2 cores\n" },
 };
+
+static const struct {
+	const char *meta, *paragraph; /* of a run that needed 512 MiB */
+} shares[] = {
+	{ NULL, "" },
+	{ LIMITS("\"memory_max_bytes\":1073741824"), "\n**Memory: 512 MiB of the limit, 1.0 GiB (50.0 %)**\n" },
+	{ "{\"system\":{\"memory_bytes\":8589934592}}", "\n**Memory: 512 MiB of the machine's 8.0 GiB (6.2 %)**\n" },
+	{ "{\"system\":{\"memory_bytes\":8589934592},\"limits\":{\"memory_max_bytes\":536870912}}",
+	  "\n**Memory: 512 MiB of the limit, 512 MiB (100.0 %)**\n" },
+	{ "{\"system\":{\"memory_bytes\":8589934592},\"limits\":{\"memory_max_bytes\":9007199254740992}}",
+	  "\n**Memory: 512 MiB of the machine's 8.0 GiB (6.2 %)**\n" },
+	{ "{\"system\":{\"memory_bytes\":\"8\"},\"limits\":{\"memory_max_bytes\":-1}}", "" },
+};
 /* clang-format on */
+
+static void the_memory_is_compared_with_the_limit_or_the_machine(void **state)
+{
+	const struct summary s = { GOOD, ALONE(512 * MIB) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+		char *text = part_of(answer_memory_markdown, &s, shares[i].meta, NULL);
+
+		assert_string_equal(text, shares[i].paragraph);
+		free(text);
+	}
+}
 
 static void the_request_is_for_what_is_known_best_and_says_what_it_is_made_of(void **state)
 {
@@ -234,6 +266,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_request_is_for_what_is_known_best_and_says_what_it_is_made_of),
+		cmocka_unit_test(the_memory_is_compared_with_the_limit_or_the_machine),
 		cmocka_unit_test(cores_are_of_those_that_the_run_was_allowed_to_use),
 		cmocka_unit_test(nothing_is_said_where_nothing_is_known),
 		cmocka_unit_test(the_phase_that_took_the_most_time_is_named),

@@ -324,6 +324,7 @@ static int run_show_markdown(const json_t *meta, const struct summary *total,
 			     const struct summary_view *view)
 {
 	meta_markdown(stdout, meta);
+	answer_memory_markdown(stdout, view->answer);
 	summary_markdown(stdout, total, view);
 	return 0;
 }

@@ -86,11 +86,22 @@ uint64_t answer_cores_available(const json_t *meta)
 	return cores;
 }
 
+static void answer_set_available(struct answer *a, const json_t *meta)
+{
+	const json_t *machine = json_object_get(json_object_get(meta, "system"), "memory_bytes");
+	const json_t *limit = json_object_get(json_object_get(meta, "limits"), "memory_max_bytes");
+	json_int_t all = json_integer_value(machine), most = json_integer_value(limit);
+
+	a->memory_is_limited = most > 0 && (all <= 0 || most < all);
+	a->memory_available = (uint64_t)(a->memory_is_limited ? most : all > 0 ? all : 0);
+}
+
 void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta,
 		   struct phase_times *times, struct stalls *stalls)
 {
 	*a = (struct answer){ .wall_ns = s->wall_ns };
 	answer_set_request(a, s);
+	answer_set_available(a, meta);
 	a->has_cores = summary_has_total(s, M_cpu) && s->wall_ns;
 	if (a->has_cores) {
 		a->cores_used = summary_cores_mean(s);
@@ -171,6 +182,19 @@ void answer_request_text(FILE *f, const struct answer *a)
 	}
 	fprintf(f, "%s%s", a->is_least ? "at least " : "", request_format(text, a->request_bytes));
 	request_put_reason(f, a);
+}
+
+void answer_memory_markdown(FILE *f, const struct answer *a)
+{
+	char needed[FORMAT_BYTES], available[FORMAT_BYTES];
+
+	if (a->basis != REQUEST_NEEDED || !a->memory_available)
+		return;
+	fprintf(f, "\n**Memory: %s%s of %s %s (%.1f %%)**\n", needed_bound_text(&a->needed),
+		format_bytes(needed, a->needed.bytes),
+		a->memory_is_limited ? "the limit," : "the machine's",
+		format_bytes(available, a->memory_available),
+		(double)a->needed.bytes * 100 / (double)a->memory_available);
 }
 
 void answer_cores_text(FILE *f, const struct answer *a)

@@ -69,10 +69,12 @@ struct answer {
 	uint64_t request_bytes;
 	bool is_least; /* the next run may need more: a limit was hit, the run was not whole, or its
 			  memory is a lower bound */
-	const char *doubt;   /* such as "of a run that failed"; NULL if only the limit or a lower
-				bound is the reason */
-	bool has_cores;      /* the next two are set */
-	uint64_t cores_used; /* average, in thousandths of a core */
+	const char *doubt; /* such as "of a run that failed"; NULL if only the limit or a lower
+			      bound is the reason */
+	uint64_t memory_available;  /* of the cgroup's limit or of the machine; 0 if unknown */
+	bool memory_is_limited;     /* that is the cgroup's limit */
+	bool has_cores;             /* the next two are set */
+	uint64_t cores_used;        /* average, in thousandths of a core */
 	uint64_t cores_available;   /* thousandths of a core the run could use; 0 if unknown */
 	bool has_phase;             /* the next one is set */
 	struct longest_phase phase; /* the phase that took the most time */
@@ -97,6 +99,8 @@ uint64_t answer_cores_available(const json_t *meta);
 void answer_text(FILE *f, const struct answer *a);
 /* Writes the request, such as "at least 580 MiB (peak at least 522 MiB + 10 %)". */
 void answer_request_text(FILE *f, const struct answer *a);
+/* Writes how much of the available memory was needed, as a paragraph, if both are known. */
+void answer_memory_markdown(FILE *f, const struct answer *a);
 /* Writes the cores, such as "0.73 of 2 cores". */
 void answer_cores_text(FILE *f, const struct answer *a);
 /* Writes the longest phase, such as "52 % of the time in phase evaluate". */
