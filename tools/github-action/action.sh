@@ -40,12 +40,13 @@ install_bpfmon() {
 
 # A wall time or a size that the run lacks is no output: a template writes ? for it.
 output_keys() {
-	local wall cpu peak
-	IFS=$'\t' read -r wall cpu peak < <("$BPFMON_PROGRAM" show \
-		-f '{wall_seconds}\t{cpu_seconds}\t{rss_peak_bytes}' "$INPUT_FILE")
+	local wall cpu needed peak
+	IFS=$'\t' read -r wall cpu needed peak < <("$BPFMON_PROGRAM" show \
+		-f '{wall_seconds}\t{cpu_seconds}\t{memory_needed_bytes}\t{rss_peak_bytes}' "$INPUT_FILE")
 	output file "$INPUT_FILE"
 	output wall-seconds "${wall#\?}"
 	output cpu-seconds "${cpu#\?}"
+	output memory-needed-bytes "${needed#\?}"
 	output rss-peak-bytes "${peak#\?}"
 }
 
@@ -60,8 +61,16 @@ compare_runs() {
 	"$BPFMON_PROGRAM" compare --format markdown ${words+"${words[@]}"} "$INPUT_BASELINE" "$INPUT_FILE"
 }
 
+# The cache has restored the baseline where this run will be.
+take_restored() {
+	[ -n "${RESTORED:-}" ] && [ -s "$INPUT_FILE" ] || return 0
+	INPUT_BASELINE=${RUNNER_TEMP:-${TMPDIR:-/tmp}}/bpfmon-baseline.jsonl
+	mv "$INPUT_FILE" "$INPUT_BASELINE"
+}
+
 run_command() {
 	local status=0 user=() options=()
+	take_restored
 	read -r -a options <<<"$INPUT_OPTIONS"
 	if [ "$(id -u)" != 0 ]; then
 		user=(--user) # the command keeps the user of the workflow: only bpfmon needs root
