@@ -148,6 +148,47 @@ static void a_cgroup_that_is_named_is_looked_at_itself(void **state)
 	assert_string_equal(l.cpus_allowed, "2-3,5");
 }
 
+static uint64_t request_of(const struct place *p, const char *cgroup, bool is_v2)
+{
+	static struct cgroup cg; /* large */
+
+	cg.is_v2 = is_v2;
+	snprintf(cg.path, sizeof(cg.path), "%s%s", tree_path(p, "cg"), cgroup);
+	return cpu_request_of_folder(&cg, strlen(tree_path(p, "cg")));
+}
+
+/* MilliCPUToShares() of the kubelet gives 102 shares to 100m, and 2 where nothing is requested. */
+static void a_request_of_version_1_is_what_the_kubelet_made_shares_of(void **state)
+{
+	const struct place *p = *state;
+
+	tree_put(p, "cg/kubepods/podA/cpu.shares", "102\n");
+	tree_put(p, "cg/kubepods/podA/c/cpu.shares", "1536\n");
+	tree_put(p, "cg/kubepods/podB/cpu.shares", "2\n");
+	assert_int_equal(request_of(p, "/kubepods/podA", false), 100);
+	assert_int_equal(request_of(p, "/kubepods/podA/c", false), 1500);
+	assert_int_equal(request_of(p, "/kubepods/podB", false), 0);
+	assert_int_equal(request_of(p, "/kubepods/none", false), 0);
+}
+
+/* 1 + (shares - 2) * 9999 / 262142: 39 is the weight of a core. */
+static void a_request_of_version_2_is_known_if_the_weight_is_the_kubelets(void **state)
+{
+	const struct place *p = *state;
+	uint64_t request;
+
+	tree_put(p, "cg/kubepods.slice/cpu.weight", "20\n");
+	tree_put(p, "cg/kubepods.slice/kubepods-podA.slice/cpu.weight", "39\n");
+	tree_put(p, "cg/kubepods.slice/kubepods-podB.slice/cpu.weight", "1\n");
+	request = request_of(p, "/kubepods.slice/kubepods-podA.slice", true);
+	assert_in_range(request, 1000 - 26, 1000);
+	assert_int_equal(request_of(p, "/kubepods.slice/kubepods-podB.slice", true), 0);
+	/* more than this machine has: the formula is another */
+	tree_put(p, "cg/kubepods.slice/cpu.weight", "10000\n");
+	assert_int_equal(request_of(p, "/kubepods.slice/kubepods-podA.slice", true), 0);
+	assert_int_equal(request_of(p, "/other.slice", true), 0);
+}
+
 static void soft_limits_are_those_of_the_process(void **state)
 {
 	const struct limits *l;
@@ -221,6 +262,8 @@ int main(void)
 		PLACE_TEST(where_both_are_each_controller_is_in_one),
 		PLACE_TEST(a_cgroup_of_its_own_takes_the_place),
 		PLACE_TEST(a_cgroup_that_is_named_is_looked_at_itself),
+		PLACE_TEST(a_request_of_version_1_is_what_the_kubelet_made_shares_of),
+		PLACE_TEST(a_request_of_version_2_is_known_if_the_weight_is_the_kubelets),
 		PLACE_TEST(soft_limits_are_those_of_the_process),
 		PLACE_TEST(the_cpus_are_those_of_the_affinity),
 		cmocka_unit_test(a_list_that_is_none_counts_nothing),

@@ -18,10 +18,14 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER_HASH "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"
 #define POD "11111111-2222-3333-4444-555555555555"
+#define POD_OF_SYSTEMD "11111111_2222_3333_4444_555555555555"
+#define OTHER_POD "11111111-2222-3333-4444-666666666666"
+#define STATIC_POD "11111111222233334444555555555555" /* the UID of one from a file */
 
 static void a_container_has_12_digits_of_its_id(void **state)
 {
@@ -62,15 +66,15 @@ static void assert_title(const struct place *p, const char *id, const char *cgro
 			 const char *wanted)
 {
 	struct job_titles t;
-	char *title;
+	struct job_title title;
 
 	job_titles_open(&t, p->dir, true);
-	title = job_title_find(&t, id, cgroup);
+	job_title_find(&t, id, cgroup, &title);
 	if (wanted)
-		assert_string_equal(title, wanted);
+		assert_string_equal(title.text, wanted);
 	else
-		assert_null(title);
-	free(title);
+		assert_null(title.text);
+	job_title_done(&title);
 	job_titles_done(&t);
 }
 
@@ -104,8 +108,77 @@ static void pods_have_the_names_of_their_logs(void **state)
 	place_folders(p, "var/log/containers");
 	place_put(p, "var/log/containers/web-7d4b9_default_nginx-" HASH ".log", "");
 	place_put(p, "var/log/containers/a-b", "");
-	assert_title(p, "pod/" POD, NULL, "web-7d4b9");
-	assert_title(p, "container/" HASH, NULL, "web-7d4b9/nginx");
+	assert_title(p, "pod/" POD, NULL, "default/web-7d4b9");
+	assert_title(p, "pod/" POD_OF_SYSTEMD, NULL, "default/web-7d4b9");
+	assert_title(p, "container/" HASH, NULL, "default/web-7d4b9/nginx");
+	assert_title(p, "container/" OTHER_HASH, NULL, NULL);
+	assert_title(p, "container/" OTHER_HASH, "/kubepods/pod" POD "/" OTHER_HASH,
+		     "default/web-7d4b9/-");
+	assert_title(p, "container/" OTHER_HASH, "/kubepods/pod" OTHER_POD "/" OTHER_HASH, NULL);
+}
+
+static void a_container_has_labels_of_its_pod(void **state)
+{
+	const struct place *p = *state;
+	struct job_titles t;
+	struct job_title title;
+
+	place_folders(p, "var/log/pods/lab_align-node1_" STATIC_POD "/main");
+	place_folders(p, "var/log/containers");
+	place_put(p, "var/log/containers/align-node1_lab_main-" HASH ".log", "");
+	job_titles_open(&t, p->dir, true);
+	job_title_find(&t, "container/" HASH, "/kubepods/pod" STATIC_POD "/" HASH, &title);
+	assert_string_equal(title.names.namespace, "lab");
+	assert_string_equal(title.names.pod, "align-node1");
+	assert_string_equal(title.names.container, "main");
+	job_title_done(&title);
+	job_title_find(&t, "pod/" STATIC_POD, NULL, &title);
+	assert_string_equal(title.names.pod, "align-node1");
+	assert_null(title.names.container);
+	job_title_done(&title);
+	job_title_find(&t, "service/" STATIC_POD, NULL, &title);
+	assert_null(title.names.pod);
+	job_titles_done(&t);
+}
+
+/* Makes the link of the kubelet for a container @hash: its name is cut to 255 bytes. */
+static void put_cut_link(const struct place *p, const char *pod, const char *container,
+			 const char *hash)
+{
+	char name[1024], target[1024], at[4096];
+
+	snprintf(name, sizeof(name), "%s_lab_%s-%s", pod, container, hash);
+	snprintf(at, sizeof(at), "%s/var/log/containers/%.251s.log", p->dir, name);
+	snprintf(target, sizeof(target), "/var/log/pods/lab_%s_" POD "/%s/0.log", pod, container);
+	assert_int_equal(symlink(target, at), 0);
+}
+
+static void names_that_the_kubelet_has_cut_lead_to_the_container(void **state)
+{
+	const struct place *p = *state;
+	static const char id[] = "container/" HASH, other[] = "container/" OTHER_HASH;
+	static const char cgroup[] = "/kubepods/pod" POD "/" HASH;
+	char pod[200], first[64], second[64], folder[300], wanted[512];
+
+	memset(pod, 'p', sizeof(pod));
+	memset(first, 'a', sizeof(first));
+	memset(second, 'b', sizeof(second));
+	pod[120] = first[62] = second[62] = '\0';
+	snprintf(folder, sizeof(folder), "var/log/pods/lab_%s_" POD, pod);
+	place_folders(p, folder);
+	place_folders(p, "var/log/containers");
+	put_cut_link(p, pod, first, OTHER_HASH);
+	put_cut_link(p, pod, second, HASH);
+	snprintf(wanted, sizeof(wanted), "lab/%s/%s", pod, second);
+	assert_title(p, id, cgroup, wanted);
+	snprintf(wanted, sizeof(wanted), "lab/%s/%s", pod, first);
+	assert_title(p, other, cgroup, wanted);
+	assert_title(p, other, NULL, NULL);
+	/* of this one no digit of the id is left */
+	memset(pod, 'q', sizeof(pod));
+	pod[190] = '\0';
+	put_cut_link(p, pod, "c", HASH);
+	assert_title(p, other, cgroup, wanted);
 }
 
 static void a_slurm_job_has_the_name_in_its_environment(void **state)
@@ -177,6 +250,26 @@ static void jobs_have_their_user_name_and_state(void **state)
 		"        -  2.00 s\n"
 		"run                     running  ada                    own    1.25    -    -  "
 		"        -  2.00 s\n");
+}
+
+static void jobs_show_limits_beside_use_where_one_has_a_limit(void **state)
+{
+	struct node_job_row all[] = {
+		job_row((char *)"pod/1", NULL, (char *)"lab/web"),
+		job_row((char *)"node", NULL, NULL),
+	};
+
+	(void)state;
+	all[0].cpu_request_milli = 250;
+	all[0].cpu_max_milli = 1500;
+	all[0].memory_max_bytes = 64 << 20;
+	assert_jobs(all, 2, TEXT_UNCUT,
+		    "JOB    STATE    USER  NAME     CORES  CPU-REQ  CPU-MAX  CPU  RSS   MEM-MAX  "
+		    "PROCESSES   SINCE\n"
+		    "pod/1  running  -     lab/web   1.25     0.25     1.50    -    -  64.0 MiB  "
+		    "        -  2.00 s\n"
+		    "node   running  -     -         1.25        -        -    -    -         -  "
+		    "        -  2.00 s\n");
 }
 
 static int take(struct node_job_rows *rows, const char *line)
@@ -339,6 +432,9 @@ int main(void)
 		cmocka_unit_test(a_job_is_found_by_its_id_as_in_lists),
 		PLACE_TEST(containers_have_the_names_of_their_engines),
 		PLACE_TEST(pods_have_the_names_of_their_logs),
+		PLACE_TEST(a_container_has_labels_of_its_pod),
+		PLACE_TEST(names_that_the_kubelet_has_cut_lead_to_the_container),
+		cmocka_unit_test(jobs_show_limits_beside_use_where_one_has_a_limit),
 		PLACE_TEST(a_slurm_job_has_the_name_in_its_environment),
 		cmocka_unit_test(jobs_have_their_user_name_and_state),
 		cmocka_unit_test(job_that_is_described_again_stays_one_row),

@@ -236,6 +236,8 @@ int cgroups_open(struct cgroups *c, const struct cgroup_target *root)
 		return -errno;
 	snprintf(c->point, sizeof(c->point), "%s", root->cg.path);
 	c->is_whole = root->id == ROOT_ID;
+	if (!root->cg.is_v2 && mount_find("cpu", c->cpu_point))
+		*c->cpu_point = '\0';
 	skipped = strlen(c->point);
 	f = fts_open(points, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
 	if (!f)
@@ -260,17 +262,43 @@ void cgroups_done(struct cgroups *c)
 	c->point_fd = -1;
 }
 
-bool cgroups_read_limits(const struct cgroups *c, const struct cgroup *cg, struct job_label *label)
+/* In version 2 the runtime, and not the kubelet, computes the weight of a container. */
+static bool label_has_request(const struct job_label *l, bool is_v2)
 {
-	static struct limits l; /* too large for the stack */
-	const struct job_label before = *label;
+	const char *in = strstr(l->cgroup, "kubepods"), *own = strrchr(l->cgroup, '/');
+
+	if (is_v2 || !in || own < in || !strcmp(l->kind, "pod"))
+		return in && !strcmp(l->kind, "pod");
+	while (own[-1] != '/')
+		own--;
+	in = strstr(own, "pod"); /* of the cgroup around it */
+	return in && in < strchr(own, '/');
+}
+
+bool cgroups_read_limits(const struct cgroups *c, const struct cgroup *cg, bool with_request,
+			 struct job_label *label)
+{
+	static struct limits l; /* too large for the stack, like the next one */
+	static struct cgroup of_cpu;
+	struct job_bounds now = { 0 };
+	const char *point = cg->is_v2 ? c->point : c->cpu_point;
+	const char *path = cg->path + strlen(c->point);
 
 	l.have = 0;
-	limits_of_folder(cg, strlen(c->point), &l);
+	limits_of_folder(cg, strlen(c->point), "memory", &l);
+	of_cpu.is_v2 = cg->is_v2;
+	if (*point && snprintf(of_cpu.path, sizeof(of_cpu.path), "%s%s", point, path) <
+			      (int)sizeof(of_cpu.path)) {
+		limits_of_folder(&of_cpu, strlen(point), "cpu", &l);
+		if (with_request && label_has_request(label, cg->is_v2))
+			now.cpu_request_milli = cpu_request_of_folder(&of_cpu, strlen(point));
+	}
 	if (access(cg->path, F_OK)) /* removed: those read are of the cgroups above */
 		return false;
-	label->memory_max_bytes = limit_has(&l, LIMIT_MEMORY_MAX) ? l.value[LIMIT_MEMORY_MAX] : 0;
-	label->cpu_max_milli = limit_has(&l, LIMIT_CPU_MAX) ? l.value[LIMIT_CPU_MAX] : 0;
-	return label->memory_max_bytes != before.memory_max_bytes ||
-	       label->cpu_max_milli != before.cpu_max_milli;
+	now.memory_max_bytes = limit_has(&l, LIMIT_MEMORY_MAX) ? l.value[LIMIT_MEMORY_MAX] : 0;
+	now.cpu_max_milli = limit_has(&l, LIMIT_CPU_MAX) ? l.value[LIMIT_CPU_MAX] : 0;
+	if (!memcmp(&now, &label->bounds, sizeof(now)))
+		return false;
+	label->bounds = now;
+	return true;
 }

@@ -30,6 +30,8 @@ struct cgroups {
 	char point[4096]; /* mount point of the hierarchy */
 	bool is_whole;    /* mounted from its root: kernel paths are those below @point */
 	int point_fd;     /* -1: not open */
+	/* mount point of the controller cpu, if that is in another hierarchy; empty: unknown */
+	char cpu_point[4096];
 };
 
 /*
@@ -60,9 +62,10 @@ bool cgroups_has_id(const struct cgroups *c, uint64_t id);
 /* Looks a known cgroup up by its id. Returns 0, or a negative errno if the kernel refuses that. */
 int cgroups_try_handles(const struct cgroups *c);
 /*
- * Reads the limits of the cgroup @cg, which is in the hierarchy, and of those above into @label.
- * Returns whether they have changed.
+ * Reads the limits of the cgroup @cg, which is in the hierarchy, and of those above into @label,
+ * @with_request also the CPU request that it has from a kubelet. Returns whether they have changed.
  */
-bool cgroups_read_limits(const struct cgroups *c, const struct cgroup *cg, struct job_label *label);
+bool cgroups_read_limits(const struct cgroups *c, const struct cgroup *cg, bool with_request,
+			 struct job_label *label);
 
 #endif

@@ -77,7 +77,7 @@ static void job_want_title(struct describing *d, struct node_job *j)
 {
 	struct title_wanted *w;
 
-	if (j->title || j->title_looks >= MOST_LOOKS || d->nr == MOST_AT_ONCE ||
+	if (j->title.text || j->title_looks >= MOST_LOOKS || d->nr == MOST_AT_ONCE ||
 	    !job_can_have_title(j->rule.id))
 		return;
 	if (!d->wanted)
@@ -114,6 +114,18 @@ struct named {
 	size_t nr;
 };
 
+/*
+ * The name of a container in a pod comes after its first process. The last look takes that of its
+ * pod: the process that holds the namespaces of the pod has no other.
+ */
+static bool title_is_final(const struct job_title *title, const struct node_job *j)
+{
+	const bool is_of_pod_only =
+		title->names.pod && !title->names.container && strcmp(j->rule.kind, "pod") != 0;
+
+	return title->text && !j->title.text && (!is_of_pod_only || j->title_looks == MOST_LOOKS);
+}
+
 static void job_take_title(void *context, struct node_job *j)
 {
 	struct named *n = context;
@@ -121,11 +133,12 @@ static void job_take_title(void *context, struct node_job *j)
 	for (size_t i = 0; i < n->nr; i++) {
 		struct title_wanted *w = &n->all[i];
 
-		if (!w->title || j->title || strcmp(w->run, j->subject.run.id) != 0)
+		if (!title_is_final(&w->title, j) || strcmp(w->run, j->subject.run.id) != 0)
 			continue;
 		j->title = w->title; /* moved */
-		w->title = NULL;
-		j->subject.run.name = j->title;
+		w->title = (struct job_title){ 0 };
+		j->subject.run.name = j->title.text;
+		j->subject.label.in_pod = &j->title.names;
 		job_describe_again(n->agent, j);
 	}
 }

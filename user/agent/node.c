@@ -136,7 +136,7 @@ bool node_job_read_limits(const struct node *n, struct node_job *j)
 	struct cgroup cg;
 
 	return node_job_find_folder(n, j, &cg) &&
-	       cgroups_read_limits(&n->cgroups, &cg, &j->subject.label);
+	       cgroups_read_limits(&n->cgroups, &cg, j->looks > 1, &j->subject.label);
 }
 
 /* Adds the cgroup of @path. The memory of a job with several is in none of them. */
@@ -147,7 +147,7 @@ static void node_job_extend(struct node_job *j, const char *path, unsigned depth
 	if (own && j->cgroup && strcmp(own, j->cgroup) != 0) {
 		j->is_one_cgroup = false;
 		j->view.tally.summary.seen.has_cgroup = false;
-		j->subject.label.memory_max_bytes = j->subject.label.cpu_max_milli = 0;
+		j->subject.label.bounds = (struct job_bounds){ 0 };
 		stream_put_meta(j->subject.stream, &j->subject, NULL);
 	}
 	free(own);
@@ -226,7 +226,7 @@ static void node_job_end(const struct node *n, struct node_job *j)
 		feeds_remove(&j->view.feeds, f);
 	}
 	tally_view_done(&j->view);
-	free(j->title);
+	job_title_done(&j->title);
 	free(j->cgroup);
 }
 

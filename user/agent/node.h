@@ -11,6 +11,7 @@
 #include "agent/cgroups.h"
 #include "agent/rules.h"
 #include "measure/tally_view.h"
+#include "store/job_title.h"
 
 #include <jansson.h>
 
@@ -27,7 +28,7 @@ struct node_job {
 	struct node_job *above; /* enclosing job; NULL for the node */
 	struct rules_job rule;
 	char *cgroup;                /* path; owned */
-	char *title;                 /* owned; name that people gave to the job; NULL: not found */
+	struct job_title title;      /* owned; names that people gave to the job */
 	unsigned looks, title_looks; /* at samples, for its limits and its title */
 	bool is_one_cgroup;          /* its memory is that of @cgroup */
 	bool has_looked;             /* that memory was read when the job had used looked_cpu_ns */
@@ -67,7 +68,8 @@ int node_open(struct node *n, struct books *books, const struct cgroup_target *r
 void node_done(struct node *n);
 /*
  * Reads the limits of the job's cgroup into its label. A manager may set them after the first
- * process is in the cgroup. Returns whether they have changed.
+ * process is in the cgroup; its CPU request is read from the second look on. Returns whether they
+ * have changed.
  */
 bool node_job_read_limits(const struct node *n, struct node_job *j);
 /*

@@ -78,7 +78,9 @@ static void jobs_help(void)
 	     "that\n"
 	     "of podman, docker, Kubernetes or Slurm, where you may read it. CORES is the CPU use "
 	     "since\n"
-	     "the previous sample; CPU and SINCE count from when the agent first saw the job.\n");
+	     "the previous sample; CPU and SINCE count from when the agent first saw the job.\n"
+	     "CPU-REQ is the CPU request of a pod; CPU-MAX and MEM-MAX are the limits of "
+	     "cgroups.\n");
 	options_print(&subcommand_jobs);
 	puts("Exit status: 0: success, 2: usage error, or no agent.");
 }
@@ -99,10 +101,17 @@ static void jobs_find_titles(struct node_job_rows *rows)
 	struct job_titles t;
 
 	job_titles_open(&t, "", true);
-	for (size_t i = 0; i < rows->nr; i++)
-		if (!rows->all[i].title)
-			rows->all[i].title =
-				job_title_find(&t, rows->all[i].id, rows->all[i].cgroup);
+	for (size_t i = 0; i < rows->nr; i++) {
+		struct node_job_row *row = &rows->all[i];
+		struct job_title title;
+
+		if (row->title)
+			continue;
+		job_title_find(&t, row->id, row->cgroup, &title);
+		row->title = title.text;
+		title.text = NULL;
+		job_title_done(&title);
+	}
 	job_titles_done(&t);
 }
 

@@ -183,14 +183,64 @@ static int place_find_twin(const char *self, const struct cgroup_target *t, cons
 	return err;
 }
 
-void limits_of_folder(const struct cgroup *cg, size_t mount_bytes, struct limits *l)
+void limits_of_folder(const struct cgroup *cg, size_t mount_bytes, const char *controller,
+		      struct limits *l)
 {
 	struct place p = { .mount = mount_bytes, .is_v2 = cg->is_v2 };
 
 	memcpy(p.folder, cg->path, sizeof(p.folder));
-	limits_lower_upwards(l, p, "memory");
-	if (cg->is_v2)
-		limits_lower_upwards(l, p, "cpu");
+	limits_lower_upwards(l, p, controller);
+}
+
+/* The kubelet gives a pod 1,024 shares for each core of its request, and at least 2. */
+#define SHARES_OF_CORE 1024
+#define LEAST_SHARES 2
+#define MOST_SHARES 262144
+#define MOST_WEIGHT 10000
+
+static uint64_t number_read(const char *folder, const char *name)
+{
+	char line[64];
+	uint64_t value;
+
+	return !file_read_line(folder, name, line, sizeof(line)) && limit_parse(line, &value)
+		       ? value
+		       : 0;
+}
+
+/* The least shares that the kubelet converts to @weight. */
+static uint64_t shares_of_weight(uint64_t weight)
+{
+	if (!weight || weight > MOST_WEIGHT)
+		return 0;
+	return LEAST_SHARES +
+	       ((weight - 1) * (MOST_SHARES - LEAST_SHARES) + MOST_WEIGHT - 2) / (MOST_WEIGHT - 1);
+}
+
+static uint64_t request_of_shares(uint64_t shares)
+{
+	return shares <= LEAST_SHARES ? 0 : (shares * 1000 + SHARES_OF_CORE - 1) / SHARES_OF_CORE;
+}
+
+static uint64_t request_of_weight(const char *folder)
+{
+	return request_of_shares(shares_of_weight(number_read(folder, "/cpu.weight")));
+}
+
+uint64_t cpu_request_of_folder(const struct cgroup *cg, size_t mount_bytes)
+{
+	const uint64_t most = (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * 1000;
+	char folder[sizeof(cg->path)], *all;
+
+	if (!cg->is_v2)
+		return request_of_shares(number_read(cg->path, "/cpu.shares"));
+	memcpy(folder, cg->path, sizeof(folder));
+	all = strstr(folder + mount_bytes, "kubepods");
+	if (!all)
+		return 0;
+	all[strcspn(all, "/")] = '\0';
+	/* the request of all pods is above that of all CPUs: this kubelet uses another formula */
+	return request_of_weight(folder) > most ? 0 : request_of_weight(cg->path);
 }
 
 void limits_of_cgroup(const char *self, const struct cgroup_target *t, struct limits *l)

@@ -16,10 +16,18 @@ void limits_of_process(const char *self, const char *proc, const struct cgroup *
 /* Reads the limits of the cgroup @t and its ancestors, which apply to every process in it. */
 void limits_of_cgroup(const char *self, const struct cgroup_target *t, struct limits *l);
 /*
- * The same, without a search in the mounts: of memory, and in version 2 of CPU. @cg is in the
- * hierarchy of the memory controller; the first @mount_bytes of its path are the mount point.
+ * The same, without a search in the mounts, of one controller, "memory" or "cpu". @cg is in its
+ * hierarchy; the first @mount_bytes of its path are the mount point.
  */
-void limits_of_folder(const struct cgroup *cg, size_t mount_bytes, struct limits *l);
+void limits_of_folder(const struct cgroup *cg, size_t mount_bytes, const char *controller,
+		      struct limits *l);
+/*
+ * Returns the CPU request, in thousandths of a core, from which the kubelet has computed the share
+ * of the cgroup @cg, in version 1 that of a pod or its container, in version 2 that of a pod: the
+ * weight of a container is computed by the runtime, since 2025 by another formula. Returns 0 if
+ * there is none, or it cannot be known. In version 2 it is rounded down, by up to 26.
+ */
+uint64_t cpu_request_of_folder(const struct cgroup *cg, size_t mount_bytes);
 
 /*
  * Identifies the container of the process of @proc ("/proc/77") by the names of its cgroups. Leaves

@@ -11,6 +11,17 @@
 #define MAX_TAGS 64
 #define RUN_WORD_BYTES 4096 /* size of its name, its job and a tag "key=value", with the NUL */
 
+/* Names in Kubernetes; NULL: unknown, or none. */
+struct pod_names {
+	char *namespace, *pod, *container;
+};
+
+/* What a job may use: the smallest limits of its cgroup and those above. 0: none, or unknown. */
+struct job_bounds {
+	uint64_t memory_max_bytes, cpu_max_milli;
+	uint64_t cpu_request_milli; /* of a pod or its container */
+};
+
 /* Identity of a job of a node, by the rules of its agent. The texts are not owned. */
 struct job_label {
 	const char *id;     /* unique on the node: "slurm/815" */
@@ -19,12 +30,12 @@ struct job_label {
 	const char *cgroup; /* path of its own cgroup; NULL: none */
 	int64_t uid;        /* user that owns the job; -1: none */
 	const char *user;   /* name of that user */
-	/* smallest limits of its cgroup and those above; 0: none, or unknown */
-	uint64_t memory_max_bytes, cpu_max_milli;
+	struct job_bounds bounds;
 	uint64_t cgroup_id; /* of @cgroup, unique until the next boot; 0: unknown */
 	const char *within; /* run of the job around it; NULL: of the node itself, or unknown */
-	bool is_adopted;    /* older than its agent: previous usage is excluded */
-	bool is_nested;     /* another job of the node includes its use */
+	const struct pod_names *in_pod; /* NULL: none */
+	bool is_adopted;                /* older than its agent: previous usage is excluded */
+	bool is_nested;                 /* another job of the node includes its use */
 };
 
 struct run {

@@ -175,10 +175,10 @@ static void of_node_write(struct jsonw *j, const struct job_label *l)
 {
 	struct limits limits = { 0 };
 
-	if (l->memory_max_bytes)
-		limit_lower(&limits, LIMIT_MEMORY_MAX, l->memory_max_bytes);
-	if (l->cpu_max_milli)
-		limit_lower(&limits, LIMIT_CPU_MAX, l->cpu_max_milli);
+	if (l->bounds.memory_max_bytes)
+		limit_lower(&limits, LIMIT_MEMORY_MAX, l->bounds.memory_max_bytes);
+	if (l->bounds.cpu_max_milli)
+		limit_lower(&limits, LIMIT_CPU_MAX, l->bounds.cpu_max_milli);
 	jsonw_object(j, "node_job");
 	jsonw_string(j, "id", l->id);
 	jsonw_string(j, "kind", l->kind);
@@ -191,6 +191,14 @@ static void of_node_write(struct jsonw *j, const struct job_label *l)
 		jsonw_string(j, "cgroup", l->cgroup);
 	if (l->cgroup_id)
 		jsonw_uint(j, "cgroup_id", l->cgroup_id);
+	if (l->in_pod && l->in_pod->pod) {
+		jsonw_string(j, "namespace", l->in_pod->namespace);
+		jsonw_string(j, "pod", l->in_pod->pod);
+		if (l->in_pod->container)
+			jsonw_string(j, "container", l->in_pod->container);
+	}
+	if (l->bounds.cpu_request_milli)
+		jsonw_decimal(j, "cpu_request_cores", l->bounds.cpu_request_milli, 3);
 	if (l->is_adopted)
 		jsonw_bool(j, "adopted", true);
 	if (l->is_nested)

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/stack.h"
 #include "base/text.h"
+#include "run/meta_cgroup.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -93,29 +94,71 @@ static void titles_read_storages(struct job_titles *t, bool with_home)
 	titles_read_folder(t, t->root, folder);
 }
 
-/* A folder NAMESPACE_POD_UID names a pod, a file POD_NAMESPACE_CONTAINER-HASH.log a container. */
-static void titles_take_kube(struct job_titles *t, const char *name, bool is_pod)
+#define LINK_END ".log"
+#define LEAST_DIGITS 4 /* of a cut id, which is searched among the containers of one pod */
+
+/* A folder NAMESPACE_POD_UID. */
+static void titles_take_pod(struct job_titles *t, const char *name)
 {
-	const char *second = strchr(name, '_'), *last = strrchr(name, is_pod ? '_' : '-');
-	__cleanup(freep) char *id = NULL, *title = NULL;
+	const char *second = strchr(name, '_'), *last = strrchr(name, '_');
 
-	if (!second || !last || last <= second + 1)
-		return;
-	if (is_pod) {
-		id = memory_strdup(last + 1);
-		title = memory_strndup(second + 1, (size_t)(last - second) - 1);
-	} else {
-		const char *third = strchr(second + 1, '_');
+	if (second && last > second + 1 && last[1])
+		json_object_set_new(t->pods, last + 1,
+				    json_pack("[s%, s%]", name, (size_t)(second - name), second + 1,
+					      (size_t)(last - second) - 1));
+}
 
-		if (!third || third > last)
+/*
+ * The kubelet cuts a name to 255 bytes, so that digits of the id at its end are missing. The link
+ * leads to /var/log/pods/NAMESPACE_POD_UID/CONTAINER/N.log.
+ */
+static void titles_take_cut(struct job_titles *t, int folder, const char *link)
+{
+	char target[PATH_MAX], *part[3] = { NULL }, *pod, *uid;
+	ssize_t n = readlinkat(folder, link, target, sizeof(target) - 1);
+	size_t before, digits;
+	json_t *list;
+
+	target[n > 0 ? n : 0] = '\0';
+	for (size_t i = 0; i < NR(part); i++) {
+		part[i] = strrchr(target, '/');
+		if (!part[i])
 			return;
-		id = memory_strndup(last + 1, JOB_HASH_DIGITS);
-		if (memory_asprintf(&title, "%.*s/%.*s", (int)(second - name), name,
-				    (int)(last - third) - 1, third + 1) < 0)
-			title = NULL;
+		*part[i]++ = '\0';
 	}
-	if (id && title)
-		json_object_set_new(t->names, id, json_string(title));
+	pod = strchr(part[2], '_');
+	uid = strrchr(part[2], '_');
+	if (!pod || uid <= pod + 1)
+		return;
+	/* POD_NAMESPACE_CONTAINER- precedes the id */
+	before = strlen(part[1]) + (size_t)(uid - part[2]) + 2;
+	if (before + LEAST_DIGITS + strlen(LINK_END) > strlen(link))
+		return;
+	digits = strlen(link) - strlen(LINK_END) - before;
+	list = json_object_get(t->cut, uid + 1);
+	if (!list && !json_object_set_new(t->cut, uid + 1, json_array()))
+		list = json_object_get(t->cut, uid + 1);
+	json_array_append_new(list, json_pack("[s%, s]", link + before, digits, part[1]));
+}
+
+/* A link POD_NAMESPACE_CONTAINER-HASH.log. */
+static void titles_take_container(struct job_titles *t, int folder, const char *name)
+{
+	const char *second = strchr(name, '_'), *last = strrchr(name, '-');
+	const char *third = second ? strchr(second + 1, '_') : NULL;
+	char hash[JOB_HASH_DIGITS + 1] = "";
+
+	if (strlen(name) == NAME_MAX) {
+		titles_take_cut(t, folder, name);
+		return;
+	}
+	if (!third || last <= third + 1 || strlen(last + 1) != JOB_HASH_DIGITS + strlen(LINK_END))
+		return;
+	memcpy(hash, last + 1, JOB_HASH_DIGITS);
+	json_object_set_new(t->names, hash,
+			    json_pack("[s%, s%, s%]", second + 1, (size_t)(third - second) - 1,
+				      name, (size_t)(second - name), third + 1,
+				      (size_t)(last - third) - 1));
 }
 
 static void titles_read_kube(struct job_titles *t, const char *folder, bool is_pod)
@@ -127,12 +170,17 @@ static void titles_read_kube(struct job_titles *t, const char *folder, bool is_p
 	snprintf(path, sizeof(path), "%s%s", t->root, folder);
 	d = memory_opendir(path);
 	while (d && (e = readdir(d)))
-		titles_take_kube(t, e->d_name, is_pod);
+		if (is_pod)
+			titles_take_pod(t, e->d_name);
+		else
+			titles_take_container(t, dirfd(d), e->d_name);
 }
 
 void job_titles_open(struct job_titles *t, const char *root, bool with_home)
 {
-	*t = (struct job_titles){ .root = root, .names = json_object() };
+	*t = (struct job_titles){
+		.root = root, .names = json_object(), .pods = json_object(), .cut = json_object()
+	};
 	titles_read_storages(t, with_home);
 	titles_read_kube(t, "/var/log/pods", true);
 	titles_read_kube(t, "/var/log/containers", false);
@@ -141,6 +189,8 @@ void job_titles_open(struct job_titles *t, const char *root, bool with_home)
 void job_titles_done(struct job_titles *t)
 {
 	json_decref(t->names);
+	json_decref(t->pods);
+	json_decref(t->cut);
 	*t = (struct job_titles){ 0 };
 }
 
@@ -230,18 +280,8 @@ bool job_can_have_title(const char *id)
 			!strncmp(id, "pod", strlen("pod")) || strlen(last + 1) == JOB_HASH_DIGITS);
 }
 
-char *job_title_find(const struct job_titles *t, const char *id, const char *cgroup)
+static char *title_clean(char *title)
 {
-	const char *last = strrchr(id, '/');
-	const char *name = last ? json_string_value(json_object_get(t->names, last + 1)) : NULL;
-	char *title = NULL;
-
-	if (name)
-		title = memory_strdup(name);
-	else if (last && strlen(last + 1) == JOB_HASH_DIGITS)
-		title = title_of_docker(t, last + 1);
-	else if (!strncmp(id, "slurm", strlen("slurm")) && cgroup)
-		title = title_of_slurm(t, cgroup);
 	if (title && !*title) {
 		free(title);
 		title = NULL;
@@ -252,21 +292,121 @@ char *job_title_find(const struct job_titles *t, const char *id, const char *cgr
 	return title;
 }
 
+static char *title_copy_item(const json_t *list, size_t at)
+{
+	const char *text = json_string_value(json_array_get(list, at));
+
+	return title_clean(text ? memory_strdup(text) : NULL);
+}
+
+/* Returns the pod whose UID is in the cgroup, or is @last of the id; NULL if there is none. */
+static const json_t *pod_find(const struct job_titles *t, const char *last, const char *cgroup,
+			      struct container_info *c)
+{
+	snprintf(c->pod, sizeof(c->pod), "%s", last);
+	for (char *digit = c->pod; *digit; digit++) /* as systemd's slices have it */
+		if (*digit == '_')
+			*digit = '-';
+	if (!json_object_get(t->pods, c->pod) && cgroup) {
+		*c->pod = '\0';
+		container_of_cgroup(cgroup, c);
+	}
+	return json_object_get(t->pods, c->pod);
+}
+
+/* Returns the container whose id was cut; NULL if none, or several, begin so. */
+static char *container_find_cut(const struct job_titles *t, const char *uid, const char *hash)
+{
+	const char *found = NULL, *digits, *name;
+	json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(t->cut, uid), i, one) {
+		digits = json_string_value(json_array_get(one, 0));
+		name = json_string_value(json_array_get(one, 1));
+		if (!digits || !name || strncmp(hash, digits, strlen(digits)) != 0)
+			continue;
+		if (found && strcmp(found, name) != 0)
+			return NULL;
+		found = name;
+	}
+	return title_clean(found ? memory_strdup(found) : NULL);
+}
+
+/* Finds the names of a pod, or of a container in a pod. */
+static void title_find_kube(const struct job_titles *t, const char *last, const char *cgroup,
+			    struct job_title *title)
+{
+	const json_t *names = json_object_get(t->names, last);
+	const bool is_container = strlen(last) == JOB_HASH_DIGITS;
+	struct pod_names *in = &title->names;
+	struct container_info c = { 0 };
+
+	if (!json_is_array(names))
+		names = pod_find(t, last, cgroup, &c);
+	in->namespace = title_copy_item(names, 0);
+	in->pod = title_copy_item(names, 1);
+	in->container = title_copy_item(names, 2);
+	if (!in->namespace || !in->pod)
+		return;
+	if (is_container && !in->container)
+		in->container = container_find_cut(t, c.pod, last);
+	if (memory_asprintf(&title->text, "%s/%s%s%s", in->namespace, in->pod,
+			    is_container ? "/" : "",
+			    in->container  ? in->container
+			    : is_container ? "-"
+					   : "") < 0)
+		title->text = NULL;
+}
+
+void job_title_find(const struct job_titles *t, const char *id, const char *cgroup,
+		    struct job_title *title)
+{
+	const char *last = strrchr(id, '/'), *name;
+
+	*title = (struct job_title){ 0 };
+	if (!last || !job_can_have_title(id))
+		return;
+	last++;
+	name = json_string_value(json_object_get(t->names, last));
+	if (name)
+		title->text = title_clean(memory_strdup(name));
+	else if (!strncmp(id, "slurm", strlen("slurm")))
+		title->text = cgroup ? title_clean(title_of_slurm(t, cgroup)) : NULL;
+	else
+		title_find_kube(t, last, cgroup, title);
+	if (!title->text && strlen(last) == JOB_HASH_DIGITS)
+		title->text = title_clean(title_of_docker(t, last));
+}
+
+void job_title_done(struct job_title *title)
+{
+	free(title->text);
+	free(title->names.namespace);
+	free(title->names.pod);
+	free(title->names.container);
+	*title = (struct job_title){ 0 };
+}
+
 void job_titles_set(const struct job_titles *t, struct stored_runs *all)
 {
 	char id[JOB_ID_BYTES];
 
 	for (size_t i = 0; i < all->nr; i++) {
 		struct stored_run *r = &all->runs[i];
-		char *title = r->job ? job_title_find(t, r->job, NULL) : NULL;
+		struct job_title title = { 0 };
 		const char *last = NULL;
 
-		if (r->job)
+		if (r->job) {
+			job_title_find(t, r->job, NULL, &title);
 			last = strrchr(job_id_format(id, sizeof(id), r->job), '/');
-		if (!title && (!last || !r->name || strcmp(last + 1, r->name) != 0))
-			continue;
-		free(r->name);
-		r->name = title;
+		}
+		if (title.text || (last && r->name && !strcmp(last + 1, r->name))) {
+			free(r->name);
+			r->name = title.text;
+			title.text = NULL;
+		}
+		job_title_done(&title);
 	}
 }
 
@@ -283,7 +423,7 @@ static void title_wanted_free(struct title_wanted *all, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		free(all[i].cgroup);
-		free(all[i].title);
+		job_title_done(&all[i].title);
 	}
 	free(all);
 }
@@ -301,7 +441,7 @@ static void *title_search_run(void *context)
 
 	job_titles_open(&t, "", false);
 	for (size_t i = 0; i < s->nr; i++)
-		s->all[i].title = job_title_find(&t, s->all[i].id, s->all[i].cgroup);
+		job_title_find(&t, s->all[i].id, s->all[i].cgroup, &s->all[i].title);
 	job_titles_done(&t);
 	if (atomic_exchange(&s->state, SEARCH_DONE) == SEARCH_LEFT)
 		title_search_free(s);

@@ -8,6 +8,7 @@
 #define STORE_JOB_TITLE_H
 
 #include "run/job_id.h"
+#include "run/run.h"
 #include "store/query.h"
 
 #include <jansson.h>
@@ -15,6 +16,13 @@
 struct job_titles {
 	const char *root; /* "" for this machine */
 	json_t *names;    /* owned; by the last part of the id of a job */
+	json_t *pods;     /* owned; by the UID: namespace, pod */
+	json_t *cut;      /* owned; containers whose ids are cut, lists by the UID of their pod */
+};
+
+struct job_title {
+	char *text;             /* owned; to be displayed; NULL: unknown */
+	struct pod_names names; /* owned; of a job of Kubernetes */
 };
 
 /*
@@ -26,10 +34,13 @@ void job_titles_done(struct job_titles *t);
 /* Returns false for jobs that no engine names, such as services; reads nothing. */
 bool job_can_have_title(const char *id);
 /*
- * Returns the name of the job @id with the cgroup @cgroup (may be NULL), without control
- * characters, or NULL if it is unknown. The caller frees it.
+ * Finds the name of the job @id with the cgroup @cgroup (may be NULL), without control characters.
+ * A container whose own name is unknown has that of its pod, with "-" for its own. The caller frees
+ * @title.
  */
-char *job_title_find(const struct job_titles *t, const char *id, const char *cgroup);
+void job_title_find(const struct job_titles *t, const char *id, const char *cgroup,
+		    struct job_title *title);
+void job_title_done(struct job_title *title);
 /* Sets the name of each job to that which people gave, and drops one that repeats the end of its
  * id. */
 void job_titles_set(const struct job_titles *t, struct stored_runs *all);
@@ -41,7 +52,8 @@ void job_titles_set(const struct job_titles *t, struct stored_runs *all);
 
 struct title_wanted {
 	char id[JOB_ID_BYTES], run[37];
-	char *cgroup, *title; /* owned; @title is set by the search, NULL if unknown */
+	char *cgroup;           /* owned */
+	struct job_title title; /* owned; set by the search */
 };
 
 struct title_search;

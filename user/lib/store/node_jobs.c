@@ -66,7 +66,8 @@ static char *member_copy(const json_t *o, const char *key, int *err)
 
 static int meta_take(struct node_job_rows *rows, const struct line *l)
 {
-	const json_t *o = l->tree, *job = json_object_get(o, "node_job");
+	const json_t *o = l->tree, *job = json_object_get(o, "node_job"),
+		     *limits = json_object_get(o, "limits");
 	struct node_job_row *row = row_find(rows, json_string_value(json_object_get(o, "run")));
 	int err = 0;
 
@@ -87,6 +88,9 @@ static int meta_take(struct node_job_rows *rows, const struct line *l)
 	row->cgroup = member_copy(job, "cgroup", &err);
 	row->live_socket = member_copy(o, "live_socket", &err);
 	row->start_epoch_ns = l->start_epoch_ns;
+	row->memory_max_bytes = member_read_number(limits, "memory_max_bytes", 0);
+	row->cpu_max_milli = member_read_number(limits, "cpu_max_cores", 3);
+	row->cpu_request_milli = member_read_number(job, "cpu_request_cores", 3);
 	if (!err && (!row->run || !row->id || !row->name))
 		err = -EBADMSG;
 	if (err)

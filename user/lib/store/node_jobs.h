@@ -19,6 +19,7 @@ struct node_job_row {
 	char *user, *cgroup, *live_socket; /* owned; may be NULL */
 	char *title;                       /* owned; name that people gave to it; NULL: unknown */
 	uint64_t start_epoch_ns;
+	uint64_t memory_max_bytes, cpu_max_milli, cpu_request_milli; /* 0: none, or unknown */
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
 	struct stall_state stall;

@@ -51,8 +51,11 @@ enum {
 	JOB_USER,
 	JOB_NAME,
 	JOB_CORES,
+	JOB_REQUEST,
+	JOB_LIMIT,
 	JOB_CPU,
 	JOB_RSS,
+	JOB_MEMORY_LIMIT,
 	JOB_PROCESSES,
 	JOB_AGE,
 	NR_CELLS
@@ -60,7 +63,8 @@ enum {
 #define JOB_NUMBERS JOB_CORES /* this column and all after it are aligned to the right */
 
 static const char *const titles[NR_CELLS] = {
-	"JOB", "STATE", "USER", "NAME", "CORES", "CPU", "RSS", "PROCESSES", "SINCE",
+	"JOB",     "STATE", "USER", "NAME",    "CORES",     "CPU-REQ",
+	"CPU-MAX", "CPU",   "RSS",  "MEM-MAX", "PROCESSES", "SINCE",
 };
 
 struct job_cells {
@@ -74,6 +78,15 @@ static void cell_value(const struct node_job_row *r, enum metric_id id, char *ou
 {
 	if (metric_has(&r->have, id))
 		format(out, r->value[id]);
+	else
+		snprintf(out, FORMAT_BYTES, "-");
+}
+
+/* The same of what the job may use; "-" if that is not known. */
+static void cell_bound(uint64_t value, char *out, char *(*format)(char *out, uint64_t value))
+{
+	if (value)
+		format(out, value);
 	else
 		snprintf(out, FORMAT_BYTES, "-");
 }
@@ -105,33 +118,45 @@ static void row_make_cells(const struct node_job_row *r, uint64_t now_epoch_ns, 
 		c->text[i] = c->number[i];
 	job_id_format(c->id, sizeof(c->id), r->id);
 	cell_value(r, M_cores, c->number[JOB_CORES], jobs_format_cores);
+	cell_bound(r->cpu_request_milli, c->number[JOB_REQUEST], jobs_format_cores);
+	cell_bound(r->cpu_max_milli, c->number[JOB_LIMIT], jobs_format_cores);
 	cell_value(r, M_cpu, c->number[JOB_CPU], format_seconds);
 	cell_value(r, M_rss, c->number[JOB_RSS], format_bytes);
+	cell_bound(r->memory_max_bytes, c->number[JOB_MEMORY_LIMIT], format_bytes);
 	cell_value(r, M_processes, c->number[JOB_PROCESSES], format_count);
 	format_seconds(c->number[JOB_AGE], now_epoch_ns > start ? now_epoch_ns - start : 0);
 }
 
-/* Measures the columns. That of names is left out if no job has one. */
+/* Returns whether a column is left out if it has no value. */
+static bool column_is_optional(int column)
+{
+	return column == JOB_NAME || column == JOB_REQUEST || column == JOB_LIMIT ||
+	       column == JOB_MEMORY_LIMIT;
+}
+
+/* Measures the columns; the width of those that are left out is 0. */
 static void jobs_measure(const struct node_job_rows *rows, uint64_t now_epoch_ns, size_t limit,
 			 size_t width[NR_CELLS])
 {
 	struct job_cells c;
-	bool has_names = false;
+	bool is_used[NR_CELLS] = { false };
 	size_t all = 0;
 
 	for (int k = 0; k < NR_CELLS; k++)
 		width[k] = strlen(titles[k]);
 	for (size_t i = 0; i < rows->nr; i++) {
 		row_make_cells(&rows->all[i], now_epoch_ns, &c);
-		has_names |= strcmp(c.text[JOB_NAME], "-") != 0;
-		for (int k = 0; k < NR_CELLS; k++)
+		for (int k = 0; k < NR_CELLS; k++) {
+			is_used[k] |= strcmp(c.text[k], "-") != 0;
 			if (format_columns(c.text[k]) > width[k])
 				width[k] = format_columns(c.text[k]);
+		}
 	}
-	if (!has_names)
-		width[JOB_NAME] = 0;
-	for (int k = 0; k < NR_CELLS; k++)
+	for (int k = 0; k < NR_CELLS; k++) {
+		if (column_is_optional(k) && !is_used[k])
+			width[k] = 0;
 		all += width[k] ? width[k] + 2 : 0;
+	}
 	all -= 2;
 	if (all > limit)
 		width[JOB_ID] = width[JOB_ID] > all - limit + LEAST_ID
