@@ -43,6 +43,70 @@ static void job_has_its_counters_and_gauges(void **state)
 	assert_no(text, "bpfmon_job_host_memory"); /* of the machine */
 }
 
+#define POD_JOB                                                                                    \
+	"{job=\"container/c\",kind=\"container\",name=\"c\",namespace=\"lab\",pod=\"align\","      \
+	"container=\"main\",nested=\"yes\"}"
+
+static void tell_container(struct endpoint *e, const char *names, const char *limits)
+{
+	char line[1024];
+
+	snprintf(line, sizeof(line),
+		 "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"c\",\"start_time\":1.5,"
+		 "\"interval_seconds\":1,\"node_job\":{\"id\":\"container/c\",\"kind\":"
+		 "\"container\",\"name\":\"c\",\"nested\":true%s}%s}\n",
+		 names, limits);
+	tell(e, line);
+}
+
+static void tell_cpu_at(struct endpoint *e, unsigned seconds)
+{
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		 "{\"kind\":\"sample\",\"run\":\"c\",\"elapsed_seconds\":%u,\"cpu_seconds\":%u}\n",
+		 seconds, seconds);
+	tell(e, line);
+}
+
+/* The kubelet makes the name of a container after its first process. */
+static void series_of_a_container_waits_for_the_names_of_its_pod(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell_container(e, "", "");
+	tell_cpu_at(e, 1);
+	assert_no(scrape(e), "bpfmon_job_");
+	tell_container(e,
+		       ",\"namespace\":\"lab\",\"pod\":\"align\",\"container\":\"main\",\"cpu_"
+		       "request_cores\":0.1",
+		       ",\"limits\":{\"memory_max_bytes\":4096,\"cpu_max_cores\":0.25}");
+	tell_cpu_at(e, 2);
+	text = scrape(e);
+	assert_line(text, "bpfmon_job_cpu_seconds_total" POD_JOB " 2");
+	assert_line(text, "bpfmon_job_memory_limit_bytes" POD_JOB " 4096");
+	assert_line(text, "bpfmon_job_cpu_limit_cores" POD_JOB " 0.25");
+	assert_line(text, "bpfmon_job_cpu_request_cores" POD_JOB " 0.1");
+	/* labels of a series stay */
+	tell_container(e, "", "");
+	tell_cpu_at(e, 3);
+	assert_line(scrape(e), "bpfmon_job_cpu_seconds_total" POD_JOB " 3");
+}
+
+static void container_outside_of_pods_has_a_series_without_their_names(void **state)
+{
+	struct endpoint *e = *state;
+
+	tell_container(e, "", "");
+	tell_cpu_at(e, BOARD_NAMING_INTERVALS - 1);
+	assert_no(scrape(e), "bpfmon_job_");
+	tell_cpu_at(e, BOARD_NAMING_INTERVALS);
+	assert_line(scrape(e),
+		    "bpfmon_job_cpu_seconds_total{job=\"container/c\",kind=\"container\","
+		    "name=\"c\",nested=\"yes\"} 6");
+}
+
 static void node_has_no_labels_and_the_pressure_of_the_machine(void **state)
 {
 	struct endpoint *e = *state;
@@ -534,6 +598,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ENDPOINT_TEST(job_has_its_counters_and_gauges),
+		ENDPOINT_TEST(series_of_a_container_waits_for_the_names_of_its_pod),
+		ENDPOINT_TEST(container_outside_of_pods_has_a_series_without_their_names),
 		ENDPOINT_TEST(node_has_no_labels_and_the_pressure_of_the_machine),
 		ENDPOINT_TEST(runs_with_the_same_labels_are_summed),
 		ENDPOINT_TEST(job_that_no_scrape_sees_is_in_all_totals_and_has_no_series),

@@ -23,6 +23,30 @@ static void job_has_a_line_with_its_labels_as_tags(void **state)
 	assert_int_equal(batch_count(text, strlen(text)), 3);
 }
 
+#define IN_POD                                                                                     \
+	"\"node_job\":{\"id\":\"container/"                                                        \
+	"c\",\"kind\":\"container\",\"name\":\"c\",\"namespace\":\"lab\","                         \
+	"\"pod\":\"align\",\"container\":\"main\"}"
+
+static void container_has_the_names_of_its_pod_as_tags_and_in_its_row(void **state)
+{
+	struct endpoint *e = *state;
+
+	tell(e,
+	     "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"run-c\",\"start_time\":1," IN_POD
+	     "}\n");
+	tell_values(e, "sample", "c", 2.5, 100);
+	assert_non_null(strstr(lines_at(e, BEGAN + 10 * SEC),
+			       "bpfmon_job" COMMON
+			       ",job=container/c,name=c,pod=align,container=main,"
+			       "kind=container,namespace=lab cpu_seconds_total=2.5"));
+	tell_end(e, "c", "\"wall_seconds\":12.25,\"cpu_seconds\":4");
+	assert_non_null(strstr(rows_of(e),
+			       "bpfmon_job_ended" COMMON ",kind=container,namespace=lab "
+			       "job=\"container/c\",name=\"c\",pod=\"align\","
+			       "container=\"main\","));
+}
+
 static void new_job_has_a_line_of_0_at_its_beginning(void **state)
 {
 	struct endpoint *e = *state;
@@ -393,6 +417,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PUSH_TEST(job_has_a_line_with_its_labels_as_tags),
+		PUSH_TEST(container_has_the_names_of_its_pod_as_tags_and_in_its_row),
 		PUSH_TEST(new_job_has_a_line_of_0_at_its_beginning),
 		PUSH_TEST(line_of_0_is_before_that_of_the_values),
 		PUSH_TEST(last_line_of_a_job_is_of_its_end),

@@ -212,12 +212,21 @@ static bool run_has_ended(const struct board *b, const struct shown_run *r)
 	return !r->series && r->state == RUN_ENDED;
 }
 
-/* A live run is not assigned before its use is known and it is old enough. */
+static bool run_awaits_names(const struct board *b, const struct shown_run *r)
+{
+	const char *kind = r->labels.kind;
+
+	return !*r->labels.pod && (!strcmp(kind, "pod") || !strcmp(kind, "container")) &&
+	       r->age_ns < b->interval_ns * BOARD_NAMING_INTERVALS;
+}
+
+/* A live run is not assigned before its use and names are known and it is old enough. */
 static bool run_is_to_assign(const struct board *b, const struct shown_run *r)
 {
 	if (!r->series)
 		return r->state == RUN_ENDED ||
-		       (run_has_values(r) && r->age_ns >= b->style->least_ns);
+		       (run_has_values(r) && r->age_ns >= b->style->least_ns &&
+			!run_awaits_names(b, r));
 	return r->state == RUN_LIVE && !r->series->is_own && !run_is_rest(r);
 }
 

@@ -155,7 +155,9 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 
 	if (r && r->start_epoch_ns == begin->start_epoch_ns) {
 		r->is_stalled = false; /* if it is still stalled, the next line says so */
-		r->memory_max_bytes = begin->memory_max_bytes;
+		r->bounds = begin->bounds;
+		if (!r->series || !r->series->is_own)
+			r->labels = begin->labels;
 		run_note_line(r, now_ns);
 		return 0;
 	}
@@ -176,7 +178,7 @@ int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now
 		return -ENOMEM;
 	r->labels = begin->labels;
 	r->start_epoch_ns = begin->start_epoch_ns;
-	r->memory_max_bytes = begin->memory_max_bytes;
+	r->bounds = begin->bounds;
 	if (begin->interval_ns && begin->interval_ns < UINT64_MAX / BOARD_SILENT_INTERVALS)
 		b->interval_ns = begin->interval_ns;
 	r->silence_ns = begin->interval_ns < UINT64_MAX / SILENT_INTERVALS
@@ -271,7 +273,7 @@ int board_end_run(struct board *b, const char *run, const struct sample *total,
 	shown_run_update(r, total, false);
 	r->end_epoch_ns = r->start_epoch_ns + values->value[ENDED_wall_seconds];
 	if (!run_is_of_node(&r->labels) && !run_is_rest(r)) {
-		ended_complete(&ended, r->start_epoch_ns, r->memory_max_bytes);
+		ended_complete(&ended, r->start_epoch_ns, r->bounds.memory_max_bytes);
 		err = board_keep_ended(b, r, &ended, now_ns);
 	}
 	run_end(b, r, now_ns);
@@ -317,8 +319,11 @@ static void run_add_gauges(const struct shown_run *r)
 	if (s->is_own && r->state == RUN_LIVE &&
 	    (!s->start_epoch_ns || r->start_epoch_ns < s->start_epoch_ns))
 		s->start_epoch_ns = r->start_epoch_ns;
-	if (s->is_own && r->state == RUN_LIVE)
-		s->memory_max_bytes += r->memory_max_bytes;
+	if (s->is_own && r->state == RUN_LIVE) {
+		s->bounds.memory_max_bytes += r->bounds.memory_max_bytes;
+		s->bounds.cpu_max_milli += r->bounds.cpu_max_milli;
+		s->bounds.cpu_request_milli += r->bounds.cpu_request_milli;
+	}
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_get((enum metric_id)i)->kind == KIND_GAUGE &&
 		    metric_has(&r->have, (enum metric_id)i))

@@ -30,6 +30,7 @@
 #define BOARD_USERS 4096   /* pairs of user and kind; further users get no label */
 #define BOARD_SCRAPES 2    /* that read an ended series or job before it is removed */
 #define BOARD_SILENT_INTERVALS 3
+#define BOARD_NAMING_INTERVALS 6 /* after which a container has its names, if it is in a pod */
 
 enum run_state {
 	RUN_LIVE,
@@ -44,9 +45,9 @@ struct shown_run {
 	enum run_state state;
 	bool is_stalled;
 	uint64_t start_epoch_ns, silence_ns;
-	uint64_t end_epoch_ns;           /* of its summary; 0 before */
-	uint64_t age_ns;                 /* of its last sample */
-	uint64_t memory_max_bytes;       /* 0: no limit, or unknown */
+	uint64_t end_epoch_ns; /* of its summary; 0 before */
+	uint64_t age_ns;       /* of its last sample */
+	struct job_bounds bounds;
 	uint64_t last_line_ns, state_ns; /* last line, last change of state */
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
@@ -112,7 +113,7 @@ struct run_begin {
 	const char *run;
 	struct job_labels labels;
 	uint64_t start_epoch_ns, interval_ns;
-	uint64_t memory_max_bytes; /* 0: no limit, or unknown */
+	struct job_bounds bounds;
 };
 
 /*
@@ -129,8 +130,9 @@ void board_disconnect(struct board *b, uint64_t now_ns);
 /* Called for each valid line: without one for BOARD_SILENT_INTERVALS the agent is not up. */
 void board_note_line(struct board *b, uint64_t now_ns);
 /*
- * Begins a run, or continues it if its key and start are known from before the stream was down. A
- * known key with another start replaces the earlier run, which is ended. Returns 0, -ENOMEM, or
+ * Begins a run, or continues it if its key and start are known from before the stream was down, or
+ * because names or limits became known: labels change until it has a series of its own. A known
+ * key with another start replaces the earlier run, which is ended. Returns 0, -ENOMEM, or
  * -ENFILE at BOARD_RUNS runs.
  */
 int board_begin_run(struct board *b, const struct run_begin *begin, uint64_t now_ns);

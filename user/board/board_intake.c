@@ -85,11 +85,11 @@ int stream_open(const char *stream, char *why, size_t size)
 static const unsigned parts_shown = PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_EVENT) |
 				    PART(LINE_SUMMARY) | PART(LINE_OTHER);
 
-static void label_read(char out[LABEL_BYTES], const json_t *o, const char *key)
+static void label_read(char *out, size_t size, const json_t *o, const char *key)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
-	snprintf(out, LABEL_BYTES, "%s", text ? text : "");
+	snprintf(out, size, "%s", text ? text : "");
 }
 
 /* Runs that no rule matches share one series, without a user. */
@@ -98,22 +98,26 @@ static void labels_read(struct job_labels *l, const json_t *job)
 	uint64_t uid;
 
 	*l = (struct job_labels){ 0 };
-	label_read(l->kind, job, "kind");
+	label_read(l->kind, sizeof(l->kind), job, "kind");
 	if (!strcmp(l->kind, "other")) {
 		snprintf(l->job, LABEL_BYTES, "other");
 		return;
 	}
 	l->is_nested = json_is_true(json_object_get(job, "nested"));
-	label_read(l->job, job, "id");
-	label_read(l->name, job, "name");
-	label_read(l->user, job, "user");
+	label_read(l->job, sizeof(l->job), job, "id");
+	label_read(l->name, sizeof(l->name), job, "name");
+	label_read(l->user, sizeof(l->user), job, "user");
+	label_read(l->namespace, sizeof(l->namespace), job, "namespace");
+	label_read(l->pod, sizeof(l->pod), job, "pod");
+	label_read(l->container, sizeof(l->container), job, "container");
 	if (!*l->user && value_read_number(json_object_get(job, "uid"), 0, &uid))
 		snprintf(l->user, LABEL_BYTES, "%" PRIu64, uid);
 }
 
 int run_begin_read(struct run_begin *begin, const struct line *meta)
 {
-	const json_t *job = json_object_get(meta->tree, "node_job");
+	const json_t *job = json_object_get(meta->tree, "node_job"),
+		     *limits = json_object_get(meta->tree, "limits");
 	int err = line_check_meta(meta);
 
 	if (err || !json_is_object(job))
@@ -122,8 +126,9 @@ int run_begin_read(struct run_begin *begin, const struct line *meta)
 	begin->start_epoch_ns = meta->start_epoch_ns;
 	labels_read(&begin->labels, job);
 	begin->interval_ns = member_read_number(meta->tree, "interval_seconds", 9);
-	begin->memory_max_bytes =
-		member_read_number(json_object_get(meta->tree, "limits"), "memory_max_bytes", 0);
+	begin->bounds.memory_max_bytes = member_read_number(limits, "memory_max_bytes", 0);
+	begin->bounds.cpu_max_milli = member_read_number(limits, "cpu_max_cores", 3);
+	begin->bounds.cpu_request_milli = member_read_number(job, "cpu_request_cores", 3);
 	return 0;
 }
 

@@ -56,7 +56,8 @@ void series_grow(struct series *s, enum metric_id id, uint64_t by)
 
 void series_clear_gauges(struct series *s)
 {
-	s->live = s->stalled = s->start_epoch_ns = s->memory_max_bytes = 0;
+	s->live = s->stalled = s->start_epoch_ns = 0;
+	s->bounds = (struct job_bounds){ 0 };
 	for (int i = 0; i < NR_METRICS; i++) {
 		if (metric_get((enum metric_id)i)->kind != KIND_GAUGE)
 			continue;

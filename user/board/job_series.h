@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "board/name_index.h"
 #include "run/metric.h"
+#include "run/run.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +15,8 @@
 
 struct job_labels {
 	char job[LABEL_BYTES], user[LABEL_BYTES], kind[LABEL_BYTES], name[LABEL_BYTES];
-	bool is_nested; /* another job includes its use */
+	char namespace[64], pod[LABEL_BYTES], container[64]; /* in Kubernetes, at its limits */
+	bool is_nested;                                      /* another job includes its use */
 };
 
 struct series {
@@ -27,14 +29,14 @@ struct series {
 	bool is_new; /* its job began after the first stream was opened, and it was not scraped
 		      * yet: counters are shown as 0 once, so that their increase is whole */
 	size_t runs; /* not ended */
-	uint64_t live, stalled;    /* of these, at board_prepare() */
-	uint64_t start_epoch_ns;   /* first start of the live ones; 0 if none */
-	uint64_t memory_max_bytes; /* of the live ones; 0 if they have no limit */
-	uint64_t ended_ns;         /* set if no run is left */
-	uint64_t end_epoch_ns;     /* of the last one that ended; 0 if unknown */
-	unsigned scrapes;          /* since then */
-	uint64_t began_epoch_ns;   /* its counters are of the time since then: the start of its
-				    * first job, or when that left the common series */
+	uint64_t live, stalled;   /* of these, at board_prepare() */
+	uint64_t start_epoch_ns;  /* first start of the live ones; 0 if none */
+	struct job_bounds bounds; /* sums of the live ones */
+	uint64_t ended_ns;        /* set if no run is left */
+	uint64_t end_epoch_ns;    /* of the last one that ended; 0 if unknown */
+	unsigned scrapes;         /* since then */
+	uint64_t began_epoch_ns;  /* its counters are of the time since then: the start of its
+				   * first job, or when that left the common series */
 	/* for a program that writes lines: */
 	uint64_t shown_epoch_ns; /* earliest time of the next one */
 	struct metric_set shown; /* what its lines have had */

@@ -4,7 +4,8 @@
 #include <stddef.h>
 
 const struct scope scopes[NR_SCOPES] = {
-	{ "bpfmon_job_", "job, user, kind, name, nested", NULL, true, false },
+	{ "bpfmon_job_", "job, user, kind, name, namespace, pod, container, nested", NULL, true,
+	  false },
 	{ "bpfmon_user_", "user, kind, nested", " - all jobs of the user", false, false },
 	{ "bpfmon_node_", "", " - the whole node", true, true },
 };
@@ -37,8 +38,12 @@ static const struct {
 	JOB_STATE(live, "running", UNIT_COUNT, "1 while the job runs, 0 when it has ended"),
 	JOB_STATE(start_epoch_ns, "start_time_seconds", UNIT_NS,
 		  "When the job started, since the epoch"),
-	JOB_STATE(memory_max_bytes, "memory_limit_bytes", UNIT_BYTES,
+	JOB_STATE(bounds.memory_max_bytes, "memory_limit_bytes", UNIT_BYTES,
 		  "Smallest memory limit of the job's cgroup and those above, if there is one"),
+	JOB_STATE(bounds.cpu_max_milli, "cpu_limit_cores", UNIT_MILLI,
+		  "Smallest CPU limit of the job's cgroup and those above, if there is one"),
+	JOB_STATE(bounds.cpu_request_milli, "cpu_request_cores", UNIT_MILLI,
+		  "CPU request of a pod or container in Kubernetes, if it has one"),
 	JOB_STATE(stalled, "stalled", UNIT_COUNT, "Whether the job is stalled; see stalled_after"),
 };
 
@@ -52,9 +57,7 @@ bool job_state_read(const struct series *s, size_t state, uint64_t *value)
 	*value = *(const uint64_t *)((const char *)s + job_states[state].offset);
 	if (state == STATE_RUNNING)
 		return s->live || (s->is_own && !s->runs);
-	if (state == STATE_START || state == STATE_LIMIT)
-		return s->live && *value;
-	return s->live;
+	return s->live && (state == STATE_STALLED || *value);
 }
 
 struct family ended_family(int i)

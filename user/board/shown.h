@@ -21,7 +21,15 @@ bool scope_has(const struct scope *s, enum metric_id id);
 struct family scope_family(const struct scope *s, enum metric_id id);
 
 /* Gauges of jobs that are no metrics of a sample. */
-enum { STATE_RUNNING, STATE_START, STATE_LIMIT, STATE_STALLED, NR_JOB_STATES };
+enum {
+	STATE_RUNNING,
+	STATE_START,
+	STATE_LIMIT,
+	STATE_CPU_LIMIT,
+	STATE_CPU_REQUEST,
+	STATE_STALLED,
+	NR_JOB_STATES
+};
 
 const struct family *job_state_family(size_t state);
 /* Returns false if the series has no such gauge, as most have not once their jobs have ended. */

@@ -23,6 +23,9 @@ static void labels_put(struct buffer *t, const struct job_labels *l)
 	label_put(t, "user", l->user);
 	label_put(t, "kind", l->kind);
 	label_put(t, "name", l->name);
+	label_put(t, "namespace", l->namespace);
+	label_put(t, "pod", l->pod);
+	label_put(t, "container", l->container);
 	label_put(t, "nested", l->is_nested ? "yes" : "");
 	buffer_puts(t, t->used ? "}" : "{}");
 }

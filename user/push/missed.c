@@ -145,7 +145,7 @@ static void missed_take_summary(struct missed *m)
 	if (!m->has_begun || !is_job(&m->begin.labels))
 		return;
 	ended_read(&values, m->line.tree);
-	ended_complete(&values, m->begin.start_epoch_ns, m->begin.memory_max_bytes);
+	ended_complete(&values, m->begin.start_epoch_ns, m->begin.bounds.memory_max_bytes);
 	missed_end_job(m, &m->begin.labels, &values,
 		       m->begin.start_epoch_ns + values.value[ENDED_wall_seconds]);
 }

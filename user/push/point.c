@@ -21,6 +21,7 @@ void labels_put_owner(struct buffer *t, const struct job_labels *l, put_tag_fn p
 {
 	put(t, "user", l->user, strlen(l->user));
 	put(t, "kind", l->kind, strlen(l->kind));
+	put(t, "namespace", l->namespace, strlen(l->namespace));
 	if (l->is_nested)
 		put(t, "nested", "yes", strlen("yes"));
 }
@@ -29,6 +30,8 @@ void labels_put_all(struct buffer *t, const struct job_labels *l, put_tag_fn put
 {
 	put(t, "job", l->job, strlen(l->job));
 	put(t, "name", l->name, strlen(l->name));
+	put(t, "pod", l->pod, strlen(l->pod));
+	put(t, "container", l->container, strlen(l->container));
 	labels_put_owner(t, l, put);
 	if (!t->used)
 		put(t, "kind", "unknown", strlen("unknown")); /* the text is a key, too */

@@ -85,6 +85,8 @@ static void lines_put_ended(struct points *p, const struct job_labels *l,
 	point_begin(&at);
 	line_put_string(&at, "job", l->job);
 	line_put_string(&at, "name", l->name);
+	line_put_string(&at, "pod", l->pod);
+	line_put_string(&at, "container", l->container);
 	point_put_ended(&at, values);
 	point_end(&at);
 	labels.used = 0;

@@ -171,6 +171,12 @@ static void ended_put_body(struct buffer *t, const struct job_labels *l,
 	jsonw_string(&j, "name", l->name);
 	jsonw_string(&j, "user", l->user);
 	jsonw_string(&j, "kind", l->kind);
+	if (*l->pod) {
+		jsonw_string(&j, "namespace", l->namespace);
+		jsonw_string(&j, "pod", l->pod);
+	}
+	if (*l->container)
+		jsonw_string(&j, "container", l->container);
 	if (l->is_nested)
 		jsonw_string(&j, "nested", "yes");
 	for (int i = 0; i < NR_ENDED_METRICS; i++)
