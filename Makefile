@@ -76,14 +76,14 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit bpf e2e
 LONG_TESTS := unit threads fuzz bpf e2e servers notebook systemd report kernels
-LONG_DEPS := containers kernels servers notebook report fuzz spans systemd shells python release
+LONG_DEPS := containers kernels servers notebook report fuzz spans systemd shells python release kubelet
 KERNELS ?= 6.1 6.12 6.16 6.18 6.19 7.0 7.2 6.1-arm64 7.2-arm64
 TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
 .PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps dist wheel rpm clean \
-	deps truth docs arm64 check-kernels guest FORCE
+	deps truth docs arm64 check-kernels guest image FORCE
 .DELETE_ON_ERROR:
 
 # those that cannot be static
@@ -200,8 +200,9 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -m 644 tools/python/pyproject.toml LICENSE $(PACKAGE)/
 	install -m 644 tools/python/bpfmon/*.py tools/python/bpfmon/py.typed $(PACKAGE)/bpfmon/
 	sed -i 's/^__version__ = .*/__version__ = "$(VERSION)"/' $(PACKAGE)/bpfmon/__init__.py
-	install -d $(SHARE)/bpfmon/grafana $(SHARE)/bpfmon/rules
+	install -d $(SHARE)/bpfmon/grafana $(SHARE)/bpfmon/kubernetes $(SHARE)/bpfmon/rules
 	install -m 644 share/bpfmon/grafana/*.json $(SHARE)/bpfmon/grafana/
+	install -m 644 share/bpfmon/kubernetes/bpfmon.yaml $(SHARE)/bpfmon/kubernetes/
 	install -m 644 share/bpfmon/rules/bpfmon.yml $(SHARE)/bpfmon/rules/
 	install -d $(DOC)
 	install -m 644 README.md NEWS.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
@@ -235,6 +236,10 @@ rpm: dist ## Build RPM packages of the last commit in build/rpm (elsewhere: rpmb
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
 	tools/build-arm64.sh
+
+image: ## Make a container image of the static agent and the exporter, by buildah or podman (IMAGE=NAME:TAG)
+	$(MAKE) BUILD=build/static STATIC=1 build/static/bpfmon build/static/bpfmon-exporter
+	tools/make-image.sh build/static $(or $(IMAGE),localhost/bpfmon:latest)
 
 clean: ## Remove the build folder
 	rm -rf $(BUILD)

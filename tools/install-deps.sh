@@ -3,7 +3,7 @@
 # Installs the missing packages for building and testing. Debian and Ubuntu. As an ordinary user it calls sudo, and
 # only if a package is missing; it fails if that is no use and bpfmon cannot be built or tested without the package.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python] [release]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python] [release] [kubelet]
 #   kernels: for booting other kernels; containers: for the tests with containers and network namespaces;
 #   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
@@ -11,7 +11,7 @@
 #   systemd: for booting a systemd in a container; shells: those whose completion is tested, what the README calls,
 #   tmux, in which top is looked at, and hyperfine, with which bench is compared;
 #   python: what the tests of the Python package and of bpfmon.h use, and mypy; release: for RPM packages, the SBOM and
-#   the templates of CI
+#   the templates of CI; kubelet: for building and starting one
 set -eu
 
 apt_install() { # PACKAGE...
@@ -36,7 +36,7 @@ fi
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
 	libmicrohttpd-dev libcurl4-openssl-dev libcrypt-dev libncurses-dev linux-libc-dev python3"
 # of lint, of single tests, and of smaller pages: without them the rest works
-dispensable="g++ ccache esbuild sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
+dispensable="g++ ccache esbuild sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck yamllint git ca-certificates"
 for also in "$@"; do
 	case $also in
 	kernels) packages="$packages qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux
@@ -49,6 +49,7 @@ for also in "$@"; do
 	python) packages="$packages python3-pytest python3-pytest-xdist python3-ipython python3-build python3-setuptools
 		python3-wheel python3-pip mypy locales" ;;
 	release) packages="$packages rpm rpmlint pkg-config yamllint python3-yaml python3-jsonschema" ;;
+	kubelet) packages="$packages golang-go dpkg-dev debian-archive-keyring containerd runc podman openssl python3-yaml" ;;
 	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base hyperfine" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"
