@@ -12,7 +12,8 @@ it has printed if a test failed or was skipped. One with a line ALONE = True run
 what the whole machine does, or what it measures a second one would disturb.
 
 Exhaustive tests take a random part, which the printed SEED repeats, and with BPFMON_TESTS=long all (lib/sweep.py). So does a
-file with a line SAMPLED = True: of its tests one in four runs, unless a word names the file.
+file with a line SAMPLED = True: of its tests one in four runs, unless a word names the file; of one with a line LONG = True
+then none.
 """
 
 import argparse
@@ -98,6 +99,8 @@ def give_children_default_signals():
 
 def is_taken(test):
     module = sys.modules[type(test).__module__]
+    if getattr(module, "LONG", False):
+        return sweep.LONG
     return not getattr(module, "SAMPLED", False) or sweep.takes(test.id())
 
 
