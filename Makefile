@@ -176,18 +176,21 @@ LENDING := $(LIBEXEC)/bpfmon
 DOC   := $(SHARE)/doc/bpfmon
 CONFIG := $(DESTDIR)$(SYSCONFDIR)/bpfmon/agent.conf
 LIB   := $(DESTDIR)$(PREFIX)/lib
-UNITS := $(patsubst tools/systemd/%,$(LIB)/systemd/system/%,$(wildcard tools/systemd/*.service tools/systemd/*.socket))
-SYSUSERS := $(LIB)/sysusers.d/bpfmon.conf
+UNITDIR ?= $(PREFIX)/lib/systemd/system
+UNITS := $(patsubst tools/systemd/%,$(DESTDIR)$(UNITDIR)/%,$(wildcard tools/systemd/*.service tools/systemd/*.socket))
+SYSUSERS := $(patsubst tools/systemd/%.sysusers,$(LIB)/sysusers.d/%.conf,$(wildcard tools/systemd/*.sysusers))
 TMPFILES := $(LIB)/tmpfiles.d/bpfmon.conf
 HEADER := $(DESTDIR)$(PREFIX)/include/bpfmon.h
 PACKAGE := $(SHARE)/bpfmon/python
-# $(call unit,FILE,TO): with the paths of this installation
-unit = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@SYSCONFDIR@|$(SYSCONFDIR)|g' $(1) | install -D -m 644 /dev/stdin $(2)
+# $(call unit,FILE,TO): a unit or document, with the paths of this installation
+unit = sed -E -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@SYSCONFDIR@|$(SYSCONFDIR)|g' \
+	-e 's,/usr/local/(bin/bpfmon|include|libexec|share),$(PREFIX)/\1,g' $(1) | install -D -m 644 /dev/stdin $(2)
 
 install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -D -m 755 $(BUILD)/bpfmon $(BIN)
 	rm -f $(LENDING)
 	install -D -m 755 $(BUILD)/libexec/bash $(LIBEXEC)/bash
+	install -m 755 tools/install-caps.sh $(LIBEXEC)/install-caps
 	$(if $(DYNAMIC),install -m 755 $(DYNAMIC:%=$(BUILD)/%) $(LIBEXEC)/)
 	install -d $(MAN)/man1 $(MAN)/man8
 	install -m 644 docs/man/*.1 $(MAN)/man1/
@@ -205,16 +208,16 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -m 644 share/bpfmon/kubernetes/bpfmon.yaml $(SHARE)/bpfmon/kubernetes/
 	install -m 644 share/bpfmon/rules/bpfmon.yml $(SHARE)/bpfmon/rules/
 	install -d $(DOC)
-	install -m 644 README.md NEWS.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
-		$(DOC)/
+	install -m 644 NEWS.md LICENSE docs/*.svg docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb $(DOC)/
+	$(foreach from,README.md docs/sudoers $(wildcard docs/*.md),$(call unit,$(from),$(DOC)/$(notdir $(from))) &&) true
 	$(foreach to,$(UNITS),$(call unit,tools/systemd/$(notdir $(to)),$(to)) &&) true
-	$(call unit,tools/systemd/sysusers.conf,$(SYSUSERS))
+	install -d $(LIB)/sysusers.d
+	$(foreach to,$(SYSUSERS),install -m 644 tools/systemd/$(notdir $(to:.conf=.sysusers)) $(to) &&) true
 	$(call unit,tools/systemd/tmpfiles.conf,$(TMPFILES))
 	[ -e $(CONFIG) ] || sed 's/^#admin_group =$$/admin_group = bpfmon-admin/' docs/agent.conf | install -D -m 644 /dev/stdin $(CONFIG)
 
 install-caps: install ## Install, with a copy that measures without root for the group bpfmon (CAPS_GROUP, PREFIX, DESTDIR; as root)
-	install -m 700 $(BUILD)/bpfmon $(LENDING)
-	tools/install-caps.sh $(if $(DESTDIR),,--make-group) $(LENDING) $(CAPS_GROUP) || { rm -f $(LENDING); exit 1; }
+	$(LIBEXEC)/install-caps $(if $(DESTDIR),,--make-group) $(CAPS_GROUP)
 
 uninstall-caps: ## Take that back: remove the copy (PREFIX, DESTDIR)
 	rm -f $(LENDING)

@@ -96,7 +96,8 @@ class Units(Case):
         (root / "etc").mkdir(parents=True)
         for name in ("sysusers", "tmpfiles"):
             create = ["--create"] if name == "tmpfiles" else []
-            argv = [f"systemd-{name}", f"--root={root}", *create, str(self.dir / "lib" / f"{name}.d" / "bpfmon.conf")]
+            files = sorted((self.dir / "lib" / f"{name}.d").iterdir())
+            argv = [f"systemd-{name}", f"--root={root}", *create, *map(str, files)]
             done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
             self.assertEqual((done.returncode, "rror" in done.stdout), (0, False), done.stdout)
         groups = dict(line.split(":")[::3] for line in (root / "etc" / "group").read_text().splitlines())

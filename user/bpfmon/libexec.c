@@ -34,7 +34,7 @@ int libexec_find(const char *program, char *path)
 			return 0;
 	}
 	log_error("%s is neither in the directory of bpfmon nor in ../libexec/bpfmon; build it "
-		  "with 'make', install it with 'make install'",
+		  "with 'make', install it with 'make install' or its package",
 		  program);
 	return -ENOENT;
 }

@@ -62,7 +62,7 @@ static int main_run(int argc, char **argv)
 #define LENDING_FILE "../libexec/bpfmon/bpfmon"
 
 /*
- * Executes the copy of this program that `make install-caps` gives file capabilities and permits to
+ * Executes the copy of this program that install-caps gives file capabilities and permits to
  * a group, where programs may have to be loaded and this process may not. Returns if there is none,
  * or if the caller may not execute it. Neither file nor caller has more rights by this exec than by
  * any other.
