@@ -76,13 +76,13 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit bpf e2e
 LONG_TESTS := unit threads fuzz bpf e2e servers notebook systemd report kernels
-LONG_DEPS := containers kernels servers notebook report fuzz spans systemd shells python release kubelet
+LONG_DEPS := containers kernels servers notebook report fuzz spans systemd shells python release kubelet deb
 KERNELS ?= 6.1 6.12 6.16 6.18 6.19 7.0 7.2 6.1-arm64 7.2-arm64
 TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
-.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps dist wheel rpm clean \
+.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps deb dist wheel rpm clean \
 	deps truth docs arm64 check-kernels guest image FORCE
 .DELETE_ON_ERROR:
 
@@ -128,7 +128,7 @@ check-servers: deps ## Send exports to real databases, on loopback (as root): 1 
 check-notebook: deps ## Execute the notebook on 5,000 runs, and on few (as root): 2 minutes
 	tools/run-tests.sh notebook
 
-check-systemd: deps ## Boot a systemd in a container, with the agent as its service (as root): 1 minute, and 2 for the first root file system
+check-systemd: deps ## Boot a systemd in a container, with the agent as its service and from packages (as root): 2 minutes, and 2 for the first root file system
 	tools/run-tests.sh systemd
 
 check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="6.1 7.2"): 2 minutes a kernel
@@ -225,6 +225,10 @@ uninstall-caps: ## Take that back: remove the copy (PREFIX, DESTDIR)
 uninstall: ## Remove the installed files, but not the configuration (PREFIX, DESTDIR)
 	rm -f $(BIN) $(MANUAL) $(COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(UNITS) $(SYSUSERS) $(TMPFILES) $(HEADER)
 	rm -rf $(DOC) $(LIBEXEC) $(SHARE)/bpfmon
+
+deb: ## Install missing packages, build packages for this Debian or Ubuntu in build/deb: 3 minutes
+	tools/install-deps.sh deb
+	tools/make-deb.sh $(VERSION) $(BUILD)/deb
 
 dist: ## Write the source tarball of the last commit into build/dist, with compiled programs of the kernel and an SBOM (STATIC=1: and a tarball of static programs)
 	tools/make-dist.sh $(BUILD)/dist $(if $(STATIC),static)

@@ -3,7 +3,7 @@
 # Installs the missing packages for building and testing. Debian and Ubuntu. As an ordinary user it calls sudo, and
 # only if a package is missing; it fails if that is no use and bpfmon cannot be built or tested without the package.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python] [release] [kubelet]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python] [release] [kubelet] [deb]
 #   kernels: for booting other kernels; containers: for the tests with containers and network namespaces;
 #   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
@@ -11,7 +11,7 @@
 #   systemd: for booting a systemd in a container; shells: those whose completion is tested, what the README calls,
 #   tmux, in which top is looked at, and hyperfine, with which bench is compared;
 #   python: what the tests of the Python package and of bpfmon.h use, and mypy; release: for RPM packages, the SBOM and
-#   the templates of CI; kubelet: for building and starting one
+#   the templates of CI; kubelet: for building and starting one; deb: what builds Debian packages, and lintian
 set -eu
 
 apt_install() { # PACKAGE...
@@ -50,6 +50,8 @@ for also in "$@"; do
 		python3-wheel python3-pip mypy locales" ;;
 	release) packages="$packages rpm rpmlint pkg-config yamllint python3-yaml python3-jsonschema" ;;
 	kubelet) packages="$packages golang-go dpkg-dev debian-archive-keyring containerd runc podman openssl python3-yaml" ;;
+	deb) packages="$packages build-essential debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools
+		python3-wheel esbuild lintian" ;;
 	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base hyperfine" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"
