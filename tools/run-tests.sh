@@ -140,9 +140,13 @@ for group in "${@:-unit}"; do
 		tools/install-deps.sh notebook
 		run_python notebook --jobs "$(nproc)"
 		;;
-	servers | systemd)
-		tools/install-deps.sh "$group"
-		run_python "$group" --jobs "$(nproc)"
+	servers)
+		tools/install-deps.sh servers
+		run_python servers --jobs "$(nproc)"
+		;;
+	systemd)
+		tools/install-deps.sh systemd deb
+		run_python systemd --jobs "$(nproc)"
 		;;
 	report) run_report ;;
 	fuzz)

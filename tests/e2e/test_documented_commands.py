@@ -31,6 +31,7 @@ ELSEWHERE = (
     ("docs/FLEET.md", "", "needs a database, and changes the machine", "tests/servers/test_push.py"),
     ("docs/KUBERNETES.md", "", "needs a cluster", "tests/servers/test_kubelet.py"),
     ("docs/NODE.md", "", "needs the agent as a service, and changes the machine", "tests/systemd/test_service.py"),
+    ("docs/NODE.md", "sudo apt install", "changes the machine", "tests/systemd/test_packages.py"),
     ("docs/RUN.md", "sudo bpfmon --own-cgroup --block-io", "needs cgroups of version 2", "tests/bpf/test_block_io.py"),
     ("docs/RUNS.md", "curl", "needs InfluxDB", "tests/servers/test_influx.py"),
     ("docs/RUNS.md", "bpfmon push", "needs InfluxDB", "tests/servers/test_push_runs.py"),

@@ -6,12 +6,14 @@ see, is the machine's own.
 """
 
 import contextlib
+import json
 import os
 import pathlib
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -39,8 +41,8 @@ def install(root):
         if not any((root / start / library.lstrip("/")).exists() for start in ("", "usr")):
             shutil.copy(library, root / "usr" / "local" / "lib")
     run("chroot", str(root), "ldconfig")
-    for name in ("sysusers", "tmpfiles"):
-        run(f"systemd-{name}", f"--root={root}", *(["--create"] if name == "tmpfiles" else []), "bpfmon.conf")
+    run("systemd-sysusers", f"--root={root}")
+    run("systemd-tmpfiles", f"--root={root}", "--create", "bpfmon.conf")
 
 
 @contextlib.contextmanager
@@ -69,23 +71,36 @@ def child_of(pid):
 
 
 class Machine:
-    """A booted container. Programs are run in it by its own systemd."""
+    """
+    A booted container. Programs are run in it by its own systemd. @codename: another release than the machine's;
+    @packages: bpfmon is not installed in it, but these are in /build/deb, and apt has what they depend on.
+    """
 
-    def __init__(self):
+    def __init__(self, codename="", packages=()):
+        self.codename, self.packages = codename, packages
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bpfmon-machine-"))
         self.root = self.dir / "root"
         self.end = contextlib.ExitStack()
+        self.cgroups = []
         self.nspawn = None
         self.init = None
 
     def open(self):
-        """Mounts the root and installs bpfmon in it."""
-        (below,) = run(str(TOP / "tools" / "fetch-systemd.sh"), stdin=subprocess.DEVNULL).splitlines()[-1:]
+        """Mounts the root, and installs bpfmon in it or provides its packages. Users may write in /runs."""
+        fetch = (TOP / "tools" / "fetch-systemd.sh", self.codename, *self.packages)
+        (below,) = run(*map(str, fetch), stdin=subprocess.DEVNULL).splitlines()[-1:]
         for name in ("root", "upper", "work"):
             (self.dir / name).mkdir()
         layers = f"lowerdir={below},upperdir={self.dir}/upper,workdir={self.dir}/work"
         run("mount", "-t", "overlay", "overlay", "-o", layers, str(self.root))
-        install(self.root)
+        (self.root / "runs").mkdir()
+        (self.root / "runs").chmod(0o1777)
+        if not self.packages:
+            install(self.root)
+            return
+        (self.root / "build/deb").mkdir(parents=True)
+        for package in self.packages:
+            shutil.copy(package, self.root / "build/deb")
 
     def chroot(self, *argv):
         """Runs a program in the root, before the boot; it must succeed."""
@@ -93,10 +108,10 @@ class Machine:
 
     def boot(self):
         """Boots, and waits until systemd has started what is enabled."""
-        cgroups = self.end.enter_context(own_cgroups())
+        self.cgroups = self.end.enter_context(own_cgroups())
 
         def enter():
-            for path in cgroups:
+            for path in self.cgroups:
                 (path / "cgroup.procs").write_text("0\n")
 
         with open(self.dir / "console", "wb") as console:
@@ -123,8 +138,9 @@ class Machine:
 
     def enter(self, *argv, **popen):
         """Runs a program in the namespaces of the container, but in no cgroup of it."""
+        popen = {"timeout": 120} | popen
         namespaces = ["nsenter", "-t", str(self.init), "-m", "-u", "-i", "-n", "-p", "-C", "--"]
-        return subprocess.run([*namespaces, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=120, **popen)
+        return subprocess.run([*namespaces, *argv], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, **popen)
 
     def said(self, *argv):
         """The same for one that must succeed; its output."""
@@ -132,6 +148,31 @@ class Machine:
         if done.returncode:
             raise AssertionError(f"{' '.join(argv)} ended with {done.returncode}: {done.stdout}{done.stderr}")
         return done.stdout
+
+    def as_user(self, *argv, user="daemon", options=()):
+        """What a program of an ordinary user does, in a unit of its own."""
+        return self.enter("systemd-run", "-q", "--pipe", "--wait", "--collect", f"--uid={user}", *options, *argv)
+
+    def state(self, unit, *names):
+        """Properties of a unit; of one name its value."""
+        said = self.said("systemctl", "show", unit, *(f"--property={name}" for name in names))
+        found = dict(line.split("=", 1) for line in said.splitlines())
+        return found[names[0]] if len(names) == 1 else found
+
+    def page(self):
+        """What Prometheus would read at the endpoint; empty: it is not there yet."""
+        script = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9433/metrics').read().decode())"
+        argv = ["nsenter", "-t", str(self.init), "-n", sys.executable, "-c", script]
+        return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+
+    def jobs(self, user="root"):
+        """The jobs that a user sees: (kind, name) of each."""
+        done = self.as_user("bpfmon", "jobs", "--json", user=user)
+        if done.returncode:
+            raise AssertionError(done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        labels = [line["node_job"] for line in lines if line["kind"] == "meta"]
+        return {(label["kind"], label["name"]) for label in labels}
 
     def close(self):
         """Ends it, and leaves nothing."""

@@ -8,8 +8,6 @@ import pathlib
 import shutil
 import signal
 import stat
-import subprocess
-import sys
 import unittest
 
 from lib.installed import UNITS
@@ -34,8 +32,6 @@ class Service(unittest.TestCase):
         cls.machine = Machine()
         cls.addClassCleanup(cls.machine.close)
         cls.machine.open()
-        (cls.machine.root / "runs").mkdir()
-        (cls.machine.root / "runs").chmod(0o1777)
         cls.machine.chroot("systemctl", "enable", "bpfmon-agent.service")
         cls.machine.boot()
         # what systemd has made of it before anybody has asked for it
@@ -52,10 +48,7 @@ class Service(unittest.TestCase):
 
     @classmethod
     def state(cls, *names, unit="bpfmon-agent.service"):
-        """Properties of a unit; of one name its value."""
-        said = cls.machine.said("systemctl", "show", unit, *(f"--property={name}" for name in names))
-        found = dict(line.split("=", 1) for line in said.splitlines())
-        return found[names[0]] if len(names) == 1 else found
+        return cls.machine.state(unit, *names)
 
     def systemctl(self, *argv):
         return self.machine.said("systemctl", *argv)
@@ -84,9 +77,8 @@ class Service(unittest.TestCase):
                     return int(path.name)
         raise AssertionError(f"no process is {inside} in the container")
 
-    def as_user(self, *argv, user="daemon", options=()):
-        """What an ordinary user's program does, in a unit of its own."""
-        return self.machine.enter("systemd-run", "-q", "--pipe", "--wait", "--collect", f"--uid={user}", *options, *argv)
+    def as_user(self, *argv, **options):
+        return self.machine.as_user(*argv, **options)
 
     def as_service(self, name, *argv, user="daemon"):
         self.machine.said("systemd-run", "-q", f"--unit={name}", f"--uid={user}", *argv)
@@ -94,12 +86,7 @@ class Service(unittest.TestCase):
         self.addCleanup(self.machine.enter, "systemctl", "stop", name)
 
     def jobs(self, user="root"):
-        """The jobs that a user sees: (kind, name) of each."""
-        done = self.as_user("bpfmon", "jobs", "--json", user=user)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        lines = [json.loads(line) for line in done.stdout.splitlines()]
-        labels = [line["node_job"] for line in lines if line["kind"] == "meta"]
-        return {(label["kind"], label["name"]) for label in labels}
+        return self.machine.jobs(user)
 
     def begin_run(self, name="runs"):
         """A user's run, which has begun, as a service; the path of its lines."""
@@ -160,19 +147,13 @@ class Service(unittest.TestCase):
         kinds = {kind for kind, _ in self.jobs(user="bpfmon-exporter")}
         self.assertLessEqual({"node", "run", "service"}, kinds)
 
-    def page(self):
-        """What Prometheus would read at the endpoint; empty: it is not there yet."""
-        script = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9433/metrics').read().decode())"
-        argv = ["nsenter", "-t", str(self.machine.init), "-n", sys.executable, "-c", script]
-        return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
-
     def test_the_endpoint_shows_the_jobs_of_all_and_outlives_a_restart_of_the_agent(self):
         self.systemctl("start", "bpfmon-exporter.service")
         self.addCleanup(self.systemctl, "stop", "bpfmon-exporter.service")
         before = self.state("MainPID", unit="bpfmon-exporter.service")
         for name in ("one", "two"):
             self.as_service(name, "sleep", "1000")
-            wait_for(lambda found=f"{name}.service": found in self.page(), "the service in its series")
+            wait_for(lambda found=f"{name}.service": found in self.machine.page(), "the service in its series")
             self.systemctl("restart", "bpfmon-agent.service")
         self.assertEqual(self.state("MainPID", unit="bpfmon-exporter.service"), before)
 
