@@ -123,7 +123,8 @@ static long process_visit(struct bpf_map *map, u64 *key, struct process_entry *p
 {
 	if (p->event.rec.account.tree != retire.from.tree) /* checked again under the lock */
 		return 0;
-	return account_retire_process(*key, p->event.rec.serial) ? 1 : 0;
+	/* clang 19 removes "? 1 : 0", as it finds 0 or 1 already; the verifier does not */
+	return is_set(account_retire_process(*key, p->event.rec.serial));
 }
 
 SEC("iter/task")

@@ -522,7 +522,7 @@ static long socket_visit(struct bpf_map *map, u64 *key, struct live_socket *live
 {
 	if (live->pass == socket_pass.number)
 		return 0;
-	return socket_row_write(*key) ? 1 : 0;
+	return is_set(socket_row_write(*key)); /* see process_visit() */
 }
 
 SEC("?iter/task")
