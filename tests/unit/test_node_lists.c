@@ -181,26 +181,45 @@ static void names_that_the_kubelet_has_cut_lead_to_the_container(void **state)
 	assert_title(p, other, cgroup, wanted);
 }
 
+#define assert_title_of_environment(p, environment, wanted)                                        \
+	do {                                                                                       \
+		environment_put(p, environment, sizeof(environment));                              \
+		assert_title(p, "slurm/815", "/slurm/uid_1/job_815", wanted);                      \
+	} while (0)
+
+static void environment_put(const struct place *p, const char *text, size_t size)
+{
+	char path[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/proc/42/environ", p->dir);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fwrite(text, 1, size, f);
+	fclose(f);
+}
+
 static void a_slurm_job_has_the_name_in_its_environment(void **state)
 {
 	const struct place *p = *state;
-	static const char environment[] = "HOME=/\0SLURM_JOB_NAME=align A7\0PATH=/bin";
-	char path[256];
-	FILE *f;
 
 	place_folders(p, "sys/fs/cgroup/slurm/uid_1/job_815/step_0/user");
 	place_folders(p, "proc/42");
 	place_put(p, "sys/fs/cgroup/slurm/uid_1/job_815/cgroup.procs", "");
 	place_put(p, "sys/fs/cgroup/slurm/uid_1/job_815/step_0/user/cgroup.procs", "41\n42\n");
 	assert_title(p, "slurm/815", "/slurm/uid_1/job_815", NULL);
-	snprintf(path, sizeof(path), "%s/proc/42/environ", p->dir);
-	f = fopen(path, "we");
-	assert_non_null(f);
-	fwrite(environment, 1, sizeof(environment), f);
-	fclose(f);
-	assert_title(p, "slurm/815", "/slurm/uid_1/job_815", "align A7");
+	assert_title_of_environment(p, "HOME=/\0SLURM_JOB_NAME=align A7\0PATH=/bin", "align A7");
 	assert_title(p, "slurm-step/815.0", "/slurm/uid_1/job_815/step_0", "align A7");
 	assert_title(p, "slurm/815", NULL, NULL);
+	assert_title_of_environment(
+		p, "SLURM_ARRAY_TASK_ID=3\0SLURM_JOB_NAME=x\0SLURM_ARRAY_JOB_ID=12", "12_3 x");
+	assert_title_of_environment(
+		p,
+		"SLURM_JOB_ID_HET_GROUP_1=815\0SLURM_JOB_NAME=x\0SLURM_JOB_ID=12\0"
+		"SLURM_JOB_ID_HET_GROUP_0=12",
+		"12+1 x");
+	assert_title_of_environment(p, "SLURM_ARRAY_JOB_ID=12\0SLURM_JOB_NAME=x", "x");
+	assert_title_of_environment(p, "SLURM_ARRAY_TASK_ID=3\0SLURM_ARRAY_JOB_ID=12", NULL);
 }
 
 static struct node_job_row job_row(char *id, char *user, char *title)

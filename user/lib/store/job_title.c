@@ -210,23 +210,69 @@ static char *title_of_docker(const struct job_titles *t, const char *hash)
 	return title;
 }
 
-static char *title_of_process(const struct job_titles *t, long pid)
+/* Returns the value of a variable in an environment; NULL if there is none. */
+static const char *environment_value(const struct buffer *environment, const char *name)
 {
-	static const char key[] = "SLURM_JOB_NAME=";
+	const char *end = environment->text + environment->used;
+	size_t n = strlen(name);
+
+	for (const char *v = environment->text; v < end; v += strlen(v) + 1)
+		if (!strncmp(v, name, n) && v[n] == '=')
+			return v + n + 1;
+	return NULL;
+}
+
+#define MOST_COMPONENTS 128 /* of a heterogeneous job */
+
+/*
+ * Formats the number of the Slurm job @own as squeue does, with a blank after it, if that is
+ * another: 12_3 of an array, 12+1 of a heterogeneous job, all components of which have the
+ * SLURM_JOB_ID of the first.
+ */
+static void slurm_number_format(const struct buffer *environment, const char *own, char *out,
+				size_t size)
+{
+	const char *array = environment_value(environment, "SLURM_ARRAY_JOB_ID");
+	const char *task = environment_value(environment, "SLURM_ARRAY_TASK_ID");
+	const char *first = environment_value(environment, "SLURM_JOB_ID_HET_GROUP_0");
+	const char *id = first;
+	char name[48];
+
+	*out = '\0';
+	if (array && task)
+		snprintf(out, size, "%s_%s ", array, task);
+	for (int i = 0; id && i < MOST_COMPONENTS; i++) {
+		snprintf(name, sizeof(name), "SLURM_JOB_ID_HET_GROUP_%d", i);
+		id = environment_value(environment, name);
+		if (id && !strcmp(id, own))
+			snprintf(out, size, "%s+%d ", first, i);
+	}
+}
+
+static char *title_of_environment(const struct buffer *environment, const char *own)
+{
+	const char *name = environment_value(environment, "SLURM_JOB_NAME");
+	char number[64], *title = NULL;
+
+	if (!name)
+		return NULL;
+	slurm_number_format(environment, own, number, sizeof(number));
+	return memory_asprintf(&title, "%s%s", number, name) < 0 ? NULL : title;
+}
+
+static char *title_of_process(const struct job_titles *t, long pid, const char *own)
+{
 	struct buffer text = { 0 };
 	char path[PATH_MAX], *title = NULL;
 
 	snprintf(path, sizeof(path), "%s/proc/%ld/environ", t->root, pid);
 	if (title_file_read(path, &text))
-		for (const char *v = text.text; !title && v < text.text + text.used;
-		     v += strlen(v) + 1)
-			if (!strncmp(v, key, strlen(key)))
-				title = memory_strdup(v + strlen(key));
+		title = title_of_environment(&text, own);
 	buffer_done(&text);
 	return title;
 }
 
-static char *title_of_processes(const struct job_titles *t, const char *folder)
+static char *title_of_processes(const struct job_titles *t, const char *folder, const char *own)
 {
 	__cleanup(fclosep) FILE *f = NULL;
 	char path[PATH_MAX], *title = NULL;
@@ -237,16 +283,17 @@ static char *title_of_processes(const struct job_titles *t, const char *folder)
 		return NULL;
 	f = memory_fopen(path, "re");
 	while (f && !title && nr++ < MOST_PROCESSES && fscanf(f, "%ld", &pid) == 1)
-		title = title_of_process(t, pid);
+		title = title_of_process(t, pid, own);
 	return title;
 }
 
 #define MOST_DEPTH 4 /* job, step, user, task */
 
 /* Searches the processes of a cgroup and of those below it. */
-static char *title_of_cgroup(const struct job_titles *t, const char *folder, unsigned depth)
+static char *title_of_cgroup(const struct job_titles *t, const char *folder, unsigned depth,
+			     const char *own)
 {
-	char *title = title_of_processes(t, folder);
+	char *title = title_of_processes(t, folder, own);
 	__cleanup(closedirp) DIR *d = title || !depth ? NULL : memory_opendir(folder);
 	const struct dirent *e;
 	char path[PATH_MAX];
@@ -255,19 +302,22 @@ static char *title_of_cgroup(const struct job_titles *t, const char *folder, uns
 		if (e->d_type != DT_DIR || *e->d_name == '.' ||
 		    snprintf(path, sizeof(path), "%s/%s", folder, e->d_name) >= (int)sizeof(path))
 			continue;
-		title = title_of_cgroup(t, path, depth - 1);
+		title = title_of_cgroup(t, path, depth - 1, own);
 	}
 	return title;
 }
 
-static char *title_of_slurm(const struct job_titles *t, const char *cgroup)
+/* @name is the end of the job's id, 815 or 815.0. */
+static char *title_of_slurm(const struct job_titles *t, const char *name, const char *cgroup)
 {
 	static const char *const mounts[] = { "", "/unified", "/memory", "/freezer" };
-	char path[PATH_MAX], *title = NULL;
+	char path[PATH_MAX], own[JOB_ID_BYTES], *title = NULL;
 
+	snprintf(own, sizeof(own), "%s", name);
+	own[strcspn(own, ".")] = '\0';
 	for (size_t i = 0; i < NR(mounts) && !title; i++) {
 		snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s", t->root, mounts[i], cgroup);
-		title = title_of_cgroup(t, path, MOST_DEPTH);
+		title = title_of_cgroup(t, path, MOST_DEPTH, own);
 	}
 	return title;
 }
@@ -372,7 +422,7 @@ void job_title_find(const struct job_titles *t, const char *id, const char *cgro
 	if (name)
 		title->text = title_clean(memory_strdup(name));
 	else if (!strncmp(id, "slurm", strlen("slurm")))
-		title->text = cgroup ? title_clean(title_of_slurm(t, cgroup)) : NULL;
+		title->text = cgroup ? title_clean(title_of_slurm(t, last, cgroup)) : NULL;
 	else
 		title_find_kube(t, last, cgroup, title);
 	if (!title->text && strlen(last) == JOB_HASH_DIGITS)
