@@ -67,6 +67,8 @@ static const struct known users[] = {
 	{ "/user.slice/user-4294967295.slice", "user/4294967295@2" },
 };
 
+#define IN_FLUX "user/500@2:500 manager/500@3:500 "
+
 static const struct known batch[] = {
 	{ "/slurm", "" },
 	{ "/slurm/uid_1000", "" },
@@ -120,6 +122,18 @@ static const struct known batch[] = {
 	{ "/oar/alice_4711", "oar/4711@2" },
 	{ "/oar/a_b_4711", "oar/4711@2" },
 	{ "/nomad.slice/share.slice/" POD ".web.scope", "nomad/" POD "/web@3" },
+	{ "/user.slice/user-500.slice/user@500.service/app.slice/"
+	  "imp-shell-1-fUdKSFCzEes.service",
+	  IN_FLUX "flux/500/fUdKSFCzEes@5:500" },
+	{ "/user.slice/user-500.slice/user@500.service/app.slice/shell-0-f26DHN4oWNs1.service",
+	  IN_FLUX "flux/500/f26DHN4oWNs1@5:500" },
+	/* runners: a job is in the service, or in a container of it */
+	{ "/system.slice/actions.runner.octo-org-hello.node7.service",
+	  "service/actions.runner.octo-org-hello.node7.service@2" },
+	{ "/system.slice/gitlab-runner.service", "service/gitlab-runner.service@2" },
+	{ "/system.slice/jenkins.service", "service/jenkins.service@2" },
+	{ "/user.slice/user-997.slice/session-42.scope",
+	  "user/997@2:997 session/997/42@3:997" }, /* an agent of Jenkins by SSH */
 };
 
 static const struct known pods[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which jobs a cgroup belongs to: services, sessions, containers, pods, jobs of batch systems.
- * Rules are patterns of paths: first those of the configuration, then those of rules_table.c.
+ * Rules are patterns of paths: first those of the configuration, then the built-in ones.
  */
 #ifndef AGENT_RULES_H
 #define AGENT_RULES_H
@@ -49,7 +49,7 @@ size_t rules_find(const struct rules *rules, const char *path, struct rules_job 
  */
 unsigned rules_find_gap(const struct rules *rules, const char *path);
 
-/* Writes the built-in rules as a Markdown table, for docs/NODE.md. */
+/* Writes the built-in rules in columns: kind, pattern, and the id of the job. */
 void rules_print_table(FILE *f);
 
 /* The built-in rules. */

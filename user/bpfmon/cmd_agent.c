@@ -30,7 +30,7 @@ struct agent_command {
 	const char *config, *socket; /* NULL if not given */
 	unsigned inject_misses;
 	struct refusals refusals;
-	bool check, sample, status, alive, json, verbose, hands_over;
+	bool check, sample, rules, status, alive, json, verbose, hands_over;
 };
 
 static int misses_parse(void *misses, const char *text)
@@ -49,6 +49,7 @@ static const struct option_row agent_rows[] = {
 	{ "socket", 0, "SOCKET", false, "Agent to ask (default: by --config, or " AGENT_SOCKET ")", text_parse, AT(socket), GUARD_NONE },
 	{ "json", 0, NULL, false, "With --status: print the agent's line as JSON", flag_parse, AT(json), GUARD_NONE },
 	{ "sample", 0, NULL, false, "Print a configuration file with all keys and exit", flag_parse, AT(sample), GUARD_NONE },
+	{ "rules", 0, NULL, false, "Print the built-in rules, which make jobs of cgroups, and exit", flag_parse, AT(rules), GUARD_NONE },
 	{ "hand-over", 0, NULL, false, "When stopped, leave running jobs to the next agent through the service manager", flag_parse, AT(hands_over), GUARD_NONE },
 	{ "verbose", 'v', NULL, false, "Report refused clients and unavailable features", flag_parse, AT(verbose), GUARD_NONE },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
@@ -313,6 +314,10 @@ static int cmd_agent(int argc, char **argv)
 	log_set_level(o.verbose ? LOG_VERBOSE : LOG_NORMAL);
 	if (o.sample) {
 		config_print_sample(stdout);
+		return 0;
+	}
+	if (o.rules) {
+		rules_print_table(stdout);
 		return 0;
 	}
 	if (o.check)
