@@ -447,6 +447,7 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 				a->config.interval_ns, &a->handover.node);
 	if (err)
 		return err;
+	slurm_labels_open(&a->node.slurm, a->config.socket);
 	/* set after node_open(), so that the node itself never stalls */
 	a->node.stalled_below_ppm = a->config.stalled_below_ppm;
 	a->node.stalled_after_ns = a->config.stalled_after_ns;

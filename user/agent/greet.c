@@ -101,7 +101,7 @@ static void job_look_again(void *context, struct node_job *j)
 	if (j->looks < MOST_LOOKS && d->looks < MOST_AT_ONCE) {
 		d->looks++;
 		j->looks++;
-		if (node_job_read_limits(&d->agent->node, j))
+		if (slurm_find_user(&d->agent->node, j) | node_job_read_limits(&d->agent->node, j))
 			job_describe_again(d->agent, j);
 	}
 	if (d->may_search)

@@ -69,6 +69,7 @@ static void node_job_describe(struct node *n, struct node_job *j)
 					     .is_nested = j->above && j->above != &n->whole,
 					     .within = j->above ? j->above->subject.run.id : NULL };
 	user_name_find(j->rule.uid, subject->user, sizeof(subject->user));
+	slurm_subject_label(subject, &j->rule);
 	run_describe_machine(run);
 	gethostname(run->host, sizeof(run->host) - 1);
 	snprintf(run->user, sizeof(run->user), "%s", subject->user);
@@ -318,7 +319,7 @@ static void cgroup_assign(struct node *n, struct known_cgroup *one)
 {
 	struct rules_job found[RULES_JOBS];
 	struct node_job *j = &n->whole;
-	size_t nr = one->path ? rules_find(n->rules, one->path, found) : 0;
+	size_t nr = one->path ? slurm_rules_find(n, one->path, found) : 0;
 
 	for (size_t i = 0; i < nr; i++)
 		j = node_job_get(n, &found[i], one->path, j);

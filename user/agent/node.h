@@ -38,7 +38,14 @@ struct node_job {
 	size_t nr_cgroups, nr_within; /* known cgroups and jobs directly in it */
 };
 
+/* Where the labels of Slurm jobs come from: see slurm_labels.c. */
+struct slurm_source {
+	char folder[128];  /* of files that root writes */
+	unsigned failures; /* consecutive, of finding a number by the title of slurmstepd */
+};
+
 struct node {
+	struct slurm_source slurm;
 	struct books *books; /* not owned, as the next two */
 	const struct rules *rules;
 	struct stream *stream;
@@ -116,5 +123,19 @@ static inline void node_each(struct node *n, void (*each)(void *context, struct 
 	for (struct node_job *j = n->jobs; j; j = j->next)
 		each(context, j);
 }
+
+/* slurm_labels.c: the labels of Slurm jobs. */
+
+/* Labels are read from the folder "slurm" beside the agent's @socket. */
+void slurm_labels_open(struct slurm_source *s, const char *socket);
+/*
+ * Like rules_find(), with number, name, user and labels of Slurm jobs. A job of a SLUID for which
+ * no number is found is named by that.
+ */
+size_t slurm_rules_find(struct node *n, const char *path, struct rules_job found[RULES_JOBS]);
+/* Completes the subject of a job, after its user has been set, by the labels in @rule. */
+void slurm_subject_label(struct subject *subject, const struct rules_job *rule);
+/* Sets the user of a Slurm job without one by its processes. Returns whether one was found. */
+bool slurm_find_user(const struct node *n, struct node_job *j);
 
 #endif

@@ -456,6 +456,7 @@ static bool job_fill(struct rules_job *job, const struct fit *f, const struct pl
 	snprintf(job->kind, sizeof(job->kind), "%s", r->kind);
 	rule_text_name(job->name, sizeof(job->name), strrchr(job->id, '/') + 1);
 	job->depth = (unsigned)f->depth;
+	*job->account = *job->partition = *job->sluid = *job->user = '\0';
 	/* uids within a container are not those of the machine */
 	job->uid = place->flags & RULE_INSIDE ? -1 : uid_of_fit(f);
 	if (job->uid < 0 && outer)

@@ -23,6 +23,8 @@ struct rules_job {
 	char name[RULES_NAME_BYTES];  /* for display: 815, nginx.service, 12 digits of an id */
 	int64_t uid;                  /* user that the path names; -1 if none */
 	unsigned depth;               /* number of path components that name the job's cgroup */
+	/* of Slurm, by slurm_rules_find(); empty if unknown */
+	char account[64], partition[64], sluid[24], user[64];
 };
 
 struct rules;

@@ -30,6 +30,8 @@ struct job_label {
 	const char *cgroup; /* path of its own cgroup; NULL: none */
 	int64_t uid;        /* user that owns the job; -1: none */
 	const char *user;   /* name of that user */
+	/* of a batch job; NULL or empty: unknown */
+	const char *account, *partition, *sluid;
 	struct job_bounds bounds;
 	uint64_t cgroup_id; /* of @cgroup, unique until the next boot; 0: unknown */
 	const char *within; /* run of the job around it; NULL: of the node itself, or unknown */

@@ -171,6 +171,12 @@ static void attachment_write(struct jsonw *j, const struct run *run)
 	jsonw_object_end(j);
 }
 
+static void label_write(struct jsonw *j, const char *key, const char *text)
+{
+	if (text && *text)
+		jsonw_string(j, key, text);
+}
+
 static void of_node_write(struct jsonw *j, const struct job_label *l)
 {
 	struct limits limits = { 0 };
@@ -187,8 +193,10 @@ static void of_node_write(struct jsonw *j, const struct job_label *l)
 		jsonw_string(j, "user", l->user);
 		jsonw_uint(j, "uid", (uint64_t)l->uid);
 	}
-	if (l->cgroup)
-		jsonw_string(j, "cgroup", l->cgroup);
+	label_write(j, "account", l->account);
+	label_write(j, "partition", l->partition);
+	label_write(j, "sluid", l->sluid);
+	label_write(j, "cgroup", l->cgroup);
 	if (l->cgroup_id)
 		jsonw_uint(j, "cgroup_id", l->cgroup_id);
 	if (l->in_pod && l->in_pod->pod) {

@@ -156,6 +156,11 @@ int store_replace_meta(struct database *d, int64_t id, const char *text)
 
 	if (!err && is_unedited && json_is_object(meta)) {
 		err = edit_put_row(d, id, meta);
+		if (!err) /* the user of a job may be known only now */
+			err = database_runf(d, "UPDATE run SET user=%Q, uid=%lld WHERE id=%lld",
+					    json_string_value(json_object_get(meta, "user")),
+					    json_integer_value(json_object_get(meta, "uid")),
+					    (long long)id);
 		if (!err)
 			err = edit_put_line(d, id, text, strlen(text));
 	}
