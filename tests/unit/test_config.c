@@ -280,7 +280,7 @@ static void tags_have_keys_of_their_own(void **state)
 		assert_push_refused("tags", bad[i],
 				    "KEY=VALUE, separated by spaces, with different keys of "
 				    "letters, digits and _ other than instance, job, name, user, "
-				    "kind, nested, what and time");
+				    "kind, account, partition, nested, what and time");
 }
 
 static void words_are_one_of_those_named(void **state)

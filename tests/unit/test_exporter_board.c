@@ -436,7 +436,8 @@ static void jobs_within_jobs_are_marked_and_apart(void **state)
 		snprintf(line, sizeof(line),
 			 "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"run-%s\","
 			 "\"start_time\":1,\"node_job\":{\"id\":\"slurm/a.%s\",\"kind\":"
-			 "\"slurm-step\",\"name\":\"a.%s\",\"user\":\"alice\",\"nested\":true}}\n",
+			 "\"slurm-step\",\"name\":\"a.%s\",\"user\":\"alice\",\"nested\":true,"
+			 "\"account\":\"lab\",\"partition\":\"short\"}}\n",
 			 names[i], names[i], names[i]);
 		tell(e, line);
 		tell_values(e, "sample", names[i], i + 1, 1);
@@ -444,7 +445,8 @@ static void jobs_within_jobs_are_marked_and_apart(void **state)
 	text = scrape(e);
 	assert_line(text, CPU("a") " 10");
 	assert_line(text, "bpfmon_job_cpu_seconds_total{job=\"slurm/a.2\",user=\"alice\","
-			  "kind=\"slurm-step\",name=\"a.2\",nested=\"yes\"} 3");
+			  "kind=\"slurm-step\",name=\"a.2\",account=\"lab\",partition=\"short\","
+			  "nested=\"yes\"} 3");
 	assert_line(text, "bpfmon_job_cpu_seconds_total{job=\"other\",kind=\"other\","
 			  "nested=\"yes\"} 3");
 	assert_no(text, OTHER);

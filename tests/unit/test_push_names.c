@@ -97,7 +97,8 @@ static void tell_everything(struct endpoint *e)
 	tell_all_metrics(e, "sample", "node");
 	tell(e, "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"run-1\",\"start_time\":1.5,"
 		"\"interval_seconds\":30,\"limits\":{\"memory_max_bytes\":4096},\"node_job\":{"
-		"\"id\":\"slurm/1\",\"kind\":\"slurm\",\"name\":\"1\",\"user\":\"alice\"}}\n");
+		"\"id\":\"slurm/1\",\"kind\":\"slurm\",\"name\":\"1\",\"user\":\"alice\","
+		"\"account\":\"lab\",\"partition\":\"short\"}}\n");
 	tell_all_metrics(e, "sample", "1");
 	tell_meta(e, "2", "bob", "service", "2.25");
 	tell_values(e, "sample", "2", 2.5, 100);

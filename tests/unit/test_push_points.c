@@ -270,15 +270,17 @@ static void characters_of_labels_are_escaped(void **state)
 
 	tell(e, "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"run-1\",\"start_time\":1,"
 		"\"node_job\":{\"id\":\"a b,c=d\",\"kind\":\"slurm\",\"user\":\"alice\","
+		"\"account\":\"l b\",\"partition\":\"p\","
 		"\"name\":\"\\\"q\\\" \\\\ \\n\\t\\u001b[2J\\u00e4\\u202e.\\\\\"}}\n");
 	tell_values(e, "sample", "1", 2.5, 100);
 	text = lines_at(e, BEGAN);
 	assert_non_null(strstr(text, "bpfmon_job" COMMON ",job=a\\ b\\,c\\=d,"
 				     "name=\"q\"\\ /\\ \\ \\ \\ [2J\xc3\xa4\\ ./,"
-				     "user=alice,kind=slurm cpu"));
+				     "user=alice,kind=slurm,account=l\\ b,partition=p cpu"));
 	tell_end(e, "1", "\"wall_seconds\":1");
 	text = rows_of(e);
-	assert_non_null(strstr(text, ENDED " job=\"a b,c=d\",name=\"\\\"q\\\" \\\\   "));
+	assert_non_null(strstr(
+		text, ENDED ",account=l\\ b,partition=p job=\"a b,c=d\",name=\"\\\"q\\\" \\\\   "));
 	assert_int_equal(batch_count(text, strlen(text)), 2);
 	for (const char *c = text; *c; c++)
 		assert_true(*c == '\n' || (unsigned char)*c >= ' ');

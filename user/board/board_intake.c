@@ -110,6 +110,8 @@ static void labels_read(struct job_labels *l, const json_t *job)
 	label_read(l->namespace, sizeof(l->namespace), job, "namespace");
 	label_read(l->pod, sizeof(l->pod), job, "pod");
 	label_read(l->container, sizeof(l->container), job, "container");
+	label_read(l->account, sizeof(l->account), job, "account");
+	label_read(l->partition, sizeof(l->partition), job, "partition");
 	if (!*l->user && value_read_number(json_object_get(job, "uid"), 0, &uid))
 		snprintf(l->user, LABEL_BYTES, "%" PRIu64, uid);
 }

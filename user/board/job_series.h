@@ -15,6 +15,7 @@
 
 struct job_labels {
 	char job[LABEL_BYTES], user[LABEL_BYTES], kind[LABEL_BYTES], name[LABEL_BYTES];
+	char account[LABEL_BYTES / 4], partition[LABEL_BYTES / 4]; /* of a batch job */
 	char namespace[64], pod[LABEL_BYTES], container[64]; /* in Kubernetes, at its limits */
 	bool is_nested;                                      /* another job includes its use */
 };

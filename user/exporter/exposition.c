@@ -26,6 +26,8 @@ static void labels_put(struct buffer *t, const struct job_labels *l)
 	label_put(t, "namespace", l->namespace);
 	label_put(t, "pod", l->pod);
 	label_put(t, "container", l->container);
+	label_put(t, "account", l->account);
+	label_put(t, "partition", l->partition);
 	label_put(t, "nested", l->is_nested ? "yes" : "");
 	buffer_puts(t, t->used ? "}" : "{}");
 }

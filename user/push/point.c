@@ -22,6 +22,8 @@ void labels_put_owner(struct buffer *t, const struct job_labels *l, put_tag_fn p
 	put(t, "user", l->user, strlen(l->user));
 	put(t, "kind", l->kind, strlen(l->kind));
 	put(t, "namespace", l->namespace, strlen(l->namespace));
+	put(t, "account", l->account, strlen(l->account));
+	put(t, "partition", l->partition, strlen(l->partition));
 	if (l->is_nested)
 		put(t, "nested", "yes", strlen("yes"));
 }

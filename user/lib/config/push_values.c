@@ -67,8 +67,8 @@ int push_url_set(const char *text, char *value, char *why, size_t size)
  */
 static bool tag_is_valid(const char *text, size_t length)
 {
-	static const char *const own[] = { "instance", "job",    "name", "user",
-					   "kind",     "nested", "what", "time" };
+	static const char *const own[] = { "instance", "job",       "name",   "user", "kind",
+					   "account",  "partition", "nested", "what", "time" };
 	size_t key =
 		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
 
@@ -102,7 +102,8 @@ int push_tags_set(const char *text, char *value, char *why, size_t size)
 			continue;
 		snprintf(why, size,
 			 "KEY=VALUE, separated by spaces, with different keys of letters, digits "
-			 "and _ other than instance, job, name, user, kind, nested, what and time");
+			 "and _ other than instance, job, name, user, kind, account, partition, "
+			 "nested, what and time");
 		return -EINVAL;
 	}
 	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
