@@ -87,6 +87,28 @@ static void a_name_that_others_use_needs_its_companion(void **state)
 	assert_string_equal(scheduler_job_id(), "77");
 }
 
+static void a_job_has_the_id_of_the_innermost_scheduler(void **state)
+{
+	static const char *const outermost_first[][2] = {
+		{ "BUILD_TAG", "jenkins-align-7" },
+		{ "CI_JOB_ID", "2000" },
+		{ "GITHUB_RUN_ID", "1000" },
+		{ "FLUX_JOB_ID", "fUdKSFCzEes" },
+		{ "LSB_JOBID", "9" },
+		{ "PBS_JOBID", "12.server" },
+		{ "SLURM_JOB_ID", "815" },
+	};
+
+	(void)state;
+	setenv("JENKINS_URL", "x", 1);
+	for (size_t i = 0; i < sizeof(outermost_first) / sizeof(*outermost_first); i++) {
+		setenv(outermost_first[i][0], outermost_first[i][1], 1);
+		assert_string_equal(scheduler_job_id(), outermost_first[i][1]);
+		assert_string_equal(value(read_with(false), outermost_first[i][0]),
+				    outermost_first[i][1]);
+	}
+}
+
 static void names_of_jobs_are_left_out_with_the_arguments(void **state)
 {
 	const struct meta *m;
@@ -186,6 +208,7 @@ int main(void)
 		cmocka_unit_test_setup(others_never_are, clean),
 		cmocka_unit_test_setup(an_empty_one_is_not_there, clean),
 		cmocka_unit_test_setup(a_name_that_others_use_needs_its_companion, clean),
+		cmocka_unit_test_setup(a_job_has_the_id_of_the_innermost_scheduler, clean),
 		cmocka_unit_test_setup(names_of_jobs_are_left_out_with_the_arguments, clean),
 		cmocka_unit_test_setup(a_long_value_is_cut, clean),
 		cmocka_unit_test_setup(a_value_is_not_cut_within_a_character, clean),
