@@ -76,13 +76,13 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit bpf e2e
 LONG_TESTS := unit threads fuzz bpf e2e servers notebook systemd report kernels
-LONG_DEPS := containers kernels servers notebook report fuzz spans systemd shells python release kubelet deb
+LONG_DEPS := containers kernels servers slurm notebook report fuzz spans systemd shells python release kubelet deb
 KERNELS ?= 6.1 6.12 6.16 6.18 6.19 7.0 7.2 6.1-arm64 7.2-arm64
 TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
-.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps deb dist wheel rpm clean \
+.PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage spank install install-slurm install-caps uninstall uninstall-slurm uninstall-caps deb dist wheel rpm clean \
 	deps truth docs arm64 check-kernels guest image FORCE
 .DELETE_ON_ERROR:
 
@@ -207,6 +207,7 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -m 644 share/bpfmon/grafana/*.json $(SHARE)/bpfmon/grafana/
 	install -m 644 share/bpfmon/kubernetes/bpfmon.yaml $(SHARE)/bpfmon/kubernetes/
 	install -m 644 share/bpfmon/rules/bpfmon.yml $(SHARE)/bpfmon/rules/
+	install -D -m 755 share/bpfmon/slurm/prolog.sh $(SHARE)/bpfmon/slurm/prolog.sh
 	install -d $(DOC)
 	install -m 644 NEWS.md LICENSE docs/*.svg docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb $(DOC)/
 	$(foreach from,README.md docs/sudoers $(wildcard docs/*.md),$(call unit,$(from),$(DOC)/$(notdir $(from))) &&) true
@@ -215,6 +216,24 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	$(foreach to,$(SYSUSERS),install -m 644 tools/systemd/$(notdir $(to:.conf=.sysusers)) $(to) &&) true
 	$(call unit,tools/systemd/tmpfiles.conf,$(TMPFILES))
 	[ -e $(CONFIG) ] || sed 's/^#admin_group =$$/admin_group = bpfmon-admin/' docs/agent.conf | install -D -m 644 /dev/stdin $(CONFIG)
+
+# the plugin is for the Slurm whose headers are installed, to the minor version
+SPANK := $(BUILD)/spank_bpfmon.so
+spank: $(SPANK) ## Build the plugin for srun and sbatch --bpfmon (libslurm-dev)
+
+$(SPANK): tools/slurm/spank_bpfmon.c
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(WARN) $(CFLAGS) -fPIC -shared $(LDFLAGS) $< -o $@
+
+SLURM_FILES := $(LIB)/bpfmon/spank_bpfmon.so $(DESTDIR)$(SYSCONFDIR)/slurm/plugstack.conf.d/bpfmon.conf
+
+install-slurm: spank ## Install the plugin for Slurm and its configuration (PREFIX, SYSCONFDIR, DESTDIR)
+	install -D -m 644 $(SPANK) $(firstword $(SLURM_FILES))
+	$(call unit,share/bpfmon/slurm/plugstack.conf,$(lastword $(SLURM_FILES)))
+
+uninstall-slurm: ## Take that back (PREFIX, SYSCONFDIR, DESTDIR)
+	rm -f $(SLURM_FILES)
 
 install-caps: install ## Install, with a copy that measures without root for the group bpfmon (CAPS_GROUP, PREFIX, DESTDIR; as root)
 	$(LIBEXEC)/install-caps $(if $(DESTDIR),,--make-group) $(CAPS_GROUP)

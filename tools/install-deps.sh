@@ -3,7 +3,7 @@
 # Installs the missing packages for building and testing. Debian and Ubuntu. As an ordinary user it calls sudo, and
 # only if a package is missing; it fails if that is no use and bpfmon cannot be built or tested without the package.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python] [release] [kubelet] [deb]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python] [release] [kubelet] [deb] [slurm]
 #   kernels: for booting other kernels; containers: for the tests with containers and network namespaces;
 #   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
@@ -11,7 +11,8 @@
 #   systemd: for booting a systemd in a container; shells: those whose completion is tested, what the README calls,
 #   tmux, in which top is looked at, and hyperfine, with which bench is compared;
 #   python: what the tests of the Python package and of bpfmon.h use, and mypy; release: for RPM packages, the SBOM and
-#   the templates of CI; kubelet: for building and starting one; deb: what builds Debian packages, and lintian
+#   the templates of CI; kubelet: for building and starting one; deb: what builds Debian packages, and lintian;
+#   slurm: for building its plugin, and a cluster of two nodes, with accounting, for its tests
 set -eu
 
 apt_install() { # PACKAGE...
@@ -52,6 +53,8 @@ for also in "$@"; do
 	kubelet) packages="$packages golang-go dpkg-dev debian-archive-keyring containerd runc podman openssl python3-yaml" ;;
 	deb) packages="$packages build-essential debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools
 		python3-wheel esbuild lintian" ;;
+	slurm) packages="$packages libslurm-dev slurmctld slurmd slurm-client slurmdbd munge mariadb-server-core
+		mariadb-client-core" ;;
 	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base hyperfine" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"

@@ -101,7 +101,7 @@ step format format
 step clang-tidy tidy
 step cppcheck check_cpp
 step yaml yamllint --strict share/bpfmon/kubernetes
-step shellcheck shellcheck tools/*.sh tools/github-action/*.sh .ci/run docs/completion/bpfmon
+step shellcheck shellcheck tools/*.sh share/bpfmon/slurm/*.sh tools/github-action/*.sh .ci/run docs/completion/bpfmon
 if [ -n "${CI:-}" ] || command -v npm >/dev/null; then
 	step javascript tools/check-javascript.sh
 else

@@ -141,7 +141,8 @@ for group in "${@:-unit}"; do
 		run_python notebook --jobs "$(nproc)"
 		;;
 	servers)
-		tools/install-deps.sh servers
+		tools/install-deps.sh servers slurm
+		build spank
 		run_python servers --jobs "$(nproc)"
 		;;
 	systemd)

@@ -9,7 +9,7 @@ from lib.bpfmon import TOP
 SHELL = ("sh", "bash", "shell", "console")
 # what begins a command in the documents, installed or not
 PROGRAMS = set(
-    "apt bpfmon bpfmon-exporter bpfmon-push influx influxdb3 make python3 jupyter curl kubectl openssl podman promtool sed jq head cat cp echo printf install tee chown chmod journalctl systemctl systemd-sysusers systemd-tmpfiles for".split()
+    "apt bpfmon bpfmon-exporter bpfmon-push influx influxdb3 make python3 jupyter curl kubectl openssl podman promtool sed jq head cat cp echo printf install tee chown chmod journalctl systemctl systemd-sysusers systemd-tmpfiles srun sbatch for".split()
 )
 # what begins a line of a program in another language, or of output, and is the name of a program by accident
 NOT_PROGRAMS = {"import", "with", "sum"}

@@ -17,11 +17,11 @@ import urllib.request
 READY_SECONDS = 60  # until a server that does not start is an error
 
 
-def need(*programs):
+def need(*programs, group="servers"):
     """Skips the test if one of them is not installed, which CI counts as failed."""
     for program in programs:
         if not shutil.which(program):
-            raise unittest.SkipTest(f"{program} is not installed; tools/install-deps.sh servers")
+            raise unittest.SkipTest(f"{program} is not installed; tools/install-deps.sh {group}")
 
 
 def free_port():
