@@ -37,6 +37,7 @@ ELSEWHERE = (
     ("docs/RUNS.md", "bpfmon push", "needs InfluxDB", "tests/servers/test_push_runs.py"),
     ("docs/RUNS.md", "promtool", "needs Prometheus", "tests/servers/test_openmetrics.py"),
     ("docs/RUNS.md", "prmon_plot.py", "is not in the distribution", "tests/e2e/test_export.py"),
+    ("docs/SLURM.md", "", "needs Slurm", "tests/servers/test_slurm.py"),
     ("docs/STUDY.md", "jupyter notebook", "opens a browser", "tests/notebook/test_many.py"),
     ("docs/STUDY.md", "BPFMON_STORE=all.sqlite jupyter", "opens a browser", "tests/notebook/test_many.py"),
     ("docs/STUDY.md", "sudo --preserve-env=PYTHONPATH", "needs the package", "tests/e2e/test_python_package.py"),
