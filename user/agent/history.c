@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/user.h"
 #include "base/seccomp.h"
-#include "agent/reading.h"
 #include "agent/recording.h"
 
 #include <dirent.h>

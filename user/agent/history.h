@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdbool.h>
+#include <sys/types.h>
 
 struct history_options {
 	const char *store;  /* an absolute path, in a folder of its own */
@@ -32,5 +34,22 @@ struct history {
 int history_start(const struct history_options *o, struct history *h, char *why, size_t size);
 /* Ends the stream and waits until the rest is stored, for a few seconds at most. */
 void history_end(struct history *h);
+
+/* A child of the historian that answers the query of one client and exits. */
+
+/* The user of the client, as the kernel reported it to the agent. */
+struct reader {
+	uid_t uid;
+	bool is_admin; /* sees the runs of all users, and those without a user */
+};
+
+/*
+ * Writes the answer to the untrusted query @text (run/agent_call.h) to the socket @fd. Takes a
+ * minute at most; the store is open for less than that.
+ */
+void reading_run(const struct history_options *o, const struct reader *reader, const char *text,
+		 int fd);
+/* Writes an answer that consists of the error @why only. */
+void reading_refuse(int fd, const char *why);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "agent/reading.h"
+#include "agent/history.h"
 
 #include "base/json.h"
 #include "base/memory.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "exporter/exporter_options.h"
+#include "exporter/exporter_http.h"
 
 #include "base/clock.h"
 #include "base/log.h"

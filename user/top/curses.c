@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #define _XOPEN_SOURCE_EXTENDED 1
-#include "top/curses.h"
+#include "top/session.h"
 
 #include "base/memory.h"
 #include "base/text.h"

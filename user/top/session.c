@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/loop.h"
 #include "base/memory.h"
-#include "top/curses.h"
 #include "top/saved.h"
 #include "text/terminal.h"
 #include "top/top_list.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "bpfmon/roles/last_summary.h"
+#include "bpfmon/roles/roles.h"
 
 #include "base/log.h"
 #include "base/memory.h"

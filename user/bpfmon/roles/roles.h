@@ -12,11 +12,60 @@
 #include "base/message.h"
 #include "base/reaped.h"
 #include "base/user.h"
-#include "bpfmon/roles/last_summary.h"
 #include "bpfmon/roles/launcher.h"
-#include "bpfmon/roles/status_line.h"
+#include "bpfmon/roles/limit_end.h"
 
 #include <signal.h>
+#include <poll.h>
+
+/*
+ * The summary that no recorder has shown: received from the collector and written to stderr
+ * piecewise, so that neither delays the handling of signals in the launcher.
+ */
+
+struct last_summary {
+	struct message message;
+	int fd;                   /* to the collector, not owned; -1: closed */
+	struct limit_end *limits; /* receives the collector's other messages; not owned */
+	bool is_quiet;            /* receive, but do not show */
+	char *text;               /* owned; being written */
+	size_t length, done;
+	uint64_t until_ns; /* time at which the rest is given up */
+	uint64_t nr_received;
+};
+
+void last_summary_init(struct last_summary *l, int fd, bool is_quiet);
+/* Waits up to @wait_ms (-1: without limit) for @signal_fd, @other_fd (-1: none) or the summary. */
+void last_summary_wait(const struct last_summary *l, int signal_fd, int other_fd, int wait_ms);
+/* Receives and writes what is possible without blocking. */
+void last_summary_advance(struct last_summary *l);
+/* Returns true if nothing is left to be written. */
+bool last_summary_is_shown(const struct last_summary *l);
+void last_summary_done(struct last_summary *l);
+
+/*
+ * The status line of --live. The recorder formats its text and the launcher draws it, because the
+ * launcher belongs to the terminal's session, receives its signals and outlives the roles.
+ */
+
+struct status_line {
+	int fd; /* to the recorder, not owned; -1: closed */
+	bool is_inverse, is_drawn;
+	struct control last; /* the last text; empty: none to show */
+};
+
+/*
+ * Returns true if stderr is a terminal that can show it; else reports the reason with --verbose.
+ * Call it before forking the recorder; the caller sets fd afterwards.
+ */
+bool status_line_open(struct status_line *s);
+/*
+ * Draws the last received text over the one before, unless another job of the shell is in the
+ * foreground.
+ */
+void status_line_advance(struct status_line *s);
+/* Clears the line before other output of bpfmon or the shell, until the next text. */
+void status_line_release(struct status_line *s);
 
 /* The command's process: forked early, executed when it is tracked. */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "bpfmon/roles/status_line.h"
+#include "bpfmon/roles/roles.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -144,7 +144,7 @@ void status_line_advance(struct status_line *s)
 
 /* State of the status line in the recorder. */
 
-struct live {
+struct live_display {
 	int control_fd; /* to the launcher, not owned */
 	bool is_utf8;
 	char *phase;        /* owned; the last mark */
@@ -161,14 +161,15 @@ static const char *status_target(const struct recorder_options *options)
 
 static int status_open(struct observer *o, const struct recorder_options *options)
 {
-	struct live *l = o->own;
+	struct live_display *l = o->own;
 
 	l->control_fd = options->control_fd;
 	l->is_utf8 = terminal_is_utf8();
 	return 0;
 }
 
-static uint64_t live_grown(const struct live *l, const struct sample *now, enum metric_id id)
+static uint64_t live_grown(const struct live_display *l, const struct sample *now,
+			   enum metric_id id)
 {
 	uint64_t before = l->has_last && sample_has(&l->last, id) ? l->last.value[id] : 0;
 
@@ -176,7 +177,7 @@ static uint64_t live_grown(const struct live *l, const struct sample *now, enum 
 }
 
 /* Rates are since the last line, because a sample may be of 10 ms. */
-static void live_set_rates(struct live *l, const struct sample *now)
+static void live_set_rates(struct live_display *l, const struct sample *now)
 {
 	uint64_t since_ns = l->has_last ? l->last.elapsed_ns : 0;
 	double seconds = (double)(now->elapsed_ns - since_ns) / 1e9;
@@ -193,7 +194,7 @@ static void live_set_rates(struct live *l, const struct sample *now)
 }
 
 /* A stopped launcher receives none, and needs none. */
-static void live_send(const struct live *l)
+static void live_send(const struct live_display *l)
 {
 	size_t columns = terminal_limit(stderr);
 	char text[LIVE_TEXT_BYTES];
@@ -202,7 +203,7 @@ static void live_send(const struct live *l)
 	control_send(l->control_fd, CONTROL_LIVE, 0, 0, text);
 }
 
-static void live_take_sample(struct live *l, const struct sample *now)
+static void live_take_sample(struct live_display *l, const struct sample *now)
 {
 	const uint64_t seconds = now->elapsed_ns / NSEC_PER_SEC;
 	struct live_view *v = &l->view;
@@ -225,7 +226,7 @@ static void live_take_sample(struct live *l, const struct sample *now)
 	l->last.nr_instances = 0;
 }
 
-static void live_take_event(struct live *l, const struct line *line)
+static void live_take_event(struct live_display *l, const struct line *line)
 {
 	const char *event = line_get_event(line);
 	uint64_t elapsed_ns;
@@ -247,7 +248,7 @@ static void live_take_event(struct live *l, const struct line *line)
 static int status_line_take(struct observer *o, const struct line *line, const char *text,
 			    size_t length)
 {
-	struct live *l = o->own;
+	struct live_display *l = o->own;
 
 	(void)text, (void)length;
 	if (line->kind == LINE_META)
@@ -262,7 +263,7 @@ static int status_line_take(struct observer *o, const struct line *line, const c
 /* Clears the line for the summary, which comes next. */
 static int status_end(struct observer *o, struct summary *total)
 {
-	struct live *l = o->own;
+	struct live_display *l = o->own;
 
 	(void)total;
 	control_send(l->control_fd, CONTROL_LIVE, 0, 0, "");
@@ -284,7 +285,7 @@ static bool live_is_orphaned(int control_fd)
 
 static int status_close(struct observer *o)
 {
-	struct live *l = o->own;
+	struct live_display *l = o->own;
 
 	free(l->phase);
 	if (live_is_orphaned(l->control_fd))
@@ -294,7 +295,7 @@ static int status_close(struct observer *o)
 
 const struct observer_ops live_observer = {
 	.name = "live",
-	.own_bytes = sizeof(struct live),
+	.own_bytes = sizeof(struct live_display),
 	.target = status_target,
 	.open = status_open,
 	.line = status_line_take,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "measure/proc_clock.h"
+#include "measure/proc_state.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "page/missing.h"
+#include "page/page_run.h"
 
 #include "base/memory.h"
 #include "base/number.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "page/processes.h"
+#include "page/page_run.h"
 
 #include "base/memory.h"
 #include "page/excerpt.h"
