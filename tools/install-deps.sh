@@ -52,7 +52,7 @@ for also in "$@"; do
 	release) packages="$packages rpm rpmlint pkg-config yamllint python3-yaml python3-jsonschema" ;;
 	kubelet) packages="$packages golang-go dpkg-dev debian-archive-keyring containerd runc podman openssl python3-yaml" ;;
 	deb) packages="$packages build-essential debhelper dh-python pybuild-plugin-pyproject python3-all python3-setuptools
-		python3-wheel esbuild lintian" ;;
+		python3-wheel esbuild libslurm-dev lintian" ;;
 	slurm) packages="$packages libslurm-dev slurmctld slurmd slurm-client slurmdbd munge mariadb-server-core
 		mariadb-client-core" ;;
 	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base hyperfine" ;;

@@ -231,8 +231,10 @@ class Packages(unittest.TestCase):
 
     def test_a_job_goes_on_during_an_upgrade_and_its_exit_status_arrives(self):
         self.assertEqual((self.running, self.status), ("running", "7"))
-        # whether it is complete is the agent's part: test_service.py
-        self.assertEqual((self.root / "runs/job.jsonl").read_text().count('"kind":"summary"'), 1)
+        lines = [json.loads(line) for line in (self.root / "runs/job.jsonl").read_text().splitlines()]
+        (summary,) = [line for line in lines if line["kind"] == "summary"]
+        self.assertTrue(summary["complete"], summary)
+        self.assertEqual(summary["processes_total"], summary["forks"] + 1)
 
     def test_an_upgrade_keeps_the_configuration(self):
         self.assertIn("[push]\nurl = http://localhost:", self.config)
