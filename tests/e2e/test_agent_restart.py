@@ -186,6 +186,14 @@ class Restarted(RestartCase):
         self.assertTrue(summary["limit"], summary)
         self.assertGreaterEqual(summary["wall_seconds"], 3)
 
+    def test_a_soft_limit_is_reported_once(self):
+        process = self.start_run(f"{self.waits()}; exit 0", "--soft-limit", "wall<0.1s", "--limit", "wall<1h")
+        wait_for(lambda: '"limit"' in self.out.read_text(), "the limit")
+        self.agent.restart()
+        wait_for(lambda: self.out.read_text().count('"kind":"sample"') > 8, "samples")
+        self.finish(process)
+        self.assertEqual([e["event"] for e in self.by_kind["event"]].count("limit"), 1)
+
     def test_an_attachment(self):
         target = self.start("sh", "-c", f"{self.waits()}; {CHILDREN}; exit 0")
         process = self.agent.bpfmon("attach", "--force", "-o", self.out, "-i", "0.1", "--pid", target.pid)

@@ -20,6 +20,8 @@
 
 #define NAME NOTIFY_KEPT "handover-"
 #define RENEW_NS (30 * NSEC_PER_SEC)
+#define RENEW_SHARE 200 /* renewing takes at most this part of the time, however many runs begin   \
+			 */
 #define MANAGER_MS 5000 /* for the manager to handle all messages */
 
 /* The descriptors that are left, in the order in which the state names them. */
@@ -269,11 +271,12 @@ void handover_renew(struct agent *a)
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	if (!h->is_on || (!h->is_stale && now_ns < h->due_ns))
+	if (!h->is_on || now_ns < (h->is_stale ? h->earliest_ns : h->due_ns))
 		return;
 	h->is_stale = false;
 	h->due_ns = now_ns + RENEW_NS;
 	err = handover_give(a, false);
+	h->earliest_ns = now_ns + RENEW_SHARE * (clock_ns(CLOCK_MONOTONIC) - now_ns);
 	if (!err)
 		return;
 	h->is_on = false;

@@ -26,7 +26,8 @@ struct handover {
 	bool is_stale;   /* runs have begun or ended since it was renewed */
 	bool is_done;    /* the next agent continues: nothing is to be ended here */
 	uint64_t serial; /* of what the manager keeps */
-	uint64_t due_ns; /* CLOCK_MONOTONIC: when it is renewed */
+	/* CLOCK_MONOTONIC: when it is renewed, and when at the earliest */
+	uint64_t due_ns, earliest_ns;
 	/* From the agent before; NULL if there is none, and after the start. Owned. */
 	json_t *state;
 	int *fds;

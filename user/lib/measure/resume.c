@@ -502,6 +502,22 @@ static int processes_resume(struct job *job, const json_t *array)
 	return err;
 }
 
+static void limits_keep(const struct job *job, struct jsonw *j)
+{
+	jsonw_array(j, "limits_hit");
+	for (unsigned i = 0; i < job->spec->nr_limits; i++)
+		jsonw_bool(j, NULL, job->limits.is_hit[i]);
+	jsonw_array_end(j);
+}
+
+/* A soft limit is reported once. A hard one is exceeded again, and the run is ended again. */
+static void limits_resume(struct job *job, const json_t *hit)
+{
+	for (unsigned i = 0; i < job->spec->nr_limits; i++)
+		job->limits.is_hit[i] =
+			job->spec->limits[i].is_soft && json_is_true(json_array_get(hit, i));
+}
+
 void job_keep(struct job *job, struct jsonw *j, const char *key)
 {
 	jsonw_object(j, key);
@@ -510,6 +526,7 @@ void job_keep(struct job *job, struct jsonw *j, const char *key)
 	numbers_keep(job, NUMBERS(job_numbers), j);
 	kept_write_account(j, "baseline", &job->baseline);
 	counts_keep(j, "waits", job->waits.ns, NR_WAITED);
+	limits_keep(job, j);
 	live_spans_keep(&job->spans, j);
 	processes_keep(job, j);
 	jsonw_object_end(j);
@@ -537,6 +554,7 @@ int job_resume(struct job *job, const struct job_spec *spec, struct books *books
 	numbers_resume(job, NUMBERS(job_numbers), o);
 	if (same_books)
 		kept_read_account(json_object_get(o, "baseline"), &job->baseline);
+	limits_resume(job, json_object_get(o, "limits_hit"));
 	if (json_array_size(waits) == NR_WAITED)
 		counts_resume(waits, job->waits.ns, NR_WAITED);
 	if (!err)
