@@ -225,7 +225,7 @@ class Otherwise(RestartCase):
         self.agent.restart()
         self.finish(process, 7)
         self.assertFalse(self.summary["complete"])
-        self.assertIn("another version", self.summary["reason"])
+        self.assertIn("other programs or settings", self.summary["reason"])
         self.assertGreaterEqual(self.summary["forks"], 80)
         gap = float(re.search(r"([0-9.]+) s were not measured", self.summary["reason"])[1])
         self.assertGreater(self.summary["cpu_seconds"], 0.59 - gap - 0.05)  # of one process at a time

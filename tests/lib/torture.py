@@ -122,11 +122,14 @@ def command_from_proc(folder, plan, bpfmon, program, code):
 def restarted_agent(seed):
     """An agent that is restarted again and again; its socket."""
     agent = ManagedAgent("[agent]\ninterval = 100ms\n")
-    moments, is_over = random.Random(seed), threading.Event()
+    moments, is_over, failed = random.Random(seed), threading.Event(), []
 
     def restart():
-        while not is_over.wait(moments.uniform(0.02, 0.5)):
-            agent.restart()
+        try:
+            while not is_over.wait(moments.uniform(0.02, 0.5)):
+                agent.restart()
+        except (AssertionError, subprocess.TimeoutExpired) as e:
+            failed.append(str(e))
 
     thread = threading.Thread(target=restart)
     thread.start()
@@ -136,6 +139,8 @@ def restarted_agent(seed):
         is_over.set()
         thread.join()
         agent.clean()
+    if failed:
+        raise Failed(f"the agent did not restart: {failed[0]}")
 
 
 def for_agent(plan):

@@ -267,19 +267,26 @@ static int run_resume(struct peer *p, struct client_left *left, char *why, size_
 	return err ? err : tenant_open_sources(t);
 }
 
+/* For the agent after this one. */
+static void request_keep_again(struct peer *p, const json_t *state)
+{
+	const json_t *request = json_object_get(state, "request");
+
+	peer_keep_request(p, json_string_value(request), json_string_length(request),
+			  left_number(state, "request_fds"));
+}
+
 /* What the description had is in the meta line, which was written before. */
 static void run_go_on(struct peer *p, const json_t *state)
 {
 	struct run *run = &p->tenant->assignment.run;
 	const json_t *end = json_object_get(state, "end_ns");
-	const json_t *request = json_object_get(state, "request");
 
-	peer_keep_request(p, json_string_value(request), json_string_length(request),
-			  (size_t)json_integer_value(json_object_get(state, "request_fds")));
+	request_keep_again(p, state);
 	memcpy(run->user, p->user, sizeof(p->user));
 	run->uid = p->uid;
 	run->name = json_string_value(json_object_get(state, "name"));
-	p->due_ns = (uint64_t)json_integer_value(json_object_get(state, "due_ns"));
+	p->due_ns = left_number(state, "due_ns");
 	if (end)
 		p->end_ns = (uint64_t)json_integer_value(end);
 	p->tenant->progress = json_integer_value(json_object_get(state, "progress")) == RUNNING
@@ -338,7 +345,6 @@ static int listening_resume(struct peer *p, struct request *r, const json_t *sta
 
 static void client_resume_listening(struct client_left *left)
 {
-	const json_t *request = json_object_get(left->state, "request");
 	struct peer *p = peer_new(left->agent, left->connection);
 
 	if (!p)
@@ -347,9 +353,7 @@ static void client_resume_listening(struct client_left *left)
 	    loop_add(&p->agent->loop, &p->source, EPOLLIN))
 		p->state = PEER_GONE;
 	else
-		peer_keep_request(
-			p, json_string_value(request), json_string_length(request),
-			(size_t)json_integer_value(json_object_get(left->state, "request_fds")));
+		request_keep_again(p, left->state);
 	peer_close_sockets(p, &left->request);
 }
 
@@ -361,7 +365,7 @@ static int left_take(struct agent *a, const json_t *state, struct client_left *l
 	err = request_resume(&a->handover, state, &left->request);
 	if (!err)
 		left->connection = fd_take(&a->handover, json_object_get(state, "connection"));
-	return err;
+	return !err && left->connection < 0 ? -EBADMSG : err;
 }
 
 static int run_resume_one(struct agent *a, const json_t *run)
@@ -436,13 +440,13 @@ void handover_begin(struct handover *h, bool same_books)
 					.same_books = same_books };
 	if (!same_books)
 		snprintf(h->gap, sizeof(h->gap),
-			 "the agent was replaced by another version: %.1f s were not measured",
+			 "the agent was restarted with other programs or settings: %.1f s were not "
+			 "measured",
 			 gap);
 	else if (!json_is_true(json_object_get(h->state, "final")))
 		snprintf(
 			h->gap, sizeof(h->gap),
-			"the agent was killed: of the last %.1f s before, peaks and what had ended "
-			"may be missing",
+			"the agent was killed: peaks and records of the last %.1f s may be missing",
 			gap);
 	h->node.gap = *h->gap ? h->gap : NULL;
 }
