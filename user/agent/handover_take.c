@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/jansson_memory.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/notify.h"
@@ -112,7 +113,7 @@ static json_t *left_state_read(int fd)
 	text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (text == MAP_FAILED)
 		return NULL;
-	state = json_loadb(text, (size_t)st.st_size, 0, NULL);
+	state = jansson_loadb(text, (size_t)st.st_size, 0, NULL);
 	munmap(text, (size_t)st.st_size);
 	if (json_integer_value(json_object_get(state, "version")) == HANDOVER_VERSION)
 		return state;
