@@ -20,9 +20,8 @@
 
 #define NAME NOTIFY_KEPT "handover-"
 #define RENEW_NS (30 * NSEC_PER_SEC)
-#define RENEW_SHARE                                                                                \
-	200             /* renewing takes at most this part of the time, however many runs begin   \
-			 */
+/* renewing takes at most this part of the time, however many runs begin */
+#define RENEW_SHARE 200
 #define MANAGER_MS 5000 /* for the manager to handle all messages */
 
 /* The descriptors that are left, in the order in which the state names them. */
