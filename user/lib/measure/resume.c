@@ -35,14 +35,6 @@ static const struct number_row base_numbers[] = {
 static const struct number_row view_numbers[] = {
 	NUMBER(tally_view, start_ns, U64),
 	NUMBER(tally_view, epoch_less_boot_ns, U64),
-	NUMBER(tally_view, cores.cpus, U32),
-	NUMBER(tally_view, cores.at_ns, U64),
-	NUMBER(tally_view, cores.cpu_ns, U64),
-	NUMBER(tally_view, cores.from_ns, U64),
-	NUMBER(tally_view, cores.before_ns, U64),
-	NUMBER(tally_view, cores.busy, REAL),
-	NUMBER(tally_view, cores.busy_before, REAL),
-	NUMBER(tally_view, cores.has_before, FLAG),
 	NUMBER(tally_view, stall.is_stalled, FLAG),
 	NUMBER(tally_view, stall.is_reported, FLAG),
 	NUMBER(tally_view, stall.checked_ns, U64),
@@ -52,6 +44,13 @@ static const struct number_row view_numbers[] = {
 	NUMBER(tally_view, stall.work.cpu_ns, U64),
 	NUMBER(tally_view, stall.work.read_bytes, U64),
 	NUMBER(tally_view, stall.work.written_bytes, U64),
+};
+
+static const struct number_row cores_numbers[] = {
+	NUMBER(cores, cpus, U32),         NUMBER(cores, at_ns, U64),
+	NUMBER(cores, cpu_ns, U64),       NUMBER(cores, from_ns, U64),
+	NUMBER(cores, before_ns, U64),    NUMBER(cores, busy, REAL),
+	NUMBER(cores, busy_before, REAL), NUMBER(cores, has_before, FLAG),
 };
 
 static const struct number_row tally_numbers[] = {
@@ -65,14 +64,6 @@ static const struct number_row tally_numbers[] = {
 	NUMBER(tally, forgone, U64),
 	NUMBER(tally, summary.wall_ns, U64),
 	NUMBER(tally, summary.cores_peak, U64),
-	NUMBER(tally, summary.cores.cpus, U32),
-	NUMBER(tally, summary.cores.at_ns, U64),
-	NUMBER(tally, summary.cores.cpu_ns, U64),
-	NUMBER(tally, summary.cores.from_ns, U64),
-	NUMBER(tally, summary.cores.before_ns, U64),
-	NUMBER(tally, summary.cores.busy, REAL),
-	NUMBER(tally, summary.cores.busy_before, REAL),
-	NUMBER(tally, summary.cores.has_before, FLAG),
 	NUMBER(tally, summary.seen.has_cgroup, FLAG),
 	NUMBER(tally, summary.seen.has_cgroup_most, FLAG),
 	NUMBER(tally, summary.seen.cgroup_bytes, U64),
@@ -159,6 +150,13 @@ static void numbers_resume(void *of, const struct number_row *rows, size_t nr, c
 	}
 }
 
+static void cores_keep(const struct cores *c, struct jsonw *j)
+{
+	jsonw_object(j, "cores");
+	numbers_keep(c, NUMBERS(cores_numbers), j);
+	jsonw_object_end(j);
+}
+
 static void counts_keep(struct jsonw *j, const char *key, const uint64_t *counts, size_t nr)
 {
 	jsonw_array(j, key);
@@ -234,6 +232,7 @@ void tally_keep(const struct tally *t, struct jsonw *j, const char *key)
 	holdings_keep(&t->bound.held, j, "held");
 	holdings_keep(&t->bound.carried, j, "carried");
 	numbers_keep(t, NUMBERS(tally_numbers), j);
+	cores_keep(&t->summary.cores, j);
 	jsonw_object_end(j);
 }
 
@@ -290,6 +289,7 @@ int tally_resume(struct tally *t, const json_t *o, bool same_books)
 	if (!err)
 		err = holdings_resume(&t->bound.carried, json_object_get(o, "carried"));
 	numbers_resume(t, NUMBERS(tally_numbers), o);
+	numbers_resume(&t->summary.cores, NUMBERS(cores_numbers), json_object_get(o, "cores"));
 	return err;
 }
 
@@ -313,6 +313,7 @@ void tally_view_keep(struct tally_view *v, struct jsonw *j, const char *key)
 	counts_keep(j, "losses", v->base.loss, NR_LOSSES);
 	numbers_keep(v, NUMBERS(base_numbers), j);
 	numbers_keep(v, NUMBERS(view_numbers), j);
+	cores_keep(&v->cores, j);
 	tally_keep(&v->tally, j, "tally");
 	block_io_keep(&v->block_io, j);
 	jsonw_object_end(j);
@@ -332,6 +333,7 @@ int tally_view_resume(struct tally_view *v, const json_t *o, bool same_books)
 		numbers_resume(v, NUMBERS(base_numbers), o);
 	}
 	numbers_resume(v, NUMBERS(view_numbers), o);
+	numbers_resume(&v->cores, NUMBERS(cores_numbers), json_object_get(o, "cores"));
 	block_io_resume(&v->block_io, json_object_get(o, "block_io"), same_books);
 	return tally_resume(&v->tally, json_object_get(o, "tally"), same_books);
 }
