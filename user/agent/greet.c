@@ -95,13 +95,15 @@ static void job_want_title(struct describing *d, struct node_job *j)
 static void job_look_again(void *context, struct node_job *j)
 {
 	struct describing *d = context;
+	bool has_changed;
 
 	if (!j->cgroup)
 		return;
 	if (j->looks < MOST_LOOKS && d->looks < MOST_AT_ONCE) {
 		d->looks++;
 		j->looks++;
-		if (slurm_find_user(&d->agent->node, j) | node_job_read_limits(&d->agent->node, j))
+		has_changed = slurm_find_user(&d->agent->node, j);
+		if (node_job_read_limits(&d->agent->node, j) || has_changed)
 			job_describe_again(d->agent, j);
 	}
 	if (d->may_search)
