@@ -111,6 +111,7 @@ int path_step(void)
 	struct exec_scratch *s = bpf_map_lookup_elem(&exec_scratch, &zero);
 	struct dentry *dentry, *parent;
 	struct mount *mnt, *up;
+	const unsigned char *name;
 	long n;
 
 	if (!s)
@@ -127,14 +128,18 @@ int path_step(void)
 			s->event.flags &= ~EXEC_PATH_CUT; /* the root: the path is complete */
 		return up != mnt;
 	}
+	name = BPF_CORE_READ(dentry, d_name.name);
+	/*
+	 * Between this load and its last use is no call: clang 19 puts on the stack before the
+	 * check what it keeps over one, and Linux 6.1 then has no bounds of it.
+	 */
 	at = s->event.path_bytes;
 	if (at > PATH_BYTES - NAME_BYTES)
 		return false;
-	n = bpf_probe_read_kernel_str(&s->event.text[at], NAME_BYTES,
-				      BPF_CORE_READ(dentry, d_name.name));
+	n = bpf_probe_read_kernel_str(&s->event.text[at], NAME_BYTES, name);
 	if (n <= 0)
 		return false;
-	s->event.path_bytes = at + n;
+	s->event.path_bytes += n;
 	s->dentry = (u64)parent;
 	if (dentry == parent) /* not in a directory, as a memfd: the name is the whole path */
 		s->event.flags &= ~EXEC_PATH_CUT;
