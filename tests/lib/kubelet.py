@@ -53,7 +53,6 @@ KUBELET = {
     "evictionHard": {"memory.available": "1Mi"},
     "address": "127.0.0.1",
     "healthzPort": 0,
-    "volumePluginDir": "/nonexistent",
 }
 # $0: the folder; the folders that pods see are the test's, also where the kubelet has no option for them
 INSIDE = """set -e
@@ -145,7 +144,7 @@ class Kubelet:
         self.port = free_port()
         self.read_only_port = free_port()
         ports = {"port": self.port, "readOnlyPort": self.read_only_port}
-        settings = {**KUBELET, **ports, "staticPodPath": str(self.pods)}
+        settings = {**KUBELET, **ports, "staticPodPath": str(self.pods), "volumePluginDir": f"{self.dir}/plugins"}
         path = self.dir / "kubelet.json"
         path.write_text(json.dumps(settings))
         socket = f"unix://{self.dir}/containerd.sock"

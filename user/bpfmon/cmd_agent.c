@@ -50,7 +50,7 @@ static const struct option_row agent_rows[] = {
 	{ "json", 0, NULL, false, "With --status: print the agent's line as JSON", flag_parse, AT(json), GUARD_NONE },
 	{ "sample", 0, NULL, false, "Print a configuration file with all keys and exit", flag_parse, AT(sample), GUARD_NONE },
 	{ "rules", 0, NULL, false, "Print the built-in rules, which make jobs of cgroups, and exit", flag_parse, AT(rules), GUARD_NONE },
-	{ "hand-over", 0, NULL, false, "When stopped, leave running jobs to the next agent through the service manager", flag_parse, AT(hands_over), GUARD_NONE },
+	{ "hand-over", 0, NULL, false, "When stopped, leave runs to the next agent, through systemd", flag_parse, AT(hands_over), GUARD_NONE },
 	{ "verbose", 'v', NULL, false, "Report refused clients and unavailable features", flag_parse, AT(verbose), GUARD_NONE },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", misses_parse, AT(inject_misses), GUARD_TEST },
