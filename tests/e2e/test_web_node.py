@@ -11,7 +11,7 @@ from lib.web import Web
 
 SAMPLED = True
 OTHER = NOBODY - 1
-OURS = {f"{kind}{number}{step}" for number in (8101, 8102) for kind, step in (("slurm/", ""), ("slurm-step/", ".0"))}  # of a machine that has others
+OURS = {f"{kind}{number}{step}" for number in (8101, 8102, 8103) for kind, step in (("slurm/", ""), ("slurm-step/", ".0"))}  # of a machine that has others
 NO_JOB = "00000000-0000-4000-8000-000000000000"
 
 
@@ -56,16 +56,16 @@ class Ended(NodeCase):
     def setUp(self):
         super().setUp()
         self.start_agent()
-        for number, uid in ((8101, NOBODY), (8102, OTHER)):
+        for number, uid in ((8101, NOBODY), (8102, OTHER), (8103, NOBODY)):
             self.run_job(number, "true", uid=uid)
-        for number in (8101, 8102):
+        for number in (8101, 8102, 8103):
             self.wait_for_end_of(f"slurm/{number}")
 
     def test_a_user_sees_the_own_jobs_and_root_all(self):
         own, root = self.serve(), self.serve(uid=0)
-        for web, mine, name in ((own, 8101, "nobody"), (self.serve(OTHER), 8102, str(OTHER))):
+        for web, mine, name in ((own, {"slurm/8101", "slurm/8103"}, "nobody"), (self.serve(OTHER), {"slurm/8102"}, str(OTHER))):
             rows = self.jobs(web)[1]
-            self.assertEqual(rows.keys() & OURS, {f"slurm/{mine}", f"slurm-step/{mine}.0"})
+            self.assertEqual(rows.keys() & OURS, mine)
             self.assertEqual({row["user"] for row in rows.values()}, {name})
         self.assertLessEqual({"slurm/8101", "slurm/8102", "node", "other"}, set(self.jobs(root)[1]))
         run, others = (self.jobs(root)[1][f"slurm/{number}"]["run"] for number in (8101, 8102))
@@ -88,7 +88,7 @@ class Ended(NodeCase):
     def test_pages_exports_and_comparisons_are_of_the_history(self):
         own = self.serve()
         rows = self.jobs(own)[1]
-        first, second = (rows[job]["run"] for job in ("slurm/8101", "slurm-step/8101.0"))
+        first, second = (rows[job]["run"] for job in ("slurm/8101", "slurm/8103"))
         page = own.request(f"/node/{first}").text
         self.assertIn(b'"running":false', page)
         self.assertIn(b'"id":"slurm/8101"', page)
