@@ -124,7 +124,7 @@ static int samples_add(struct pulse *p, struct pulse_run *r)
 /* A running job of the node: finds the lines of its run in the stream of the agent. */
 
 #define READS 64 /* of 64 KiB, per poll */
-#define NAMED_WITHIN 100
+#define NAMED_WITHIN 160
 #define SETTLE_NS (2 * NSEC_PER_SEC) /* after a job ends, until the history has it */
 
 struct node_reader {

@@ -17,8 +17,8 @@
 
 #define PATIENCE_SECONDS 10 /* timeout of a line of the agent */
 #define UUID_LENGTH 36
-#define NAMED_WITHIN                                                                               \
-	100 /* bytes of a line that contain kind and run; of a meta line also the version */
+/* bytes of a line that contain kind and run; of a meta line also the version of the program */
+#define NAMED_WITHIN 160
 
 bool job_ref_is_valid(const char *ref)
 {
