@@ -75,13 +75,15 @@ class Accounts(AccountCase):
         """
         The memory of a task or of a process that was freed unseen is soon another's. What such a task used last is
         lost, unless it was final; the exit of a tenth is not seen either. Of so many runs half have a process that
-        has all addresses of such an earlier one.
+        has all addresses of such an earlier one. In a single run other programs may get all of this memory.
         """
+        losses = 0
         for _ in range(12):
             got = self.books("many", 100, 100, 300)
-            self.assertGreater(sum(got["losses"]), 0)
+            losses += sum(got["losses"])
             self.assert_partition(got)
             self.assert_each(got, 100)
+        self.assertGreater(losses, 0)
 
     def test_a_process_that_moves_a_thousand_times_in_a_storm_has_one_record(self):
         got = self.books("moves", 1000)
