@@ -146,7 +146,7 @@ class Journal(StatusCase):
         self.agent.end()
         said = self.agent.said()
         start = rf"bpfmon: the agent listens on {self.agent.socket}: version \S+, hierarchy {HIERARCHY}, adopted processes: \d+, jobs: \d+, "
-        self.assertRegex(said, rf"(?m)^{start}configuration files: 1, own rules: 0, history: none$")
+        self.assertRegex(said, rf"(?m)^{start}continued runs: 0, continued jobs: 0, configuration files: 1, own rules: 0, history: none$")
         self.assertRegex(said, r"(?m)^bpfmon: the agent is stopping; runs that end as incomplete: 1$")
 
 
