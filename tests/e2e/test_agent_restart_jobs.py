@@ -74,12 +74,12 @@ class Jobs(AgentCase):
         return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
     def test_a_job_stays_the_same_run(self):
-        folder, process = self.start_job(7701)
+        folder, process = self.start_job(7901)
         self.burn(process)
-        before, sample = wait_for(lambda: self.of_job("slurm/7701"), "the job")
+        before, sample = wait_for(lambda: self.of_job("slurm/7901"), "the job")
         for phase in range(3):
             self.restart()
-            after, now = wait_for(lambda: self.of_job("slurm/7701"), "the job")
+            after, now = wait_for(lambda: self.of_job("slurm/7901"), "the job")
             self.assertEqual({k: v for k, v in after.items() if k != "node_job"}, {k: v for k, v in before.items() if k != "node_job"})
             self.assertFalse(after["node_job"].get("adopted"))
             for key in ("elapsed_seconds", "cpu_seconds", "forks", "minflt"):
@@ -87,8 +87,8 @@ class Jobs(AgentCase):
             sample = now
             self.burn(process)
         used = self.finish(folder, process)
-        self.wait_for_end_of("slurm/7701")
-        ((uuid, cpu_ns, complete),) = self.ask("SELECT uuid, cpu_ns, complete FROM run WHERE job = 'slurm/7701'")
+        self.wait_for_end_of("slurm/7901")
+        ((uuid, cpu_ns, complete),) = self.ask("SELECT uuid, cpu_ns, complete FROM run WHERE job = 'slurm/7901'")
         self.assertEqual(uuid, before["run"])
         self.assertTrue(complete)
         # what the shell used before it was in the cgroup counts elsewhere
@@ -96,11 +96,11 @@ class Jobs(AgentCase):
         self.assertGreater(cpu_ns / 1e9, 1.2)
 
     def test_a_recording_of_a_job_goes_on(self):
-        folder, process = self.start_job(7705)
+        folder, process = self.start_job(7905)
         self.burn(process)
-        wait_for(lambda: self.of_job("slurm/7705"), "the job")
+        wait_for(lambda: self.of_job("slurm/7905"), "the job")
         out = self.place / "job.jsonl"
-        recorder = subprocess.Popen([BPFMON, "attach", "--agent", self.socket, "--job", "slurm/7705", "-q", "-o", out])
+        recorder = subprocess.Popen([BPFMON, "attach", "--agent", self.socket, "--job", "slurm/7905", "-q", "-o", out])
         self.addCleanup(recorder.wait)
         wait_for(lambda: out.exists() and '"kind":"sample"' in out.read_text(), "a sample")
         for _ in range(2):
@@ -110,29 +110,29 @@ class Jobs(AgentCase):
         self.assertEqual(recorder.wait(60), 0)
         lines = [json.loads(line) for line in out.read_text().splitlines()]
         (summary,) = [line for line in lines if line["kind"] == "summary"]
-        self.wait_for_end_of("slurm/7705")
-        ((cpu_ns,),) = self.ask("SELECT cpu_ns FROM run WHERE job = 'slurm/7705'")
+        self.wait_for_end_of("slurm/7905")
+        ((cpu_ns,),) = self.ask("SELECT cpu_ns FROM run WHERE job = 'slurm/7905'")
         self.assertTrue(summary["complete"], summary)
         self.assertEqual(round(summary["cpu_seconds"] * 1e9), cpu_ns)
         self.assertEqual(len([line for line in lines if line["kind"] == "meta"]), 1)
 
     def test_a_job_that_ends_while_there_is_no_agent(self):
-        folder, process = self.start_job(7702)
+        folder, process = self.start_job(7902)
         self.burn(process)
-        before, _ = wait_for(lambda: self.of_job("slurm/7702"), "the job")
+        before, _ = wait_for(lambda: self.of_job("slurm/7902"), "the job")
         self.end_agent(self.agent)
         self.burn(process)
         self.finish(folder, process)
         self.agent = self.start_managed()
-        self.wait_for_end_of("slurm/7702")
-        ((uuid, cpu_ns, complete),) = self.ask("SELECT uuid, cpu_ns, complete FROM run WHERE job = 'slurm/7702'")
+        self.wait_for_end_of("slurm/7902")
+        ((uuid, cpu_ns, complete),) = self.ask("SELECT uuid, cpu_ns, complete FROM run WHERE job = 'slurm/7902'")
         self.assertEqual((uuid, complete), (before["run"], 1))
         self.assertGreater(cpu_ns / 1e9, 0.6)
 
     def test_no_total_of_the_node_falls(self):
         """Also not by cgroups that were removed, whose accounts are gone."""
-        self.run_job(7703, "python3", "-c", BURN)
-        self.wait_for_end_of("slurm/7703")
+        self.run_job(7903, "python3", "-c", BURN)
+        self.wait_for_end_of("slurm/7903")
         for _ in range(2):
             before = {job: self.of_job(job) for job in ("node", "other")}
             self.restart()
@@ -144,14 +144,14 @@ class Jobs(AgentCase):
         self.assertEqual(len(self.ask("SELECT 1 FROM run WHERE job = 'node'")), 1)
 
     def test_after_a_kill_a_job_is_listed_once(self):
-        folder, process = self.start_job(7704)
+        folder, process = self.start_job(7904)
         self.burn(process)
-        before, _ = wait_for(lambda: self.of_job("slurm/7704"), "the job")
+        before, _ = wait_for(lambda: self.of_job("slurm/7904"), "the job")
         wait_for(lambda: any("FDSTORE" in state for state in self.manager.states), "what the agent leaves")
         self.restart(signal.SIGKILL)
-        wait_for(lambda: self.of_job("slurm/7704"), "the job")
+        wait_for(lambda: self.of_job("slurm/7904"), "the job")
         self.burn(process)
         self.finish(folder, process)
-        self.wait_for_end_of("slurm/7704")
-        ((cpu_ns, complete),) = self.ask("SELECT cpu_ns, complete FROM run WHERE job = 'slurm/7704'")
+        self.wait_for_end_of("slurm/7904")
+        ((cpu_ns, complete),) = self.ask("SELECT cpu_ns, complete FROM run WHERE job = 'slurm/7904'")
         self.assertGreater(cpu_ns / 1e9, 0.6)
