@@ -10,6 +10,7 @@
 #include "store/database_open.h"
 #include "store/query.h"
 #include "store/rows.h"
+#include "web/web_node.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -123,8 +124,7 @@ static int samples_add(struct pulse *p, struct pulse_run *r)
 
 /* A running job of the node: finds the lines of its run in the stream of the agent. */
 
-#define READS 64 /* of 64 KiB, per poll */
-#define NAMED_WITHIN 160
+#define READS 64                     /* of 64 KiB, per poll */
 #define SETTLE_NS (2 * NSEC_PER_SEC) /* after a job ends, until the history has it */
 
 struct node_reader {
@@ -148,10 +148,9 @@ static int node_take_sample(struct node_reader *in, const struct sample *s)
 static void node_take_line(void *context, const char *text, size_t length)
 {
 	struct node_reader *in = context;
-	size_t head = length < NAMED_WITHIN ? length : NAMED_WITHIN;
 	struct line *l;
 
-	if (in->err || !text || !memmem(text, head, in->run->uuid, strlen(in->run->uuid)))
+	if (in->err || !text || !node_line_is_of(text, length, in->run->uuid))
 		return;
 	l = memory_calloc(1, sizeof(*l)); /* too large for the stack */
 	in->err = l ? line_read(l, text, length) : -ENOMEM;

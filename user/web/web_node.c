@@ -20,6 +20,13 @@
 /* bytes of a line that contain kind and run; of a meta line also the version of the program */
 #define NAMED_WITHIN 160
 
+bool node_line_is_of(const char *text, size_t length, const char *uuid)
+{
+	size_t head = length < NAMED_WITHIN ? length : NAMED_WITHIN;
+
+	return memmem(text, head, uuid, UUID_LENGTH);
+}
+
 bool job_ref_is_valid(const char *ref)
 {
 	return strlen(ref) == UUID_LENGTH && strspn(ref, "0123456789abcdef-") == UUID_LENGTH;
@@ -59,10 +66,8 @@ int node_read_jobs(const char *socket, const char *uuid, struct node_job_rows *r
 	*rows = (struct node_job_rows){ 0 };
 	f = node_call(socket, true, &err);
 	while (!err && !is_last && (n = memory_getline(&line, &room, f)) > 0) {
-		size_t head = (size_t)n < NAMED_WITHIN ? (size_t)n : NAMED_WITHIN;
-
 		err = node_jobs_take(rows, line, (size_t)n, &is_last);
-		if (uuid && memmem(line, head, uuid, UUID_LENGTH))
+		if (uuid && node_line_is_of(line, (size_t)n, uuid))
 			fwrite(line, 1, (size_t)n, kept);
 	}
 	if (!err && !is_last)

@@ -18,6 +18,8 @@ bool job_ref_is_valid(const char *ref);
  * The caller calls node_jobs_done() in any case. Returns 0, or a negative errno that was logged.
  */
 int node_read_jobs(const char *socket, const char *uuid, struct node_job_rows *rows, FILE *kept);
+/* Returns true if a line of the agent's stream is of the run @uuid. Does not parse the line. */
+bool node_line_is_of(const char *text, size_t length, const char *uuid);
 bool node_has_job(const struct node_job_rows *rows, const char *uuid);
 /*
  * Opens a job from the history, else its latest sample. Returns 0, -ENOENT if there is no such job
