@@ -38,7 +38,8 @@ HARDEN_arm64 := -mbranch-protection=standard
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
 	   $(HARDEN_$(ARCH))
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE $(WARN) $(FRAME) -MMD -MP \
-	      -Iinclude -Iuser/lib -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(PREFIX_MAP) $(CFLAGS) $(SANITIZE)
+	      -Iinclude -Iuser/lib -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(PREFIX_MAP) $(CFLAGS) $(SANITIZE) \
+	      $(if $(STATIC),-DBPFMON_STATIC)
 LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
 # what tests are linked with: the parts of all programs, and what these share, which reads the tables of a program
 TEST_ARCHIVES = $(BUILD)/programs.a $(BUILD)/libbpfmon.a
@@ -80,6 +81,7 @@ LONG_DEPS := containers kernels servers slurm notebook report fuzz spans systemd
 KERNELS ?= 6.1 6.12 6.16 6.18 6.19 7.0 7.2 6.1-arm64 7.2-arm64
 TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
+NVML_STUBS := $(BUILD)/nvml/libnvidia-ml.so.1 $(BUILD)/nvml-old/libnvidia-ml.so.1
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
 .PHONY: $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run run-fleet check check-long check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage spank install install-slurm install-caps uninstall uninstall-slurm uninstall-caps deb dist wheel rpm clean \
@@ -152,7 +154,7 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs: 1
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] tools/c/*.h tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/*/*/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
+	clang-format -i bpf/*.[ch] tools/c/*.h tests/fuzz/*.[ch] tests/faults/*.[ch] tests/gpu/*.c tests/nvml/*.c tests/truth/*/*.[ch] user/*/*.[ch] user/*/*/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
 docs: all ## Regenerate docs/METRICS.md, pictures, manual pages, dashboards; build/KERNELS.md, the table of kernels
@@ -270,7 +272,7 @@ image: ## Make a container image of the static agent and the exporter, by builda
 clean: ## Remove the build folder
 	rm -rf $(BUILD)
 
-truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS)) $(BUILD)/findcontainer $(BUILD)/accounts $(BUILD)/drains $(BUILD)/spans
+truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS) $(NVML_STUBS) $(BUILD)/nvmlpass $(BUILD)/gpuload) $(BUILD)/findcontainer $(BUILD)/accounts $(BUILD)/drains $(BUILD)/spans
 
 guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
 
@@ -361,6 +363,12 @@ $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 
 $(BUILD)/truth/insider: tools/c/bpfmon.h
 
+# for tools/check-gpu.sh; never static: it loads the driver
+$(BUILD)/gpuload: tests/gpu/gpuload.c
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -std=gnu11 -Wall -Wextra -Werror $< -ldl -o $@
+
 $(TRUTH_FOLDERS:%=$(BUILD)/truth/%): $(wildcard tests/truth/*/*.[ch]) tests/truth/truth.h
 	$(call say,CC)
 	@mkdir -p $(@D)
@@ -370,6 +378,20 @@ $(FAULTS): $(wildcard tests/faults/*)
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fno-builtin -fPIC -shared $(filter %.c,$^) -o $@
+
+# in place of NVIDIA's library, as a new driver has it and as an old one; without sanitizers
+$(NVML_STUBS): tests/nvml/stub.c user/lib/measure/nvml_library.h
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Iuser/lib -Wall -Wextra -Werror -fvisibility=hidden -fPIC -shared \
+		$(if $(findstring nvml-old,$@),-DNVML_STUB_OLD) -Wl,-soname,libnvidia-ml.so.1 $< -o $@
+
+$(BUILD)/nvmlpass: tests/nvml/nvmlpass.c $(TEST_ARCHIVES)
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(TEST_LIBS) -o $@
+
+$(BUILD)/unit/all $(BUILD)/unit/test_nvml $(BUILD)/unit/test_nvml_uses $(BUILD)/unit/test_nvml_accounts: | $(NVML_STUBS)
 
 $(BUILD)/findcontainer: tests/e2e/findcontainer.c $(TEST_ARCHIVES)
 	$(call say,CC)
@@ -442,7 +464,7 @@ $(BUILD)/web/%.html: user/web/assets/%.html
 # a change of version or flags rebuilds
 $(USER_OBJ) $(BPF_OBJ): Makefile
 
--include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d $(BUILD)/accounts.d $(BUILD)/drains.d $(BUILD)/spans.d
+-include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(UNIT_OBJ:.o=.d) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d $(BUILD)/accounts.d $(BUILD)/drains.d $(BUILD)/spans.d $(BUILD)/nvmlpass.d
 
 # by make SANITIZE=...: the unit tests, and clang for the targets of the fuzzer; warnings are errors as in CI, since CI
 # compiles the unit tests by clang alone and make check by gcc alone

@@ -14,7 +14,7 @@ failed=""
 wanted=" $* "
 
 mapfile -t user_c < <(find user -name '*.c' -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
-mapfile -t formatted < <(find bpf user tools/c tests/unit tests/fuzz tests/kernels tests/truth/*/ -name '*.[ch]' | sort)
+mapfile -t formatted < <(find bpf user tools/c tests/unit tests/fuzz tests/gpu tests/kernels tests/truth/*/ -name '*.[ch]' | sort)
 
 step() { # NAME COMMAND...
 	local name=$1 said start=$SECONDS
