@@ -86,6 +86,9 @@ static int version_2(void **state)
 	    "shmem 20000\n");
 	put(k, "memory.pressure", PRESSURE(1500, 500));
 	put(k, "cpu.stat", "usage_usec 5000\nuser_usec 3000\nsystem_usec 2000\n");
+	put(k, "dmem.current",
+	    "drm/0000:03:00.0/vram0 4096\ndrm/0000:03:00.0/stolen max\n"
+	    "drm/0000:04:00.0/vram 8192\n");
 	put(k, "io.stat", "8:0 rbytes=100 wbytes=20 rios=1\n254:0 rbytes=11 wbytes=2 rios=1\n");
 	return 0;
 }

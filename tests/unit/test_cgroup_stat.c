@@ -22,6 +22,19 @@ static void version_2_is_read(void **state)
 	assert_value(*state, M_cgroup_swap, 5);
 }
 
+static void memory_of_gpus_is_the_sum_of_their_regions(void **state)
+{
+	open_and_read(*state);
+	assert_value(*state, M_cgroup_gpu_memory, 4096 + 8192);
+}
+
+static void memory_of_gpus_is_absent_where_no_driver_counts_it(void **state)
+{
+	put(*state, "dmem.current", "");
+	open_and_read(*state);
+	assert_absent(*state, M_cgroup_gpu_memory, "not provided by");
+}
+
 static void version_1_has_no_pressure(void **state)
 {
 	open_and_read(*state);
@@ -177,6 +190,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		V1_TEST(version_1_is_read_with_its_children),
 		V2_TEST(version_2_is_read),
+		V2_TEST(memory_of_gpus_is_the_sum_of_their_regions),
+		V2_TEST(memory_of_gpus_is_absent_where_no_driver_counts_it),
 		V1_TEST(version_1_has_no_pressure),
 		V2_TEST(pressure_of_version_2_is_counted_from_the_opening),
 		V2_TEST(counters_count_from_the_opening),

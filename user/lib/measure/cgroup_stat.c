@@ -35,6 +35,7 @@ static const struct {
 		[CGROUP_PEAK] = { "memory.peak", "memory" },
 		[CGROUP_CPU] = { "cpu.stat", "cpu" },
 		[CGROUP_PIDS] = { "pids.current", "pids" },
+		[CGROUP_DMEM] = { "dmem.current", "dmem" },
 		[CGROUP_IO] = { "io.stat", "io" },
 		[CGROUP_CPU_PRESSURE] = { "cpu.pressure", "cpu" },
 		[CGROUP_MEMORY_PRESSURE] = { "memory.pressure", "memory" },
@@ -81,6 +82,24 @@ static bool find_sum(const char *text, const char *key, uint64_t *value)
 	return found;
 }
 
+/* Sums the numbers that end the lines: one per region, as in "drm/0000:03:00.0/vram0 4096". */
+static bool find_sum_of_lines(const char *text, const char *key, uint64_t *value)
+{
+	bool found = false;
+	uint64_t one;
+
+	(void)key;
+	*value = 0;
+	while ((text = strchr(text, ' '))) {
+		text++;
+		if (sscanf(text, "%" SCNu64, &one) != 1)
+			continue;
+		*value += one;
+		found = true;
+	}
+	return found;
+}
+
 /* Parses PSI: "some avg10=0.00 avg60=0.00 avg300=0.00 total=4711", in microseconds. */
 static bool find_total(const char *text, const char *key, uint64_t *value)
 {
@@ -117,6 +136,7 @@ static const struct {
 	BOTH(M_cgroup_system, CGROUP_CPU_SYSTEM, NULL, find_value, CGROUP_CPU, "system_usec", find_us),
 	BOTH(M_cgroup_throttled, CGROUP_THROTTLE, "throttled_time", find_value, CGROUP_CPU, "throttled_usec", find_us),
 	BOTH(M_cgroup_tasks, CGROUP_PIDS, NULL, find_value, CGROUP_PIDS, NULL, find_value),
+	ONLY_V2(M_cgroup_gpu_memory, CGROUP_DMEM, NULL, find_sum_of_lines),
 	BOTH(M_cgroup_read, CGROUP_IO, " Read ", find_sum, CGROUP_IO, "rbytes=", find_sum),
 	BOTH(M_cgroup_write, CGROUP_IO, " Write ", find_sum, CGROUP_IO, "wbytes=", find_sum),
 	ONLY_V2(M_cgroup_cpu_pressure_some, CGROUP_CPU_PRESSURE, "some ", find_total),
