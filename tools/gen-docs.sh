@@ -24,6 +24,8 @@ group_title() {
 	cgroup) echo "The cgroup of the command, or the one attached to" ;;
 	block) echo "Block devices, for the cgroup" ;;
 	host) echo "The whole machine" ;;
+	gpu) echo "GPUs" ;;
+	energy) echo "Energy" ;;
 	wait) echo "What threads waited for" ;;
 	*) echo "$1" ;;
 	esac
@@ -38,18 +40,16 @@ metrics_intro() {
 		The keys are the same in JSON Lines, in CSV and on the command line (`--metrics`, which takes
 		the names of groups, too). A key is never renamed.
 
-		- A **counter** is cumulative: what all processes of the tree have used since its start, ended
-		  ones included. It never falls. The summary has its value at the end.
+		- A **counter** is cumulative: what all processes of the tree, ended ones included, have used since its start. It never
+		  falls. The summary has its value at the end.
 		- A **gauge** is the value at the moment of a sample.
-		- **Units**: `s` are seconds, as a decimal fraction; `bytes` are bytes; `1` is a plain number.
-		- **Prometheus**: `bpfmon_`, the key, and `_total` if it is a counter:
-		  `bpfmon_cpu_seconds_total`, `bpfmon_rss_bytes`.
-		- A value that could not be read is absent (JSON Lines) or an empty cell (CSV); it is never
-		  written as 0. `bpfmon check` has the reason.
+		- **Units**: `s` (seconds), `J` (joules) and `W` (watts), as decimal fractions; `bytes`; `Hz`; `1` is a plain number.
+		- **Prometheus**: `bpfmon_`, the key, and `_total` if it is a counter: `bpfmon_cpu_seconds_total`.
+		- A value that could not be read is absent (JSON Lines) or an empty cell (CSV), never 0. `bpfmon check` has the reason.
 
-		All counters are exact. They are the kernel's own, read when a task is freed, so that no
-		process is too short to be counted; the split of `cpu_seconds` into user and system follows
-		the kernel's ticks, as in `time`, and only their sum is exact. `processes` and `threads` are
+		All counters are exact, but for those of GPUs, of energy and of waits. They are the kernel's own, read when a task is
+		freed, so that no process is too short to be counted; the split of `cpu_seconds` into user and system follows
+		the kernel's ticks, as in `time`. `processes` and `threads` are
 		exact at the moment of the sample. `runqueue_wait_seconds` has at each sample what tasks that still wait for a CPU have
 		waited so far (where the kernel has CONFIG_FAIR_GROUP_SCHED; otherwise when their wait ends), up to a tick. The time for which a
 		cgroup's CPU limit keeps its tasks from running is in it: `cgroup_throttled_seconds`, a sum over CPUs, not
@@ -65,33 +65,28 @@ metrics_intro() {
 		| `cpu_seconds` | the kernel, at each exit | with BPF; without it at the end, if all was waited for | `bounds` names it |
 		| `write_bytes` | the kernel, as pages become dirty | where it is no more than `wchar_bytes` | otherwise `at_most`; a limit acts on the smaller |
 		| `processes_total` | births | with BPF; without it where the kernel reports births | otherwise `at_least` |
-		| `blkio_delay_seconds` | the kernel, for each task | where it can be true | otherwise it is left out |
 
-		`pss_bytes`, `uss_bytes` and `pss_unread` cost time and are there only with `--pss`, or when
+		`pss_bytes`, `uss_bytes` and `pss_unread` are there only with `--pss`, or when
 		one of them is named in `--metrics`. Reading them takes the kernel about 50 to 100 ns for each
 		resident page, and the process waits meanwhile if it changes its mappings. All reads
-		together take no more than a share of the time (2 % by default); if that does not suffice, a
-		large process is read less often, and its last value is used, limited to its current resident
-		memory; so it is while a read takes longer than a second, or than until the next sample.
-		`pss_unread` counts the processes without a value: not read yet, or
-		skipped, with an event `pss_skipped` and the reason.
+		together take up to 2 % of the time; if that does not suffice, or a read takes longer than a second or until the next sample, the last
+		value of a large process is used, limited to its current resident memory.
+		`pss_unread` counts the processes without a value: not read yet, or skipped, with an event `pss_skipped`.
 
-		Keys that begin with `net_` are there only with `--net`, or when one of them or the group `net` is
-		named in `--metrics`: [RUN.md](RUN.md#network-io). The same holds for those that name a kind of file, such as
-		`rchar_files_bytes`, with [`--io-kinds`](RUN.md#files-sockets-and-pipes). Keys that begin with `block_` are there with
+		Keys that begin with `net_` are there only with `--net`, or when one of them or their group is
+		named in `--metrics`: [RUN.md](RUN.md#network-io); those of a kind of file, such as
+		`rchar_files_bytes`, with [`--io-kinds`](RUN.md#files-sockets-and-pipes); those that begin with `block_` with
 		[`--block-io`](RUN.md#block-devices), for a cgroup.
 
 		Keys that begin with `cgroup_` are there with `--own-cgroup` or `attach --cgroup`, and come from
 		the cgroup's own files. Counters count from the attachment on. Memory is what the kernel charges to the
-		cgroup, each page to the cgroup that touched it first. So page cache is included, though no process
+		cgroup, each page to the cgroup that touched it first: page cache, though no process
 		maps it, but not what was in memory before. In the summary `cgroup_peak_anon_bytes` and `cgroup_peak_file_bytes` are
 		the shares at the sample with the largest `cgroup_memory_bytes`, which may be before or after `cgroup_peak_bytes`. The
 		kernel updates these counts late: shares may lag behind by 256 KiB per CPU.
 
-		Keys that begin with `host_` are of the whole machine, all others of the command.
-		`..._pressure_some_seconds` is the time in which at least one task waited for memory (reclaim,
-		refaults, swap), `..._pressure_full_seconds` that in which all tasks that were not idle waited,
-		both since the start of the run.
+		Keys that begin with `host_` are of the whole machine. `..._pressure_some_seconds` is the time in which at least one task
+		waited for memory (reclaim, refaults, swap), `..._pressure_full_seconds` that in which all tasks that were not idle waited.
 	INTRO
 }
 
@@ -99,12 +94,11 @@ delay_text() {
 	cat <<-'TEXT'
 
 		The kernel keeps these for a thread only if the sysctl `kernel.task_delayacct` was 1 when the thread began; most systems
-		have 0. With 1 the keys are there where they are known: a process that began before has none,
-		nor has a run with such a process. `bpfmon check` says whether it is on, and how to switch it on; it costs the kernel two
-		readings of the clock for each wait. Switched off again during a run, it ends the counting without a trace:
-		the values are then too small. `irq_delay_seconds` needs a kernel with CONFIG_IRQ_TIME_ACCOUNTING.
+		have 0. A process that began before has none, nor has a run with such a process. `bpfmon check` says how to switch it on; it
+		costs the kernel two readings of the clock for each wait. Switched off during a run, it ends the counting without a trace:
+		the values are then too small. `irq_delay_seconds` needs CONFIG_IRQ_TIME_ACCOUNTING.
 
-		They are those of `getdelays` (taskstats), to the nanosecond. What they measure, and what overlaps:
+		They are those of `getdelays` (taskstats). What they measure, and what overlaps:
 
 		| Key | From | To | What else is in it |
 		|---|---|---|---|
@@ -117,9 +111,9 @@ delay_text() {
 		| `irq_delay_seconds` | an interrupt | its end | nothing: the kernel takes it out of the CPU time |
 
 		From Linux 6.12 on the kernel counts `blkio_delay_seconds` wrongly where the scheduler delays a thread's removal from the
-		run queue: a wait then begins with an earlier one, or with the boot. bpfmon compares the count of each thread with the time it has lived, less CPU
-		time and time on the run queue. Where it is larger, the key is absent from then on for the process and
-		each run, span and program that it is part of, and the summary has `"blkio_delay_wrong": true`; what was published before may be
+		run queue: a wait then begins with an earlier one, or with the boot. Where the count of a thread is larger than the time it has lived, less CPU
+		time and time on the run queue, the key is absent from then on for the process and
+		each run, span and program that it is part of, and the summary has `"blkio_delay_wrong": true`; earlier values may be
 		too large, too. What is wrong by less is not found.
 
 		So their sum counts some moments twice. Not in any of them: sleeping because a cgroup is over its `memory.high`. (Linux 6.18;
@@ -138,12 +132,37 @@ lifetime_text() {
 		run queue + disk + memory + interrupts + other. `other` is what is left: waiting for locks, the network, timers, children,
 		terminals. As delays overlap, each moment is counted once:
 
-		- memory takes the larger of `thrashing` and `swapin`, from disk as far as that goes, for those waits are block I/O;
-		- and the larger of `cow` and `reclaim` + `compact`, from system as far as that goes, for those run in the kernel.
-		  Of what may be nested only the larger counts, so that `memory` is a lower bound;
+		- memory takes the larger of `thrashing` and `swapin`, from disk as far as that goes;
+		- and the larger of `cow` and `reclaim` + `compact`, from system as far as that goes. Of what may be nested only the
+		  larger counts: `memory` is a lower bound;
 		- disk is what remains of `blkio`, system what remains of the system time, and `other` gives what neither of them has.
 
 		Without delays there are user, system, run queue and `not running`.
+	TEXT
+}
+
+gpu_text() {
+	cat <<-'TEXT'
+
+		From NVIDIA's library (NVML), which a process of its own loads, and `/proc/PID/fdinfo` (AMD, Intel, others), up to ten times a second:
+
+		- `gpu_seconds` is the sum of the driver's counters of engines. NVIDIA has none for a process: there it is estimated from
+		  percentages, of the device if one process uses it, otherwise of each process.
+		- What a process did after its last reading is missing: a lower bound.
+		- `gpu_device_...`, power and clock are of whole devices, by all processes; so is `gpu_energy_joules` while the run holds
+		  them. Runs that share a GPU each have all of it. `by.gpu` has each device.
+	TEXT
+}
+
+energy_text() {
+	cat <<-'TEXT'
+
+		From counters of processors (powercap: RAPL), which usually only root may read, or sensors (hwmon). Without
+		any, as in virtual machines, the keys are absent: no power is guessed. `by.energy` has each counter.
+
+		`host_energy_joules` is the machine's. `energy_apportioned_joules` adds up for each interval its energy x the run's
+		CPU time / (all CPUs x time). The rest, of others and of idle CPUs, is `energy_unapportioned_joules`; both add up to
+		the counter. That some code takes more power than other is not in it, nor are GPUs.
 	TEXT
 }
 
@@ -152,20 +171,20 @@ wait_text() {
 
 		The time that a process was off the CPU, lifetime less CPU time and run queue, is exact; these keys divide it. At each sample
 		the threads of each process that slept since the last one are examined (up to 32 of a process, others each time), and
-		its time since then goes to what they wait for. All this takes up to a hundredth of a CPU; if that does not suffice, processes
-		take turns. A process that runs at a sample keeps its time for the next. `wait_unseen_seconds` has the time of processes that ended
+		its time since then goes to what they wait for. All this takes up to a hundredth of a CPU; beyond that, processes take turns. A process that runs at a sample keeps its time for the next. `wait_unseen_seconds` has the time of processes that ended
 		between two samples, or may not be examined. All keys add up to the time off the CPU (`other` above with disk and
 		memory; up to what threads use after their exit). More samples (`-i`) make the estimate better.
 
-		A shell in `wait` waits for a child. Every wait that signals do not end counts as disk. `bpfmon why` has the details of a
-		moment. Without BPF, and in the jobs of a node that bpfmon has not started, these keys are absent; also without the right to read
-		`/proc/PID/wchan`.
+		Every wait that signals do not end counts as disk. `bpfmon why` has the details of a
+		moment. The keys are absent without BPF, without the right to read `/proc/PID/wchan`, and in jobs of a node that bpfmon has not started.
 	TEXT
 }
 
 # Text that does not fit into help, below the table of a group.
 group_text() {
 	case $1 in
+	gpu) gpu_text && return ;;
+	energy) energy_text && return ;;
 	wait) wait_text && return ;;
 	delay) delay_text && return ;;
 	proc) lifetime_text && return ;;
@@ -188,15 +207,15 @@ group_text() {
 		| `io_uring` of any kind, `io_submit` | 0 | 0 | 0 | 0 |
 		| none: memory that `mmap` maps files into | 0 | 0 | 0 | 0 |
 
-		A call that reads nothing, as at the end of a file, counts in `syscr`. What the kernel reads of a program to
-		start it is also in `rchar_bytes` and `syscr`. `read_bytes` and `write_bytes` count what was read from storage
+		A call that reads nothing counts in `syscr`, what the kernel reads of a program to
+		start it also in `rchar_bytes`. `read_bytes` and `write_bytes` count what was read from storage
 		and made dirty in any way, io_uring and mapped files included.
 
 		`write_bytes` counts whole folios. Where the file system has large ones (ext4 from 6.16 on, xfs, btrfs), a write to a part of one
 		counts all of it. Where it is more than `wchar_bytes` (with `--io-kinds` than `wchar_files_bytes`), it is an upper bound: the summary
-		has "up to", and `"bounds": {"write_bytes": "at_most"}`; the rest may also be of mapped files or io_uring. Less than that it
-		may also be too large, if the program writes to pipes and sockets, too. `--limit write<` acts on the smaller of both.
-		What devices have really written is in `cgroup_write_bytes` and `block_write_bytes`.
+		has "up to", and `"bounds": {"write_bytes": "at_most"}`; the rest may also be of mapped files or io_uring. It
+		may also be too large below that, if the program writes to pipes and sockets, too.
+		What devices have written is in `cgroup_write_bytes` and `block_write_bytes`.
 	TEXT
 }
 

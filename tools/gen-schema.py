@@ -11,9 +11,9 @@ import json
 import re
 import sys
 
-TYPES = {"s": "number", "bytes": "integer", "1": "integer"}
-FRACTIONS = {"cores"}  # a plain number that is not whole
-OF_UNITS = {"COUNT": "integer", "BYTES": "integer", "NS": "number", "MILLI": "number"}
+TYPES = {"s": "number", "bytes": "integer", "1": "integer", "J": "number", "W": "number", "Hz": "integer"}
+FRACTIONS = {"cores", "gpus_used", "gpu_device_busy"}  # plain numbers that are not whole
+OF_UNITS = {"COUNT": "integer", "BYTES": "integer", "NS": "number", "MILLI": "number", "MICROJOULE": "number"}
 OF_TYPES = {"TRUTH": {"type": "boolean"}, "TEXT": {"type": "string"}}
 ARGUMENTS = {
     "FIELD": ("in", "key", "type", "unit", "member", "there", "compare", "text"),

@@ -132,7 +132,8 @@ class Delays(DelayCase):
         self.switch(1)
         run = self.run_witnessed([truth("forkstorm"), "4", "50"])
         self.assert_complete(run)
-        self.assertLessEqual(kept_delays(), set(run.summary))
+        wrong = {"blkio_delay_seconds"} if run.summary.get("blkio_delay_wrong") else set()  # below, PlausibleDelays
+        self.assertLessEqual(kept_delays() - wrong, set(run.summary))
         self.assert_sums(run)
 
 

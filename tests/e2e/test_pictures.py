@@ -120,7 +120,7 @@ class Pictures(unittest.TestCase):
         write_lines(self.dir / "few.jsonl", run_lines())
         done = self.bpfmon("report", "few.jsonl", "--panel", "io")
         self.assertEqual(done.stderr, "bpfmon: 'few.jsonl' has no data for the panel 'io'; it has data for memory\n")
-        self.assert_refused("--panel", "ram", said=["cpu, memory, io"])
+        self.assert_refused("--panel", "ram", said=["cpu, memory, gpu"])
         self.assert_refused("--panel", "cpu", "-o", "x.html", said=["-f svg"])
         for width in ("85", "1mm", "9in9", "3m", "-5cm", "nanmm"):
             self.assert_refused("--width", width, said=[width, "85mm"])

@@ -15,7 +15,8 @@ DECODER = pathlib.Path(__file__).parent / "otlp.mjs"
 NS = 10**9
 CUMULATIVE = 2
 NO_RECORDED_VALUE = 1
-UNITS = {"seconds": "s", "bytes": "By", None: "1"}  # of OpenMetrics, and of UCUM
+UNITS = {"seconds": "s", "bytes": "By", "joules": "J", "watts": "W", "hertz": "Hz", None: "1"}  # of OpenMetrics, and of UCUM
+FRACTIONS, OF_FRACTIONS = {"s", "J", "W"}, ("_cores", "_gpus_used", "_gpu_device_busy")
 RESOURCE = {"service.name": "bpfmon", "service.instance.id": "node1", "host.name": "node1", "cluster": "alpha"}
 
 
@@ -129,7 +130,7 @@ class Otlp(PushCase):
             is_counter, unit = types[bare] == "counter", UNITS[units.get(bare)]
             self.assertEqual((one["value"], one["help"]), (float(value), helps[bare]), name)
             self.assertEqual(one["sum"], (CUMULATIVE, True) if is_counter else None, name)
-            self.assertEqual((one["unit"], one["has"]), (unit, {"asDouble"} if unit == "s" or bare.endswith("_cores") else {"asInt"}), name)
+            self.assertEqual((one["unit"], one["has"]), (unit, {"asDouble"} if unit in FRACTIONS or bare.endswith(OF_FRACTIONS) else {"asInt"}), name)
             self.assertEqual(one["resource"], RESOURCE)
             self.assertEqual(one["scope"], "bpfmon")
             if is_counter and name.startswith(("bpfmon_job", "bpfmon_user", "bpfmon_node")):

@@ -91,7 +91,7 @@ class Openmetrics(ExportCase):
         for key in keys:
             kind_, unit, points = families[f"bpfmon_{key}"]
             self.assertEqual(kind_, metric_kinds()[key][1])
-            self.assertEqual(unit, {"s": "seconds", "bytes": "bytes"}.get(lines[0]["units"][key], ""))
+            self.assertEqual(unit, {"s": "seconds", "bytes": "bytes", "J": "joules", "W": "watts", "Hz": "hertz"}.get(lines[0]["units"][key], ""))
             self.assertEqual([value for _, _, value, _ in points], kept(samples, key))
 
     def test_the_reference_parser_reads_hostile_strings(self):

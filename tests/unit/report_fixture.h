@@ -22,7 +22,7 @@ static inline int report_text_parts(const char *text, size_t length, json_t **da
 	FILE *f = tmpfile();
 	struct source source;
 	struct page_data d = { 0 };
-	struct report_run r;
+	static struct report_run r; /* too large for the stack */
 	char path[40];
 	int err;
 

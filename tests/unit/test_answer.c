@@ -237,6 +237,48 @@ static void a_name_with_control_characters_is_inert(void **state)
 	assert_phase(&t, "; 100 % of the time in phase ?[2J?x?");
 }
 
+static void assert_gpus(struct summary s, uint64_t held, uint64_t gpu_ns, const char *expected)
+{
+	char *text;
+
+	s.gpus_held_peak = held;
+	sample_set(&s.total, M_gpu, gpu_ns);
+	text = part_of(answer_gpus_text, &s, NULL, NULL);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void gpus_in_use_for_less_than_a_tenth_of_the_time_have_a_sentence(void **state)
+{
+	const struct summary s = { .wall_ns = 100 * SECOND }, is_short = { .wall_ns = 9 * SECOND };
+
+	(void)state;
+	assert_gpus(s, 0, 0, "");
+	assert_gpus(s, 1, 0, "its GPU was in use less than 1 % of the time");
+	assert_gpus(s, 1, 3 * SECOND, "its GPU was in use 3 % of the time");
+	assert_gpus(s, 1, 10 * SECOND, "");
+	assert_gpus(s, 2, 10 * SECOND, "its 2 GPUs were in use 5 % of the time");
+	assert_gpus(s, 2, 20 * SECOND, "");
+	assert_gpus(is_short, 2, 0, "");
+}
+
+static void gpus_are_in_the_line_and_in_json(void **state)
+{
+	struct summary s = { GOOD, .gpus_held_peak = 2 };
+	struct jsonw j = { 0 };
+	struct answer a;
+
+	(void)state;
+	sample_set(&s.total, M_cpu, 7300000000);
+	sample_set(&s.total, M_gpu, SECOND);
+	assert_line(&s, NULL, "  used        0.73 cores; its 2 GPUs were in use 5 % of the time\n");
+	answer_of_run(&a, &s, NULL, NULL, NULL);
+	answer_json(&j, &a);
+	assert_string_equal(j.text, "\"answer\":{\"cores_used\":0.73,\"gpus_held\":2,"
+				    "\"gpus_used\":0.1}");
+	jsonw_done(&j);
+}
+
 static void json_has_the_parts_of_the_answer(void **state)
 {
 	struct summary s = { GOOD, UPPER(500 * MIB, 522 * MIB), .exit_code = 1 };
@@ -273,6 +315,8 @@ int main(void)
 		cmocka_unit_test(phases_of_one_name_are_one_in_any_order_of_their_marks),
 		cmocka_unit_test(phases_of_which_not_all_are_known_are_none),
 		cmocka_unit_test(a_name_with_control_characters_is_inert),
+		cmocka_unit_test(gpus_in_use_for_less_than_a_tenth_of_the_time_have_a_sentence),
+		cmocka_unit_test(gpus_are_in_the_line_and_in_json),
 		cmocka_unit_test(json_has_the_parts_of_the_answer),
 	};
 

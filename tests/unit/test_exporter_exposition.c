@@ -29,6 +29,73 @@ static void formats_differ_in_what_is_said_about_a_metric(void **state)
 	assert_null(strstr(text, "EOF"));
 }
 
+static void tell_gpus(struct endpoint *e, const char *run)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line),
+		 "{\"kind\":\"sample\",\"run\":\"run-%s\",\"elapsed_seconds\":1,"
+		 "\"gpu_seconds\":1.5,\"gpus_used\":0.75,\"gpus_held\":2,\"gpu_power_watts\":"
+		 "312.5,\"gpu_energy_joules\":8000.25,\"gpu_clock_hertz\":1980000000,"
+		 "\"host_energy_joules\":70,\"energy_apportioned_joules\":20.5,"
+		 "\"energy_unapportioned_joules\":49.5}\n",
+		 run);
+	tell(e, line);
+}
+
+#define GPU_JOB "{job=\"slurm/1\",user=\"alice\",kind=\"slurm\",name=\"1\"}"
+
+static void gpus_and_energy_have_the_units_of_openmetrics(void **state)
+{
+	static const char *const lines[] = {
+		"# TYPE bpfmon_job_gpus_held gauge",
+		"# HELP bpfmon_job_gpus_held GPUs that processes have open",
+		"bpfmon_job_gpus_held" GPU_JOB " 2",
+		"bpfmon_job_gpus_used" GPU_JOB " 0.75",
+		"# TYPE bpfmon_job_gpu_energy_joules counter",
+		"# UNIT bpfmon_job_gpu_energy_joules joules",
+		"bpfmon_job_gpu_energy_joules_total" GPU_JOB " 8000.25",
+		"# TYPE bpfmon_job_gpu_power_watts gauge",
+		"# UNIT bpfmon_job_gpu_power_watts watts",
+		"bpfmon_job_gpu_power_watts" GPU_JOB " 312.5",
+		"# UNIT bpfmon_job_gpu_clock_hertz hertz",
+		"bpfmon_job_gpu_clock_hertz" GPU_JOB " 1980000000",
+		"bpfmon_job_gpu_seconds_total" GPU_JOB " 1.5",
+		"bpfmon_job_energy_apportioned_joules_total" GPU_JOB " 20.5",
+		"bpfmon_user_energy_apportioned_joules_total{user=\"alice\",kind=\"slurm\"} 20.5",
+		"bpfmon_node_gpus_held 2",
+		"bpfmon_node_gpu_energy_joules_total 8000.25",
+		"# UNIT bpfmon_node_host_energy_joules joules",
+		"bpfmon_node_host_energy_joules_total 70",
+		"bpfmon_node_energy_unapportioned_joules_total 49.5",
+	};
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell_meta(e, "1", "alice", "slurm", "1.5");
+	tell_gpus(e, "1");
+	tell_meta(e, "node", "", "node", "1");
+	tell_gpus(e, "node");
+	text = scrape(e);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		if (!has_line(text, lines[i]))
+			fail_msg("no line\n%s\nin\n%s", lines[i], text);
+	assert_null(strstr(text, "bpfmon_job_host_energy")); /* of the machine, not of a job */
+	assert_null(strstr(text, "bpfmon_job_energy_unapportioned"));
+	assert_null(strstr(text, "bpfmon_user_gpu_power")); /* users have no gauges */
+}
+
+static void machine_without_gpus_has_no_series_of_them(void **state)
+{
+	struct endpoint *e = *state;
+	const char *text;
+
+	tell_job(e, "1", 2.5);
+	text = scrape(e);
+	assert_null(strstr(text, "gpu"));
+	assert_null(strstr(text, "joules"));
+}
+
 static void labels_are_escaped_and_steer_no_terminal(void **state)
 {
 	struct endpoint *e = *state;
@@ -145,6 +212,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		ENDPOINT_TEST(formats_differ_in_what_is_said_about_a_metric),
+		ENDPOINT_TEST(gpus_and_energy_have_the_units_of_openmetrics),
+		ENDPOINT_TEST(machine_without_gpus_has_no_series_of_them),
 		ENDPOINT_TEST(labels_are_escaped_and_steer_no_terminal),
 		ENDPOINT_TEST(long_labels_are_cut),
 		ENDPOINT_TEST(no_label_is_a_run_a_process_or_a_command),

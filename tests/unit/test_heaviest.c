@@ -95,6 +95,63 @@ static void processes_that_ended_or_hold_nothing_are_left_out(void **state)
 	heaviest_done(&h);
 }
 
+/* Two devices used by process 7, one by the process that had its PID before. */
+static struct gpu_step steps[] = {
+	{ .pid = 7, .serial = 70, .memory_bytes = 4096 },
+	{ .pid = 7, .serial = 70, .memory_bytes = 8192, .device = 1 },
+	{ .pid = 7, .serial = 69, .memory_bytes = 1, .device = 2 },
+	{ .pid = 8, .serial = 80, .memory_bytes = 2 },
+};
+static struct gpu_past pasts[] = {
+	{ .serial = 70, .has = GPU_BUSY | GPU_MEMORY, .busy_ns = 1500 },
+	{ .serial = 80, .has = GPU_MEMORY, .busy_ns = 1 },
+};
+
+static void view_use_gpus(struct tally_view *v)
+{
+	static struct books books;
+	static struct run run;
+
+	books.gpus.steps = steps;
+	books.gpus.nr_steps = 4;
+	books.gpus.past = pasts;
+	books.gpus.nr_past = 2;
+	metric_put(&run.usable, M_gpu);
+	metric_put(&run.usable, M_gpu_memory);
+	v->books = &books;
+	v->run = &run;
+}
+
+static void a_live_process_has_its_use_of_all_gpus(void **state)
+{
+	const struct drain_row row = { .pid = 7, .serial = 70 },
+			       unknown = { .pid = 8, .serial = 80 };
+	static struct tally_view v;
+	struct process_sample p;
+
+	(void)state;
+	view_use_gpus(&v);
+	process_sample_take(&p, &v, &row, 0);
+	assert_true(metric_has(&p.have, M_gpu) && metric_has(&p.have, M_gpu_memory));
+	assert_int_equal(p.value[M_gpu], 1500);
+	assert_int_equal(p.value[M_gpu_memory], 12288);
+	process_sample_take(&p, &v, &unknown, 0);
+	assert_false(metric_has(&p.have, M_gpu));
+	assert_int_equal(p.value[M_gpu_memory], 2);
+}
+
+static void a_process_that_used_no_gpu_has_no_value_of_one(void **state)
+{
+	const struct drain_row row = { .pid = 9, .serial = 90 };
+	static struct tally_view v;
+	struct process_sample p;
+
+	(void)state;
+	view_use_gpus(&v);
+	process_sample_take(&p, &v, &row, 0);
+	assert_false(metric_has(&p.have, M_gpu) || metric_has(&p.have, M_gpu_memory));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +159,8 @@ int main(void)
 		cmocka_unit_test(all_resident_kinds_weigh_and_swap_does_not),
 		cmocka_unit_test(shared_space_counts_once_for_the_oldest_process),
 		cmocka_unit_test(processes_that_ended_or_hold_nothing_are_left_out),
+		cmocka_unit_test(a_live_process_has_its_use_of_all_gpus),
+		cmocka_unit_test(a_process_that_used_no_gpu_has_no_value_of_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -291,6 +291,52 @@ static void jobs_show_limits_beside_use_where_one_has_a_limit(void **state)
 		    "        -  2.00 s\n");
 }
 
+static void job_hold_gpus(struct node_job_row *r, uint64_t held, uint64_t used_milli, uint64_t idle)
+{
+	r->value[M_gpus_held] = held;
+	r->value[M_gpus_used] = used_milli;
+	r->value[M_gpus_idle] = idle;
+	metric_put(&r->have, M_gpus_held);
+	metric_put(&r->have, M_gpus_used);
+	metric_put(&r->have, M_gpus_idle);
+}
+
+static void gpus_are_shown_as_used_of_held_where_a_job_holds_one(void **state)
+{
+	struct node_job_row all[] = {
+		job_row((char *)"slurm/1", (char *)"ada", NULL),
+		job_row((char *)"slurm/2", (char *)"ada", NULL),
+		job_row((char *)"slurm/3", (char *)"ada", NULL),
+	};
+
+	(void)state;
+	job_hold_gpus(&all[0], 2, 1429, 0);
+	all[0].value[M_gpu_memory] = 37ULL << 30;
+	metric_put(&all[0].have, M_gpu_memory);
+	job_hold_gpus(&all[1], 2, 0, 2);
+	job_hold_gpus(&all[2], 0, 0, 0);
+	assert_jobs(all, 3, TEXT_UNCUT,
+		    "JOB      STATE    USER  CORES  CPU  RSS               GPUS   GPU-MEM  "
+		    "PROCESSES   SINCE\n"
+		    "slurm/1  running  ada    1.25    -    -          1.42 of 2  37.0 GiB  "
+		    "        -  2.00 s\n"
+		    "slurm/2  running  ada    1.25    -    -  0.00 of 2, 2 idle         -  "
+		    "        -  2.00 s\n"
+		    "slurm/3  running  ada    1.25    -    -                  -         -  "
+		    "        -  2.00 s\n");
+}
+
+static void a_gpu_whose_use_is_not_known_is_held(void **state)
+{
+	struct node_job_row r = job_row((char *)"slurm/1", (char *)"ada", NULL);
+	char text[JOB_GPUS_BYTES];
+
+	(void)state;
+	r.value[M_gpus_held] = 1;
+	metric_put(&r.have, M_gpus_held);
+	assert_string_equal(job_gpus_format(text, &r), "? of 1");
+}
+
 static int take(struct node_job_rows *rows, const char *line)
 {
 	bool is_last = false;
@@ -453,6 +499,8 @@ int main(void)
 		PLACE_TEST(pods_have_the_names_of_their_logs),
 		PLACE_TEST(a_container_has_labels_of_its_pod),
 		PLACE_TEST(names_that_the_kubelet_has_cut_lead_to_the_container),
+		cmocka_unit_test(gpus_are_shown_as_used_of_held_where_a_job_holds_one),
+		cmocka_unit_test(a_gpu_whose_use_is_not_known_is_held),
 		cmocka_unit_test(jobs_show_limits_beside_use_where_one_has_a_limit),
 		PLACE_TEST(a_slurm_job_has_the_name_in_its_environment),
 		cmocka_unit_test(jobs_have_their_user_name_and_state),

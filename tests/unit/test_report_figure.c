@@ -90,6 +90,10 @@ static void values_have_their_unit(void **state)
 	assert_string_equal(axis_format_value(out, CHART_BYTE_RATE, 1536), "1.5 KiB/s");
 	assert_string_equal(axis_format_value(out, CHART_COUNT_RATE, 300000), "300,000/s");
 	assert_string_equal(axis_format_value(out, CHART_SHARE, 0.25), "25 %");
+	assert_string_equal(axis_format_value(out, CHART_GPUS, 0.5), "0.5");
+	assert_string_equal(axis_format_value(out, CHART_WATTS, 0), "0 W");
+	assert_string_equal(axis_format_value(out, CHART_WATTS, 200), "200 W");
+	assert_string_equal(axis_format_value(out, CHART_WATTS, 1500), "1.5 kW");
 }
 
 static void times_have_the_parts_that_the_run_needs(void **state)

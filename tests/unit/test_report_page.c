@@ -117,6 +117,7 @@ static const struct {
 	{ PAGE_INSTANCES, "<section id=\"instances\"", "Values by ${" },
 	{ PAGE_TIMELINE, "<section id=\"timeline\"", "failed or killed" },
 	{ PAGE_TIMELINE, NULL, "said quiet" },
+	{ PAGE_GPUS, NULL, "Peak GPU memory" },
 };
 
 static void what_is_for_data_that_a_run_lacks_is_not_in_its_page(void **state)
@@ -172,6 +173,7 @@ static void the_parts_of_a_page_are_those_that_its_data_have(void **state)
 		  PAGE_HOLDERS },
 		{ "{\"kind\":\"summary\",\"wall_seconds\":2,\"by\":{\"device\":{\"a\":{}}}}\n",
 		  PAGE_INSTANCES },
+		{ "{\"kind\":\"summary\",\"wall_seconds\":2,\"gpus_held_peak\":1}\n", PAGE_GPUS },
 	};
 
 	(void)state;

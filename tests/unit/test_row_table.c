@@ -25,19 +25,21 @@ static const struct stored_table *const tables[] = { &run_table,   &sample_table
 	for (const struct table_column *c = (t)->columns, *c##_end = c + (t)->nr; c < c##_end; c++)
 
 /* Stores of a version have these tables: a change of one needs another STORE_SCHEMA. */
-static const char process_of_1[] =
+static const char process_of_2[] =
 	"CREATE TABLE process(run INTEGER NOT NULL, seq INTEGER NOT NULL, pid INTEGER,"
 	" ns_pid INTEGER, ppid INTEGER, uid INTEGER, span INTEGER, comm TEXT, exe TEXT, args TEXT,"
 	" args_cut INTEGER, start_time_ns INTEGER, joined_time_ns INTEGER, left_time_ns INTEGER,"
 	" end_time_ns INTEGER, exit_code INTEGER, signal INTEGER, state TEXT, threads_total "
 	"INTEGER,"
-	" execs INTEGER, rss_peak_bytes INTEGER, rss_peak_exact INTEGER, children_cpu_ns INTEGER,"
+	" execs INTEGER, rss_peak_bytes INTEGER, rss_peak_exact INTEGER, gpu_memory_peak_bytes "
+	"INTEGER,"
+	" children_cpu_ns INTEGER,"
 	" lossy INTEGER, PRIMARY KEY(run, seq)) WITHOUT ROWID;";
-static const char process_sample_of_1[] =
+static const char process_sample_of_2[] =
 	"CREATE TABLE process_sample(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
 	" rank INTEGER NOT NULL, pid INTEGER, comm TEXT, start_time_ns INTEGER, lossy INTEGER,"
 	" PRIMARY KEY(run, elapsed_ns, rank)) WITHOUT ROWID;";
-static const char span_of_1[] =
+static const char span_of_2[] =
 	"CREATE TABLE span(run INTEGER NOT NULL, seq INTEGER NOT NULL, id INTEGER, parent INTEGER,"
 	" name TEXT, tags TEXT, pid INTEGER, in_place INTEGER, start_time_ns INTEGER,"
 	" end_time_ns INTEGER, complete INTEGER, exit_code INTEGER, signal INTEGER, wall_ns "
@@ -46,7 +48,7 @@ static const char span_of_1[] =
 	" rss_peak_upper_bytes INTEGER, rss_peak_exact_bytes INTEGER, line TEXT,"
 	" PRIMARY KEY(run, seq)) WITHOUT ROWID;";
 
-static const char signature_of_1[] =
+static const char signature_of_2[] =
 	"CREATE TABLE signature(run INTEGER NOT NULL, version INTEGER, programs TEXT, "
 	"user_share_milli INTEGER, blocked_share_milli INTEGER, cores_milli INTEGER, "
 	"minflt_milli INTEGER, majflt_milli INTEGER, nvcsw_milli INTEGER, rchar_milli "
@@ -72,14 +74,14 @@ static void assert_create(const struct stored_table *t, const char *text)
 	sqlite3_free(made);
 }
 
-static void tables_of_schema_1_do_not_change(void **state)
+static void tables_of_schema_2_do_not_change(void **state)
 {
 	(void)state;
-	assert_int_equal(STORE_SCHEMA, 1);
-	assert_create(&process_table, process_of_1);
-	assert_create(&process_sample_table, process_sample_of_1);
-	assert_create(&span_table, span_of_1);
-	assert_create(&signature_table, signature_of_1);
+	assert_int_equal(STORE_SCHEMA, 2);
+	assert_create(&process_table, process_of_2);
+	assert_create(&process_sample_table, process_sample_of_2);
+	assert_create(&span_table, span_of_2);
+	assert_create(&signature_table, signature_of_2);
 }
 
 /* @what of the column in the file, if it is there with that type; -1 or 0 else. */
@@ -221,7 +223,7 @@ static void columns_of_numbers_have_a_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_of_schema_1_do_not_change),
+		cmocka_unit_test(tables_of_schema_2_do_not_change),
 		PLACE_TEST(files_have_the_columns_of_the_tables),
 		PLACE_TEST(keys_are_not_null),
 		cmocka_unit_test(columns_and_their_members_are_unique),

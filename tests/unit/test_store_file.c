@@ -114,7 +114,7 @@ static void file_of_another_schema_is_refused_and_stays_as_it_is(void **state)
 	keep(p->path, RUN);
 	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
 	assert_version_is_refused(p->path, "0");
-	assert_version_is_refused(p->path, "2");
+	assert_version_is_refused(p->path, "1");
 	assert_version_is_refused(p->path, "9");
 	assert_version_is_refused(p->path, "99");
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM run"), 1);

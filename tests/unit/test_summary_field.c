@@ -198,6 +198,9 @@ static void keys_are_compared_in_this_order(void **state)
 		"processes_total",
 		"outlived",
 		"memory_needed_bytes",
+		"gpu_memory_peak_bytes",
+		"gpus_held_peak",
+		"gpus_used_peak",
 		"cpu_seconds",
 	};
 

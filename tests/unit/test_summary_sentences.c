@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "summary_text_fixture.h"
+#include "text/format.h"
+#include "text/summary_lines.h"
 
 static void a_run_that_goes_on_is_neither_ended_nor_incomplete(void **state)
 {
@@ -179,6 +181,120 @@ static void an_exact_peak_has_its_bounds_where_they_are_wanted(void **state)
 	assert_shown(&s, "peak 804 MiB exactly, at 2.35 s\n");
 }
 
+#define SECOND 1000000000ULL
+#define MINUTE (60 * SECOND)
+
+static void gpus_and_energy_have_a_line_each(void **state)
+{
+	struct summary s = { .wall_ns = 10 * MINUTE,
+			     .gpus_held_peak = 2,
+			     .gpus_used_peak = 2000,
+			     .gpu_memory_peak_bytes = 37ULL << 30 };
+
+	(void)state;
+	sample_set(&s.total, M_gpu, 14 * MINUTE + MINUTE / 5);
+	sample_set(&s.total, M_gpu_idle, 3 * MINUTE);
+	sample_set(&s.total, M_gpu_energy, 61200000000);
+	sample_set(&s.total, M_host_energy, 162000000);
+	sample_set(&s.total, M_energy_apportioned, 37000000);
+	assert_shown(
+		&s,
+		"\n  GPU         2 held, 1.42 used on average, 2.00 at the peak; idle for 3 min in "
+		"all; memory 37.0 GiB at the peak; 61.2 kJ\n"
+		"  energy      37.0 J by CPU time, of the machine's 162 J\n");
+}
+
+static void gpus_whose_use_is_not_known_are_held(void **state)
+{
+	struct summary s = { .wall_ns = 10 * MINUTE, .gpus_held_peak = 1 };
+
+	(void)state;
+	assert_shown(&s, "\n  GPU         1 held\n");
+}
+
+static void assert_not_shown(const struct summary *s, const char *part)
+{
+	char *text = summary_text(s, NULL, 0);
+
+	if (strstr(text, part))
+		fail_msg("'%s' is in %s", part, text);
+	free(text);
+}
+
+static void a_run_that_held_no_gpu_has_no_word_about_them(void **state)
+{
+	struct summary s = { .wall_ns = 10 * MINUTE };
+
+	(void)state;
+	sample_set(&s.total, M_gpu, 0);
+	sample_set(&s.total, M_gpu_idle, 0);
+	sample_set(&s.total, M_host_energy, 0);
+	assert_not_shown(&s, "GPU");
+	assert_not_shown(&s, "energy");
+}
+
+static void gpus_that_were_never_used_are_a_warning(void **state)
+{
+	const struct summary_view view = { .has_styles = true };
+	struct summary s = { .wall_ns = 20 * MINUTE, .gpus_held_peak = 2 };
+	char *text;
+
+	(void)state;
+	sample_set(&s.total, M_gpu, 0);
+	sample_set(&s.total, M_gpu_idle, 24 * MINUTE);
+	text = summary_text(&s, &view, 0);
+	assert_non_null(strstr(text, "\n  " STYLED_ALARM "IDLE GPU" STYLED_END
+				     "    2 GPUs were held for 12 min and never used\n"));
+	free(text);
+	s.gpus_held_peak = 1;
+	s.total.value[M_gpu_idle] = 9 * SECOND;
+	assert_not_shown(&s, "IDLE GPU");
+	s.total.value[M_gpu_idle] = 10 * SECOND;
+	assert_shown(&s, "\n  IDLE GPU    1 GPU was held for 10.0 s and never used\n");
+}
+
+/* To be freed. */
+static char *gpus_now(const struct sample *smp)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	gpus_now_text(f, smp);
+	fclose(f);
+	return text;
+}
+
+static void assert_gpus_now(const struct sample *smp, const char *expected)
+{
+	char *text = gpus_now(smp);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void gpus_without_work_now_have_a_sentence_and_others_have_none(void **state)
+{
+	struct sample smp = { 0 };
+
+	(void)state;
+	assert_gpus_now(&smp, "");
+	sample_set(&smp, M_gpus_held, 0);
+	sample_set(&smp, M_gpus_used, 0);
+	assert_gpus_now(&smp, "");
+	sample_set(&smp, M_gpus_held, 2);
+	assert_gpus_now(&smp, "2 held, 2 without work at the last reading");
+	sample_set(&smp, M_gpu, 0);
+	sample_set(&smp, M_gpu_idle, 24 * MINUTE);
+	assert_gpus_now(&smp, "2 held for 12 min without any work so far");
+	sample_set(&smp, M_gpu, SECOND);
+	sample_set(&smp, M_gpus_idle, 1);
+	sample_set(&smp, M_gpus_used, 900);
+	assert_gpus_now(&smp, "2 held, 1 without work; idle for 24 min in all so far");
+	sample_set(&smp, M_gpus_idle, 0);
+	assert_gpus_now(&smp, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +304,11 @@ int main(void)
 		cmocka_unit_test(the_peak_of_a_run_is_one_sentence_and_its_bounds_can_be_shown),
 		cmocka_unit_test(the_first_line_on_memory_has_the_title_without_a_sampled_peak),
 		cmocka_unit_test(an_exact_peak_has_its_bounds_where_they_are_wanted),
+		cmocka_unit_test(gpus_and_energy_have_a_line_each),
+		cmocka_unit_test(gpus_whose_use_is_not_known_are_held),
+		cmocka_unit_test(a_run_that_held_no_gpu_has_no_word_about_them),
+		cmocka_unit_test(gpus_that_were_never_used_are_a_warning),
+		cmocka_unit_test(gpus_without_work_now_have_a_sentence_and_others_have_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "golden.h"
 
 #include "top/saved.h"
+#include "top/top_list.h"
 #include "top/view.h"
 
 #define RECORDED "tests/data/top/run.jsonl"
@@ -371,6 +372,98 @@ static void choice_of_columns_is_saved_and_read_again(void **state)
 	assert_false(saved_is(&saved, &again));
 }
 
+#define GPU_START 1763690000
+
+/* A run of two samples, in which process 7 used a GPU for half of the second. */
+static void take_run_of_gpus(struct shown *s, const char *idle)
+{
+	char text[2048];
+
+	model_done(&s->model);
+	snprintf(text, sizeof(text),
+		 "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"start_time\":%d,"
+		 "\"interval_seconds\":1}\n"
+		 "{\"kind\":\"sample\",\"elapsed_seconds\":1,\"processes\":1}\n"
+		 "{\"kind\":\"process_sample\",\"elapsed_seconds\":1,\"pid\":7,\"comm\":\"train\","
+		 "\"start_time\":%d,\"ppid\":1,\"uid\":0,\"gpu_seconds\":1}\n"
+		 "{\"kind\":\"sample\",\"elapsed_seconds\":2,\"processes\":1,\"gpus_held\":2,"
+		 "\"gpus_used\":0.5%s,\"gpu_memory_bytes\":2147483648,\"gpu_power_watts\":512}\n"
+		 "{\"kind\":\"process_sample\",\"elapsed_seconds\":2,\"pid\":7,\"comm\":\"train\","
+		 "\"start_time\":%d,\"ppid\":1,\"uid\":0,\"gpu_seconds\":1.5,"
+		 "\"gpu_memory_bytes\":2147483648}\n",
+		 GPU_START, GPU_START, idle, GPU_START);
+	lines_take(&s->model, text, SIZE_MAX);
+	s->view.is_built = false;
+}
+
+static void gpus_are_shown_of_the_run_and_its_processes(void **state)
+{
+	struct shown *s = *state;
+
+	take_run_of_gpus(s, "");
+	assert_shows(s, "\nGPU     0.50 of 2 held, 2.0 GiB, 512 W\n");
+	assert_shows(s, "  GPU% GPU-MEM ");
+	assert_shows(s, "  50.0    2.0G ");
+	take_run_of_gpus(s, ",\"gpus_idle\":1");
+	assert_shows(s, "\nGPU     0.50 of 2 held, 2.0 GiB, 512 W, 1 idle\n");
+	keys_press(s, "c");
+	assert_shows(s, "[x] GPU-MEM   GPU memory\n");
+}
+
+static void page_of_a_process_has_its_gpus(void **state)
+{
+	struct shown *s = *state;
+
+	take_run_of_gpus(s, "");
+	s->view.pid_to_select = 7;
+	assert_shows(s, "train");
+	view_key(&s->view, KEY_OF_ENTER);
+	assert_shows(s, "\nGPU                   1.50 s         1.50 s\n");
+	assert_shows(s, "\nGPU memory           2.0 GiB        2.0 GiB\n");
+}
+
+static void run_without_gpus_has_no_word_about_them(void **state)
+{
+	struct shown *s = *state;
+
+	assert_shows_no(s, "GPU");
+	keys_press(s, "c");
+	assert_shows_no(s, "GPU");
+	for (int i = 0; i < NR_COLUMNS; i++)
+		keys_press(s, "k");
+	for (int i = 0; i < COLUMN_READ - 2; i++)
+		keys_press(s, "j");
+	assert_int_equal(s->view.cursor, COLUMN_READ);
+}
+
+static void list_of_jobs_has_gpus_if_one_holds_some(void **state)
+{
+	struct node_job_row jobs[] = { { .run = (char *)"a", .id = (char *)"slurm/1" },
+				       { .run = (char *)"b", .id = (char *)"slurm/2" } };
+	struct list_item items[] = { { .job = &jobs[0] }, { .job = &jobs[1] } };
+	struct list l = { .items = items, .nr = 2 };
+	struct shown *s = *state;
+	char *row;
+
+	assert_int_equal(screen_resize(&s->screen, 80, 8), 0);
+	list_draw(&l, &s->screen, 1);
+	row = screen_row_text(&s->screen, 3);
+	assert_null(strstr(row, "GPU"));
+	free(row);
+	jobs[1].value[M_gpus_held] = 2;
+	jobs[1].value[M_gpus_idle] = 2;
+	metric_put(&jobs[1].have, M_gpus_held);
+	metric_put(&jobs[1].have, M_gpus_used);
+	metric_put(&jobs[1].have, M_gpus_idle);
+	list_draw(&l, &s->screen, 1);
+	row = screen_row_text(&s->screen, 3);
+	assert_non_null(strstr(row, " GPUS "));
+	free(row);
+	row = screen_row_text(&s->screen, 5);
+	assert_non_null(strstr(row, " 0.00 of 2, 2 idle "));
+	free(row);
+}
+
 static void load_has_a_colour(void **state)
 {
 	(void)state;
@@ -423,6 +516,10 @@ int main(void)
 		TEST(long_arguments_are_moved_up_to_their_end),
 		TEST(stall_is_shown_in_two_lines_with_the_holder_in_the_first),
 		TEST(choice_of_columns_is_saved_and_read_again),
+		TEST(gpus_are_shown_of_the_run_and_its_processes),
+		TEST(page_of_a_process_has_its_gpus),
+		TEST(run_without_gpus_has_no_word_about_them),
+		TEST(list_of_jobs_has_gpus_if_one_holds_some),
 		TEST(load_has_a_colour),
 		TEST(steering_bytes_and_wide_characters_are_measured_and_harmless),
 	};

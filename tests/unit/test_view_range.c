@@ -136,7 +136,7 @@ static void an_extreme_run_is_exported_in_every_format(void **state)
 static void an_extreme_run_is_drawn(void **state)
 {
 	const struct place *p = *state;
-	struct report_run r;
+	static struct report_run r; /* too large for the stack */
 	struct source s;
 	struct page_data d = { 0 };
 	char *text = NULL;

@@ -6,12 +6,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "waits/gpu_files.h"
 #include "waits/look.h"
 #include "waits/syscalls.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -281,6 +283,57 @@ static void a_process_with_another_start_is_not_taken_for_it(void **state)
 	waits_free(w);
 }
 
+/* A folder as /proc/PID/fd, with these links. */
+static void gpu_files_of(const char *const *links, size_t nr, char text[GPU_FILES_TEXT])
+{
+	char folder[] = "/tmp/bpfmon-fd-XXXXXX", path[64];
+	struct gpu_files g;
+
+	assert_non_null(mkdtemp(folder));
+	for (size_t i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/%zu", folder, i);
+		assert_int_equal(symlink(links[i], path), 0);
+	}
+	gpu_files_read(&g, folder);
+	gpu_files_text(&g, text);
+	for (size_t i = 0; i < nr; i++) {
+		snprintf(path, sizeof(path), "%s/%zu", folder, i);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+static void gpu_that_a_process_has_open_is_named_once(void **state)
+{
+	const char *const links[] = { "/dev/nvidia0",          "/dev/nvidia0",
+				      "/dev/nvidiactl",        "/dev/nvidia-uvm",
+				      "/dev/dri/card0",        "/dev/nvidia",
+				      "pipe:[4711]",           "/home/ada/dev/nvidia0",
+				      "/dev/nvidia0 (deleted)" };
+	char text[GPU_FILES_TEXT];
+
+	(void)state;
+	gpu_files_of(links, sizeof(links) / sizeof(*links), text);
+	assert_string_equal(text, "holds /dev/nvidia0 open");
+	gpu_files_of((const char *const[]){ "/dev/dri/renderD128" }, 1, text);
+	assert_string_equal(text, "holds /dev/dri/renderD128 open");
+	gpu_files_of(links + 2, 7, text);
+	assert_string_equal(text, "");
+}
+
+static void all_gpus_that_a_process_has_open_are_named(void **state)
+{
+	const char *const links[] = { "/dev/nvidia0", "/dev/nvidia11", "/dev/nvidia2" };
+	char text[GPU_FILES_TEXT];
+
+	(void)state;
+	gpu_files_of(links, 3, text); /* in any order */
+	assert_int_equal(strlen(text),
+			 strlen("holds /dev/nvidia0, /dev/nvidia11 and /dev/nvidia2 open"));
+	for (size_t i = 0; i < 3; i++)
+		assert_non_null(strstr(text, links[i]));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +343,8 @@ int main(void)
 		cmocka_unit_test(
 			a_call_is_read_with_its_arguments_and_none_of_a_program_of_32_bits),
 		cmocka_unit_test(calls_are_known_by_the_numbers_of_this_machine),
+		cmocka_unit_test(gpu_that_a_process_has_open_is_named_once),
+		cmocka_unit_test(all_gpus_that_a_process_has_open_are_named),
 		cmocka_unit_test(the_least_number_names_no_group_of_children),
 		cmocka_unit_test(channels_have_a_kind_where_they_are_certain),
 		cmocka_unit_test(parent_in_vfork_waits_for_its_child_not_for_a_disk),

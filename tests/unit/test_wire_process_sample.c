@@ -20,6 +20,8 @@ static void fixture_process_sample(struct process_sample *p)
 	process_sample_metrics(&p->have);
 	fixture_values(p->value, &(struct metric_set){ 0 }, 1);
 	p->value[M_rss_anon] = 2 * MIB;
+	p->value[M_gpu] = 1500000000;
+	p->value[M_gpu_memory] = MIB;
 }
 
 static void process_sample_is_read_back_as_it_was(void **state)
@@ -54,7 +56,8 @@ static void keys_are_the_published_ones(void **state)
 				    "\"elapsed_seconds\":0.100000001,\"pid\":4242,\"comm\":\"cc\","
 				    "\"start_time\":1763690000.124456,\"cpu_seconds\":1.234567891,"
 				    "\"rss_bytes\":3145728,\"rss_anon_bytes\":2097152,"
-				    "\"swap_bytes\":0}\n");
+				    "\"swap_bytes\":0,\"gpu_seconds\":1.5,"
+				    "\"gpu_memory_bytes\":1048576}\n");
 	jsonw_done(&j);
 }
 

@@ -212,11 +212,12 @@ def influx_users():
             "Users",
             [
                 increases([("CPU hours", "cpu_seconds_total", 3600)], measurement, where, '"user"'),
+                increases([("GPU hours", "gpu_seconds_total", 3600)], measurement, where, '"user"'),
                 f'SELECT {sums} FROM {ENDED} GROUP BY "user"',
                 f'SELECT {limits} FROM {ENDED} AND "memory_limit_bytes" > 0 AND "memory_needed_bytes" >= 0 GROUP BY "user"',
             ],
-            {"CPU hours": "h", "jobs that ended": "short", "memory not needed": "bytes", "needed of limits": "percentunit"},
-            "CPU hours: of all jobs, however short. The rest: of jobs that ended in the time shown",
+            {"CPU hours": "h", "GPU hours": "h", "jobs that ended": "short", "memory not needed": "bytes", "needed of limits": "percentunit"},
+            "CPU and GPU hours: of all jobs, however short. The rest: of jobs that ended in the time shown",
             links=False,
         ),
     ]
@@ -237,6 +238,7 @@ def influx_job():
     dashed = {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [6, 6]}}
     limits = {"matcher": {"id": "byRegexp", "options": ".* limit"}, "properties": [dashed, {"id": "custom.fillOpacity", "value": 0}]}
     optional = "Needs metrics = all in the section [push]"
+    more = "Needs metrics = more in the section [push]"
     return [
         row("Job $job on its nodes"),
         influx_curves("Cores", [rate("cpu_seconds")]),
@@ -247,6 +249,10 @@ def influx_job():
         influx_curves("Page faults that waited for a disk", [rate("majflt")], "ops"),
         influx_curves("Processes and threads", [gauge("processes", f"{node} processes"), gauge("threads", f"{node} threads")]),
         influx_curves("Context switches", [rate("nvcsw", f"{node} voluntary"), rate("nivcsw", f"{node} involuntary")], "ops", about=optional),
+        influx_curves("GPUs", [gauge("gpus_held", f"{node} held"), gauge("gpus_idle", f"{node} idle"), rate("gpu_seconds", f"{node} used")]),
+        influx_curves("GPU memory", [gauge("gpu_memory_bytes")], "bytes"),
+        influx_curves("Power of the GPUs held", [gauge("gpu_power_watts")], "watt", about=f"Of the whole GPUs. {more}"),
+        influx_curves("Share of the machine's power by CPU time", [rate("energy_apportioned_joules")], "watt", about=f"Not measured. {more}"),
     ]
 
 
@@ -273,6 +279,12 @@ def influx_nodes():
         influx_curves(
             "Storage", [rate("bpfmon_node", "read_bytes_total", f"{tag} read"), rate("bpfmon_node", "write_bytes_total", f"{tag} written")], "Bps"
         ),
+        influx_curves(
+            "GPUs held",
+            [(level(f"gpus_{what}", OF_INSTANCE, by, measurement="bpfmon_node"), f"{tag} {what}") for what in ("held", "idle")],
+            about="Idle: without work for as long as stalled_after",
+        ),
+        influx_curves("Power", [rate("bpfmon_node", "host_energy_joules_total")], "watt", about="Of processors and memory. Needs metrics = more"),
         influx_curves("Losses", [rate("bpfmon_agent", "losses_total", f"{tag} $tag_what", f'{by}, "what"')], "ops"),
         influx_table(
             "Agents",

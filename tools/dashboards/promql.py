@@ -117,6 +117,34 @@ def one_job():
                 [(of_job("nvcsw_total"), "{{instance}} voluntary"), (of_job("nivcsw_total"), "{{instance}} involuntary")],
                 "ops",
             ),
+            heading("GPU"),
+            curves(
+                "GPUs",
+                [
+                    (of_job("gpus_held", rate=False), "{{instance}} held"),
+                    (of_job("gpus_used", rate=False), "{{instance}} used"),
+                    (of_job("gpus_idle", rate=False), "{{instance}} idle"),
+                ],
+                about="Idle: held without work for as long as stalled_after",
+            ),
+            curves(
+                "GPU memory",
+                [(of_job("gpu_memory_bytes", rate=False), "{{instance}}"), (of_job("gpu_device_memory_bytes", rate=False), "{{instance}} of all")],
+                "bytes",
+                about="Of all: memory in use by all processes on the GPUs held",
+            ),
+            curves(
+                "Power of the GPUs held",
+                [(of_job("gpu_power_watts", rate=False), "{{instance}}"), (of_job("gpu_energy_joules_total"), "{{instance}} by energy")],
+                "watt",
+                about="Of the whole GPUs, by all processes on them",
+            ),
+            curves(
+                "Share of the machine's power by CPU time",
+                [(of_job("energy_apportioned_joules_total"), "{{instance}}")],
+                "watt",
+                about="Not measured: the job's part of the CPU time of all CPUs",
+            ),
         ],
     )
 
@@ -136,6 +164,10 @@ def users():
 
     cores = f"rate(bpfmon_user_cpu_seconds_total{{{chosen}}}[$__rate_interval])"
     waits = f"rate(bpfmon_user_runqueue_wait_seconds_total{{{chosen}}}[$__rate_interval])"
+
+    def grown(metric, divisor):
+        return f"sum by (user) (increase(bpfmon_user_{metric}_total{{{chosen}}}[$__range])) / {divisor}"
+
     return dashboard(
         "bpfmon-users",
         "bpfmon: users",
@@ -154,6 +186,17 @@ def users():
                     ("OOM kills", of_jobs(most("oom_kills")), "short"),
                 ],
                 "CPU hours: of all jobs, however short. The rest: of jobs that ended in the time shown",
+                links=False,
+            ),
+            heading("GPU and energy"),
+            table(
+                "GPUs and energy of users",
+                [
+                    ("GPU hours", grown("gpu_seconds", 3600), "h"),
+                    ("GPU hours idle", grown("gpu_idle_seconds", 3600), "h"),
+                    ("energy by CPU time", grown("energy_apportioned_joules", 3600000), "kwatth"),
+                ],
+                "Idle: held without work. Energy: the user's share of the machines', by CPU time; without that of GPUs",
                 links=False,
             ),
         ],
@@ -202,6 +245,22 @@ def nodes():
                     ("jobs summed as other", of_either("jobs_summed_total"), "short"),
                 ],
                 links=False,
+            ),
+            heading("GPU and energy"),
+            curves(
+                "GPUs",
+                [
+                    (f"bpfmon_node_gpus_held{{{chosen}}}", "{{instance}} held"),
+                    (f"bpfmon_node_gpus_used{{{chosen}}}", "{{instance}} used"),
+                    (f"bpfmon_node_gpus_idle{{{chosen}}}", "{{instance}} idle"),
+                ],
+                about="Idle: held without work for as long as stalled_after",
+            ),
+            curves(
+                "Power",
+                [(rates("bpfmon_node_host_energy_joules_total"), "{{instance}}"), (f"bpfmon_node_gpu_power_watts{{{chosen}}}", "{{instance}} GPUs held")],
+                "watt",
+                about="Of processors and memory, as their counters have it, and of GPUs",
             ),
             heading("bpfmon-push"),
             curves("Lines that were accepted", [(rates("bpfmon_push_samples_total"), "{{instance}} samples"), (rates("bpfmon_push_rows_total"), "{{instance}} rows of ended jobs")], "ops"),

@@ -119,7 +119,8 @@ static void agent_turn(struct agent *a)
 	loop_change(&a->loop, &a->sources[AGENT_LISTENING], a->has_no_room ? 0 : EPOLLIN);
 	a->has_no_room = false;
 	archive_prepare(&a->archive);
-	loop_wait(&a->loop, wait_ms);
+	loop_wait(&a->loop, energy_meter_wait(&a->books.energy, wait_ms));
+	energy_meter_refresh(&a->books.energy);
 	door_attend(a);
 	agent_sample(a);
 	peers_attend(a);

@@ -39,14 +39,20 @@ static char *cgroup_of_job(const char *path, unsigned depth)
 	return depth ? memory_strndup(path, (size_t)(end - path)) : memory_strdup(path);
 }
 
-/* Only the metrics of accounts and drains: others would read files for each job. */
-static void metrics_of_view(const struct node *n, struct metric_set *set)
+/*
+ * Only the metrics of accounts and drains: others would read files for each job. The energy of the
+ * machine is read at each drain, and told by the node alone.
+ */
+static void metrics_of_view(const struct node *n, const struct node_job *j, struct metric_set *set)
 {
 	const struct metric_set *usable = &n->books->tracker.usable;
 
 	for (int i = 0; i < NR_METRICS; i++) {
+		const enum metric_source source = metric_get((enum metric_id)i)->source;
+
 		if (metric_has(usable, (enum metric_id)i) &&
-		    !metric_source_get(metric_get((enum metric_id)i)->source)->of_files &&
+		    (!metric_source_get(source)->of_files ||
+		     (source == SOURCE_HOST_ENERGY && !j->above)) &&
 		    i != M_net_sockets)
 			metric_put(set, (enum metric_id)i);
 	}
@@ -79,7 +85,7 @@ static void node_job_describe(struct node *n, struct node_job *j)
 	run->cgroup = j->cgroup ? j->cgroup : "/";
 	run->hierarchy = n->hierarchy;
 	run->interval_ns = n->interval_ns;
-	metrics_of_view(n, &run->wanted);
+	metrics_of_view(n, j, &run->wanted);
 	run->of_node = &subject->label;
 }
 
@@ -198,6 +204,7 @@ static void node_job_begin(struct node *n, struct node_job *j, struct rules_job 
 	tally_view_init(&j->view);
 	tally_view_open(&j->view, &j->subject.run, n->books);
 	tally_view_choose_metrics(&j->view);
+	j->view.tally.gpu.has_all = !above;
 	j->view.tally.summary.is_attached = j->subject.run.is_attached = true;
 	j->view.is_idle = processes_are_idle;
 	j->view.stall.after_ns = n->stalled_after_ns;

@@ -15,7 +15,7 @@ bool scope_has(const struct scope *s, enum metric_id id)
 	const struct metric *m = metric_get(id);
 
 	return (m->kind == KIND_COUNTER || s->with_gauges) &&
-	       (m->source != SOURCE_HOST || s->of_machine);
+	       ((m->source != SOURCE_HOST && m->source != SOURCE_HOST_ENERGY) || s->of_machine);
 }
 
 struct family scope_family(const struct scope *s, enum metric_id id)

@@ -195,7 +195,7 @@ static int advise_read(const struct advise_options *o, const struct stores *s,
 		return -ENOMEM;
 	}
 	for (size_t i = 0; i < from.nr_requests; i++)
-		r.requests[i] = (struct run_request){ -1, -1, -1, -1, -1 };
+		r.requests[i] = RUN_REQUEST_UNKNOWN;
 	from.requests = r.requests;
 	newest = (struct stored_runs){ .runs = all->runs, .nr = from.nr_requests };
 	err = stores_lines(s, &newest, TEXT_META, request_take_meta, &r);

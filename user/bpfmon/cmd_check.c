@@ -12,6 +12,7 @@
 #include "base/exit_status.h"
 #include "base/agent_socket.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -19,14 +20,18 @@
 #include "base/procstat.h"
 #include "base/user.h"
 #include "measure/capability.h"
+#include "measure/energy_part.h"
+#include "measure/gpu_reader.h"
 #include "measure/program_type.h"
 #include "measure/tracker.h"
+#include "text/format.h"
 #include "text/terminal.h"
 #include "bpfmon/subcommands.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EXIT_CANNOT 1
@@ -254,6 +259,60 @@ static void check_births(struct found *x)
 	proc_connector_close(&c);
 }
 
+/* Its absence is one row, not one for each metric. */
+static bool is_of_hardware(enum metric_id id)
+{
+	return metric_source_get(metric_get(id)->source)->of_hardware;
+}
+
+#define FIRST_PASS_MS 3000 /* the driver's library takes some ms, once the driver is awake */
+
+static void gpu_put(struct found *x, const struct gpu_device *d)
+{
+	char bytes[FORMAT_BYTES], title[sizeof(d->name) + 8];
+
+	snprintf(title, sizeof(title), "GPU %s", d->name);
+	if (x->as == PRINT_JSON || !d->has) {
+		found_put_row(x, title, d->has, "it does not answer");
+		return;
+	}
+	fprintf(x->rows, "%s: %s%s%s%s%s\n", title, d->driver, *d->model ? ", " : "", d->model,
+		d->has & GPU_MEMORY ? ", " : "",
+		d->has & GPU_MEMORY ? format_bytes(bytes, d->memory_total_bytes) : "");
+}
+
+/* As in a run: the driver's library is loaded in a process of its own. */
+static void check_gpus(struct found *x)
+{
+	const char *why = gpus_why_missing();
+	const struct timespec pause = { .tv_nsec = 10 * NSEC_PER_MSEC };
+	static struct gpu_table t; /* 120 KiB, too large for the stack */
+	struct gpu_reader *r = NULL;
+
+	if (!why && gpu_reader_start(&r, NSEC_PER_SEC))
+		why = "the process that reads them cannot be started";
+	for (int ms = 0; r && !gpu_reader_take(r, &t) && ms < FIRST_PASS_MS; ms += 10)
+		nanosleep(&pause, NULL);
+	gpu_reader_leave(r);
+	if (!why && !t.pass_ns)
+		why = "the driver does not answer";
+	else if (!why && x->source && !strcmp(x->source, "procfs") && gpus_why_foreign())
+		why = gpus_why_foreign();
+	else if (!why && (t.why[0] || !t.nr_devices))
+		why = t.why[0] ? t.why : "none is found";
+	found_put_row(x, "GPUs", !why, why ? why : "");
+	for (size_t i = 0; i < t.nr_devices; i++)
+		gpu_put(x, &t.devices[i]);
+}
+
+static void check_hardware(struct found *x)
+{
+	const char *why = energy_why_missing();
+
+	check_gpus(x);
+	found_put_row(x, "energy counters", !why, why ? why : "");
+}
+
 /* Some kernels hide process 1 from the programs, and no other. */
 static void check_first_process(struct tracker *t, const struct found *x)
 {
@@ -286,7 +345,7 @@ static void check_loading(struct found *x, const struct refusals *refusals)
 	*x->why = '\0';
 	check_optional(&t.optional, x);
 	for (int i = 0; i < NR_METRICS; i++)
-		if (metric_has(&o.wanted, (enum metric_id)i))
+		if (metric_has(&o.wanted, (enum metric_id)i) && !is_of_hardware((enum metric_id)i))
 			found_put_metric(x, &t, (enum metric_id)i);
 	check_first_process(&t, x);
 	tracker_close(&t);
@@ -387,6 +446,7 @@ static int check_run(const struct check_options *o)
 		program_types_probe(o->refusals.types, type_put, &x);
 		check_loading(&x, &o->refusals);
 		x.source = source_of_run(&x);
+		check_hardware(&x);
 		if (x.source && !strcmp(x.source, "procfs"))
 			check_births(&x);
 	}

@@ -77,9 +77,8 @@ static int panel_parse(void *name, const char *text)
 {
 	return chart_find(text) < NR_CHARTS
 		       ? text_parse(name, text)
-		       : value_refuse(
-				 "cpu, memory, io, io-kinds, network, processes, waits, faults, "
-				 "switches or pressure");
+		       : value_refuse("cpu, memory, gpu, gpu-memory, io, io-kinds, network, power, "
+				      "processes, waits, faults, switches or pressure");
 }
 
 static int width_parse(void *pixels, const char *text)
@@ -152,7 +151,7 @@ static int report_format_parse(void *name, const char *text)
 static const struct option_row report_rows[] = {
 	{ "output", 'o', "PATH", false, "Write the report to PATH, - for stdout (default: RUN.html)", text_parse, AT(path), GUARD_ENVIRONMENT },
 	{ "format", 'f', "FORMAT", false, "html (default), or the charts as a picture: svg, png or pdf", report_format_parse, AT(format), GUARD_NONE },
-	{ "panel", 0, "NAME", false, "Draw one: cpu memory io processes waits faults switches pressure", panel_parse, AT(panel), PROJECT_MAY },
+	{ "panel", 0, "NAME", false, "Draw one: cpu memory gpu power io processes waits faults", panel_parse, AT(panel), PROJECT_MAY },
 	{ "width", 0, "LENGTH", false, "Width of the picture: 85mm, 6in, 700px (48mm to 2m)", width_parse, AT(layout.width), PROJECT_MAY },
 	{ 0 }
 };
@@ -375,7 +374,7 @@ static int report_load(struct report_run *r, const struct report_options *o, cha
 static int panel_check(const struct report_run *r, const struct report_options *o,
 		       const char *label)
 {
-	char there[100] = "";
+	char there[NR_CHARTS * 16] = ""; /* room for the names of all */
 	size_t n = 0;
 
 	if (!o->panel || figure_has_panel(r, o->layout.panel))
@@ -446,7 +445,7 @@ static int report_make(const struct report_options *o, const struct report_forma
 {
 	__cleanup(freep) char *text = NULL;
 	char label[RUN_LABEL_BYTES], *path;
-	struct report_run run = { 0 };
+	static struct report_run run; /* 25 KiB, too large for the stack */
 	size_t length;
 	int err;
 

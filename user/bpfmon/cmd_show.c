@@ -410,10 +410,10 @@ static void heaviest_print(const struct live_heaviest *k)
  */
 static int run_show_live(const json_t *meta)
 {
-	const char *socket = json_string_value(json_object_get(meta, "live_socket"));
+	const char *feed = json_string_value(json_object_get(meta, "live_socket"));
 	struct live_heaviest *k = memory_calloc(1, sizeof(*k)); /* too large for the stack */
 	char why[256];
-	int err = k ? live_read_processes(socket, heaviest_take, k, why, sizeof(why)) : -ENOMEM;
+	int err = k ? live_read_processes(feed, heaviest_take, k, NULL, why, sizeof(why)) : -ENOMEM;
 
 	if (!err)
 		heaviest_print(k);

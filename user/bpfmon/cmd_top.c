@@ -143,8 +143,8 @@ static __attribute__((noinline)) bool run_tracks(const struct stores *s,
 	if (a)
 		a->nr_searched = *r.cgroup ? 1 : a->nr;
 	if (a)
-		return live_read_processes(r.live_socket, run_take_process, a, why, sizeof(why)) ==
-		       IS_TRACKED;
+		return live_read_processes(r.live_socket, run_take_process, a, NULL, why,
+					   sizeof(why)) == IS_TRACKED;
 	return !strcmp(r.cgroup, path);
 }
 

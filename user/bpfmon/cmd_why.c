@@ -7,6 +7,7 @@
 #include "base/procstat.h"
 #include "bpfmon/named_feed.h"
 #include "bpfmon/subcommands.h"
+#include "bpfmon/why_gpus.h"
 #include "options/common_options.h"
 #include "options/completion.h"
 #include "options/option_values.h"
@@ -41,7 +42,8 @@ struct why_options {
 	struct store_options store;
 	const char *run; /* NULL if not given */
 	enum print_format as;
-	bool is_run; /* a run is among the targets */
+	bool is_run;        /* a run is among the targets */
+	struct sample last; /* the last one of the run; of several: of one that holds GPUs */
 };
 
 /* clang-format off */
@@ -107,15 +109,18 @@ static int why_take_process(void *context, const struct process_sample *p)
  * Adds the live processes of the run. Returns 0; -ENOENT if no run has that number; or another
  * negative errno after a message.
  */
-static int why_add_run(const struct why_options *o, struct waits *w, const char *word)
+static int why_add_run(struct why_options *o, struct waits *w, const char *word)
 {
 	char name[FEED_NAME_BYTES], why[256];
+	struct sample last = { 0 };
 	size_t before = waits_given(w);
 	int err = named_feed_find(&o->store, word, name);
 
 	if (err)
 		return err;
-	err = live_read_processes(name, why_take_process, w, why, sizeof(why));
+	err = live_read_processes(name, why_take_process, w, &last, why, sizeof(why));
+	if (!err && sample_has(&last, M_gpus_held) && last.value[M_gpus_held])
+		o->last = last;
 	if (!err && waits_given(w) > before)
 		return 0;
 	log_error("cannot inspect run '%s': %s", word, err ? why : "it has no live process");
@@ -319,7 +324,7 @@ static void notes_print(const struct waits *w, const struct wait_reason *reason,
 		printf(" (%s is not installed)\n", stack.tool);
 }
 
-static void why_print(const struct waits *w, bool is_run)
+static void why_print(const struct waits *w, const struct sample *last, bool is_run)
 {
 	struct wait_reason reason;
 	char text[WAIT_TEXT];
@@ -331,6 +336,7 @@ static void why_print(const struct waits *w, bool is_run)
 		waits_reason_text(w, &reason, text, sizeof(text));
 		printf("reason: %s\n", text);
 	}
+	why_gpus_print(w, last);
 	notes_print(w, &reason, is_run);
 }
 
@@ -401,6 +407,7 @@ static void wait_put(struct jsonw *j, const struct wait *wait, bool is_discovere
 	if (wait->peers || wait->has_other_end)
 		peers_put(j, wait);
 	unread_put(j, wait->unread);
+	why_gpu_files_json(j, wait);
 	jsonw_object_end(j);
 }
 
@@ -455,7 +462,7 @@ static void reason_put(struct jsonw *j, const struct waits *w)
 	jsonw_object_end(j);
 }
 
-static int why_print_json(const struct waits *w)
+static int why_print_json(const struct waits *w, const struct sample *last)
 {
 	struct jsonw j = { 0 };
 
@@ -466,6 +473,7 @@ static int why_print_json(const struct waits *w)
 		wait_put(&j, waits_get(w, i), i >= waits_given(w));
 	jsonw_array_end(&j);
 	reason_put(&j, w);
+	why_gpus_json(&j, last);
 	jsonw_object_end(&j);
 	jsonw_newline(&j);
 	return jsonw_print(&j, stdout);
@@ -487,9 +495,9 @@ static int why_answer(const struct why_options *o, struct waits *w)
 	if (!err && memory_has_failed())
 		err = -ENOMEM;
 	if (!err && o->as == PRINT_JSON)
-		err = why_print_json(w);
+		err = why_print_json(w, &o->last);
 	else if (!err)
-		why_print(w, o->is_run);
+		why_print(w, &o->last, o->is_run);
 	if (err)
 		log_error("why: %s", strerror(-err));
 	return !err && some_live(w) ? 0 : EXIT_USAGE;

@@ -9,8 +9,8 @@
 #define CORE                                                                                       \
 	"cpu_seconds,runqueue_wait_seconds,rss_bytes,rss_anon_bytes,swap_bytes,processes,threads," \
 	"majflt,read_bytes,write_bytes,rchar_bytes,wchar_bytes,cgroup_memory_bytes,"               \
-	"cgroup_oom_kills"
-#define MORE CORE ",cpu,mem,io,delay,proc"
+	"cgroup_oom_kills,gpu_seconds,gpus_held,gpus_idle,gpu_memory_bytes,gpu_xid_errors"
+#define MORE CORE ",cpu,mem,io,delay,proc,gpu,energy"
 
 static void metrics_choose(struct metric_set *set, const char *metrics)
 {

@@ -183,6 +183,29 @@ static void head_io(const struct view *v, struct screen *s, int y, int values)
 	head_curve_draw(v, s, y, x, HEAD_IO, 0, STYLE_IO);
 }
 
+/* Draws the GPUs that the run holds, if it holds any. Returns the next line. */
+static int head_gpus(const struct view *v, struct screen *s, int y)
+{
+	size_t at = model_moment_at(v->model, v->at_ns);
+	const struct moment *m = at == SIZE_MAX ? NULL : &v->model->moments[at];
+	char bytes[FORMAT_BYTES], power[FORMAT_BYTES];
+	int x = LABEL_COLUMNS;
+
+	if (!m || !m->gpus_held)
+		return y;
+	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_CPU, "GPU");
+	x += screen_printf(s, x, y, s->width - x, STYLE_PLAIN, "%.2f of %" PRIu64 " held, %s",
+			   (double)m->gpus_used / 1000, m->gpus_held,
+			   format_bytes(bytes, m->total.value[MEASURE_GPU_MEMORY]));
+	if (m->gpu_power_mw)
+		x += screen_printf(s, x, y, s->width - x, STYLE_PLAIN, ", %s",
+				   format_value(power, UNIT_MILLIWATT, m->gpu_power_mw));
+	if (m->gpus_idle)
+		screen_printf(s, x, y, s->width - x, STYLE_ALARM, ", %" PRIu64 " idle",
+			      m->gpus_idle);
+	return y + 1;
+}
+
 /* Formats the state of the run, or the moment that is shown. */
 static enum style head_state(const struct view *v, char *out, size_t size)
 {
@@ -323,7 +346,7 @@ static int head_stall(struct view *v, struct screen *s, int y)
 int draw_head(struct view *v, struct screen *s)
 {
 	const char *slowdown = v->model->slowdown; /* of a run that has ended */
-	int values = s->width < 60 ? s->width - LABEL_COLUMNS - 8 : VALUE_COLUMNS, y;
+	int values = s->width < 60 ? s->width - LABEL_COLUMNS - 8 : VALUE_COLUMNS, below, y;
 
 	head_first(v, s);
 	if (s->height < 8)
@@ -333,11 +356,13 @@ int draw_head(struct view *v, struct screen *s)
 	if (s->height < 12)
 		return 3;
 	head_io(v, s, 3, values);
-	y = head_stall(v, s, 4);
+	below = head_gpus(v, s, 4);
+	y = head_stall(v, s, below);
 	if (s->height < 16)
 		return y;
-	return (y > 4 ? y
-		      : head_note(v, s, *slowdown ? head_text(s, y, STYLE_WARN, slowdown) : y)) +
+	return (y > below
+			? y
+			: head_note(v, s, *slowdown ? head_text(s, y, STYLE_WARN, slowdown) : y)) +
 	       1;
 }
 
@@ -427,24 +452,37 @@ void draw_help(struct view *v, struct screen *s, int y, int height)
 	}
 }
 
-size_t draw_columns_first(const struct view *v, int height)
+bool draw_offers_column(const struct view *v, int id)
 {
-	return v->cursor >= (size_t)height ? v->cursor - (size_t)height + 1 : 0;
+	return v->model->has_gpus || (id != COLUMN_GPU && id != COLUMN_GPU_MEMORY);
+}
+
+int draw_columns_at(const struct view *v, int row, int height)
+{
+	int above = 0, at;
+
+	for (size_t id = 0; id < v->cursor; id++)
+		above += draw_offers_column(v, (int)id);
+	at = row + (above >= height ? above - height + 1 : 0);
+	for (int id = 0; id < NR_COLUMNS; id++)
+		if (draw_offers_column(v, id) && !at--)
+			return id;
+	return NR_COLUMNS;
 }
 
 void draw_columns(struct view *v, struct screen *s, int y, int height)
 {
-	size_t first = draw_columns_first(v, height);
+	for (int row = 0; row < height; row++) {
+		const int id = draw_columns_at(v, row, height), at = y + row;
+		const bool is_sorted = id == (int)v->choice.sort;
 
-	for (size_t i = first; i < NR_COLUMNS && i - first < (size_t)height; i++) {
-		int at = y + (int)(i - first);
-		bool is_sorted = i == v->choice.sort;
-
+		if (id == NR_COLUMNS)
+			break;
 		screen_text(s, 0, at, 4, STYLE_KEY,
-			    v->chosen[v->is_of_node] >> i & 1 ? "[x]" : "[ ]");
-		screen_text(s, 4, at, 10, is_sorted ? STYLE_SORTED : STYLE_BOLD, columns[i].title);
-		screen_text(s, 14, at, s->width - 14, STYLE_PLAIN, columns[i].help);
-		if (i == v->cursor)
+			    v->chosen[v->is_of_node] >> id & 1 ? "[x]" : "[ ]");
+		screen_text(s, 4, at, 10, is_sorted ? STYLE_SORTED : STYLE_BOLD, columns[id].title);
+		screen_text(s, 14, at, s->width - 14, STYLE_PLAIN, columns[id].help);
+		if (id == (int)v->cursor)
 			screen_paint(s, 0, at, s->width, STYLE_SELECTED);
 	}
 }

@@ -246,6 +246,9 @@ void draw_table(struct view *v, struct screen *s, int y, int height)
 
 	if (!v->is_here) /* unknown for other hosts */
 		chosen &= ~(1U << COLUMN_STATE | 1U << COLUMN_WAITS | 1U << COLUMN_JOB);
+	for (int i = 0; i < COLUMN_COMMAND; i++)
+		if (!draw_offers_column(v, i))
+			chosen &= ~(1U << i);
 	if (!v->jobs)
 		chosen &= ~(1U << COLUMN_JOB);
 	v->shown = columns_limit_width(chosen, s->width, COMMAND_COLUMNS) | 1U << COLUMN_COMMAND;
@@ -320,12 +323,8 @@ static void measure_text(enum measure m, const struct usage *u, char *out)
 
 	if (!usage_has(u, m))
 		snprintf(out, FORMAT_BYTES, "-");
-	else if (metric->unit == UNIT_NS)
-		format_seconds(out, u->value[m]);
-	else if (metric->unit == UNIT_BYTES)
-		format_bytes(out, u->value[m]);
 	else
-		format_count(out, u->value[m]);
+		format_value(out, metric->unit, u->value[m]);
 }
 
 static void page_usage(struct page_lines *p, const struct usage *own, const struct usage *sum)
@@ -343,9 +342,11 @@ static void page_usage(struct page_lines *p, const struct usage *own, const stru
 		[MEASURE_WCHAR] = "written by calls",
 		[MEASURE_READ] = "storage read",
 		[MEASURE_WRITE] = "storage written",
+		[MEASURE_GPU] = "GPU",
 		[MEASURE_RSS] = "memory",
 		[MEASURE_SWAP] = "swap",
 		[MEASURE_THREADS] = "threads",
+		[MEASURE_GPU_MEMORY] = "GPU memory",
 	};
 	char text[FORMAT_BYTES];
 	int y;

@@ -234,6 +234,10 @@ static int model_take_sample(struct model *m, const struct sample *s)
 	usage_from_metrics(&to->total, s->value, &s->have);
 	to->processes = s->value[M_processes];
 	to->cores = s->value[M_cores];
+	to->gpus_held = s->value[M_gpus_held];
+	to->gpus_idle = s->value[M_gpus_idle];
+	to->gpus_used = s->value[M_gpus_used];
+	to->gpu_power_mw = s->value[M_gpu_power];
 	model_advance(m, at_ns);
 	return 0;
 }
@@ -257,6 +261,13 @@ static int task_name(struct model *m, struct task *t, const char *comm, const ch
 	return programs_find(m, name, &t->program);
 }
 
+static void process_usage_read(struct model *m, struct usage *used, const uint64_t *value,
+			       const struct metric_set *have)
+{
+	usage_from_metrics(used, value, have);
+	m->has_gpus |= usage_has(used, MEASURE_GPU) || usage_has(used, MEASURE_GPU_MEMORY);
+}
+
 static int model_take_process_sample(struct model *m, const struct process_sample *p)
 {
 	struct usage used;
@@ -267,7 +278,7 @@ static int model_take_process_sample(struct model *m, const struct process_sampl
 	if (err)
 		return err;
 	t = &m->tasks[index];
-	usage_from_metrics(&used, p->value, &p->have);
+	process_usage_read(m, &used, p->value, &p->have);
 	if (t->has_record) /* a store has the records first */
 		return elapsed_clamp(p->elapsed_ns) < t->end_ns
 			       ? task_add_point(m, t, elapsed_clamp(p->elapsed_ns), &used)
@@ -327,7 +338,7 @@ static int model_take_process(struct model *m, const struct process *p)
 	if (err)
 		return err;
 	t = &m->tasks[index];
-	usage_from_metrics(&used, p->value, &p->have);
+	process_usage_read(m, &used, p->value, &p->have);
 	if (t->has_record) { /* a process that left the run and returned has a record for each stay
 			      */
 		int64_t end_ns = t->end_ns;

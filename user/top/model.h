@@ -30,10 +30,12 @@ enum measure {
 	MEASURE_WCHAR,
 	MEASURE_READ,
 	MEASURE_WRITE,
+	MEASURE_GPU,
 	/* gauges, of live processes only */
 	MEASURE_RSS,
 	MEASURE_SWAP,
 	MEASURE_THREADS,
+	MEASURE_GPU_MEMORY,
 	NR_MEASURES
 };
 
@@ -101,7 +103,9 @@ struct program_name {
 struct moment {
 	int64_t at_ns;
 	struct usage total;
-	uint64_t processes, cores; /* thousandths in use */
+	uint64_t processes, cores;                /* thousandths in use */
+	uint64_t gpus_held, gpus_idle, gpus_used; /* the last one in thousandths */
+	uint64_t gpu_power_mw;                    /* 0: unknown */
 };
 
 struct note {
@@ -120,6 +124,7 @@ struct model_span {
 
 struct model {
 	bool has_meta, has_summary;
+	bool has_gpus; /* some process has used a GPU */
 	uint64_t start_epoch_ns, interval_ns;
 	char name[MODEL_TEXT_BYTES], command[MODEL_TEXT_BYTES], host[MODEL_TEXT_BYTES];
 	char user[64], uuid[40], live_socket[110];

@@ -10,14 +10,23 @@
 enum metric_id measure_metric(enum measure m)
 {
 	static const enum metric_id metrics[NR_MEASURES] = {
-		[MEASURE_CPU] = M_cpu,         [MEASURE_USER] = M_user,
-		[MEASURE_SYSTEM] = M_system,   [MEASURE_RUNQUEUE] = M_runqueue_wait,
-		[MEASURE_MINFLT] = M_minflt,   [MEASURE_MAJFLT] = M_majflt,
-		[MEASURE_NVCSW] = M_nvcsw,     [MEASURE_NIVCSW] = M_nivcsw,
-		[MEASURE_RCHAR] = M_rchar,     [MEASURE_WCHAR] = M_wchar,
-		[MEASURE_READ] = M_read,       [MEASURE_WRITE] = M_write,
-		[MEASURE_RSS] = M_rss,         [MEASURE_SWAP] = M_swap,
+		[MEASURE_CPU] = M_cpu,
+		[MEASURE_USER] = M_user,
+		[MEASURE_SYSTEM] = M_system,
+		[MEASURE_RUNQUEUE] = M_runqueue_wait,
+		[MEASURE_MINFLT] = M_minflt,
+		[MEASURE_MAJFLT] = M_majflt,
+		[MEASURE_NVCSW] = M_nvcsw,
+		[MEASURE_NIVCSW] = M_nivcsw,
+		[MEASURE_RCHAR] = M_rchar,
+		[MEASURE_WCHAR] = M_wchar,
+		[MEASURE_READ] = M_read,
+		[MEASURE_WRITE] = M_write,
+		[MEASURE_RSS] = M_rss,
+		[MEASURE_SWAP] = M_swap,
 		[MEASURE_THREADS] = M_threads,
+		[MEASURE_GPU] = M_gpu,
+		[MEASURE_GPU_MEMORY] = M_gpu_memory,
 	};
 
 	return metrics[m];

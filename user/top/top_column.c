@@ -35,6 +35,8 @@ const struct column columns[NR_COLUMNS] = {
 	[COLUMN_SUM_RSS] = { "+RSS", "Resident memory, including its descendants", 6, true, false, false, false, 1 },
 	[COLUMN_SWAP] = { "SWAP", "Swapped-out memory", 6, false, false, false, false, 14 },
 	[COLUMN_THREADS] = { "THR", "Threads", 4, false, false, false, false, 13 },
+	[COLUMN_GPU] = { "GPU%", "GPU use since the previous sample; 100: one GPU", 5, true, false, false, false, 3 },
+	[COLUMN_GPU_MEMORY] = { "GPU-MEM", "GPU memory", 7, true, false, false, false, 4 },
 	[COLUMN_READ] = { "+READ/s", "Read from storage per second, including what it started", 7, true, false, false, false, 6 },
 	[COLUMN_WRITE] = { "+WRITE/s", "Written to storage per second, including what it started", 8, true, false, false, false, 6 },
 	[COLUMN_SUM_READ] = { "+READ", "Read from storage, including what it started", 6, false, false, false, false, 10 },
@@ -92,6 +94,8 @@ static const struct {
 	[COLUMN_SUM_RSS] = { MEASURE_RSS, VALUE_SUM, AS_BYTES },
 	[COLUMN_SWAP] = { MEASURE_SWAP, VALUE_OWN, AS_BYTES },
 	[COLUMN_THREADS] = { MEASURE_THREADS, VALUE_OWN, AS_COUNT },
+	[COLUMN_GPU] = { MEASURE_GPU, RATE_OWN, AS_PERCENT },
+	[COLUMN_GPU_MEMORY] = { MEASURE_GPU_MEMORY, VALUE_OWN, AS_BYTES },
 	[COLUMN_READ] = { MEASURE_READ, RATE_SUM, AS_BYTES },
 	[COLUMN_WRITE] = { MEASURE_WRITE, RATE_SUM, AS_BYTES },
 	[COLUMN_SUM_READ] = { MEASURE_READ, VALUE_SUM, AS_BYTES },
@@ -122,7 +126,7 @@ static bool column_measure(enum column_id id, const struct row_values *v, double
 
 static enum style column_style(enum column_id id, double value)
 {
-	if (id == COLUMN_CPU || id == COLUMN_SUM_CPU)
+	if (id == COLUMN_CPU || id == COLUMN_SUM_CPU || id == COLUMN_GPU)
 		return load_style(value / 100);
 	return value <= 0 ? STYLE_DIM : STYLE_PLAIN;
 }

@@ -220,6 +220,7 @@ void list_done(struct list *l)
 #define BYTES_COLUMNS 7
 #define COUNT_COLUMNS 6
 #define USER_COLUMNS 9
+#define GPUS_COLUMNS 18  /* "0.00 of 2, 2 idle" */
 #define STALL_COLUMNS 19 /* "stalled 12 min 34 s" */
 #define WIDE 100         /* minimum width for all columns of jobs */
 #define MEDIUM 70        /* minimum width for the user */
@@ -265,7 +266,16 @@ static void runs_title_draw(struct screen *s, int y)
 	screen_paint(s, 0, y, s->width, STYLE_TITLE);
 }
 
-static void jobs_title_draw(struct screen *s, int y)
+static bool jobs_hold_gpus(const struct list *l)
+{
+	for (size_t i = l->nr_runs; i < l->nr; i++)
+		if (metric_has(&l->items[i].job->have, M_gpus_held) &&
+		    l->items[i].job->value[M_gpus_held])
+			return true;
+	return false;
+}
+
+static void jobs_title_draw(struct screen *s, int y, bool has_gpus)
 {
 	int x = cell_draw(s, 0, y, CORES_COLUMNS, STYLE_TITLE, "CORES");
 
@@ -275,6 +285,8 @@ static void jobs_title_draw(struct screen *s, int y)
 		x = cell_draw(s, x, y, TIME_COLUMNS, STYLE_TITLE, "CPU");
 		x = cell_draw(s, x, y, COUNT_COLUMNS, STYLE_TITLE, "PROCS") + 1;
 	}
+	if (has_gpus && s->width >= MEDIUM)
+		x = cell_draw(s, x, y, GPUS_COLUMNS, STYLE_TITLE, "GPUS") + 1;
 	if (s->width >= MEDIUM) {
 		screen_text(s, x, y, USER_COLUMNS, STYLE_TITLE, "USER");
 		x += USER_COLUMNS + 1;
@@ -299,7 +311,18 @@ static void job_cell(const struct node_job_row *j, enum metric_id id, char *out,
 		snprintf(out, size, "%" PRIu64, n);
 }
 
-static void job_draw(struct screen *s, int y, const struct list_item *item, uint64_t now_epoch_ns)
+/* Draws the GPUs of the job. Returns the column after them. */
+static int gpus_draw(struct screen *s, int x, int y, const struct node_job_row *j)
+{
+	const bool is_idle = metric_has(&j->have, M_gpus_idle) && j->value[M_gpus_idle];
+	char text[JOB_GPUS_BYTES];
+
+	return cell_draw(s, x, y, GPUS_COLUMNS, is_idle ? STYLE_ALARM : STYLE_PLAIN,
+			 job_gpus_format(text, j));
+}
+
+static void job_draw(struct screen *s, int y, const struct list_item *item, uint64_t now_epoch_ns,
+		     bool has_gpus)
 {
 	const struct node_job_row *j = item->job;
 	const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -320,6 +343,8 @@ static void job_draw(struct screen *s, int y, const struct list_item *item, uint
 		job_cell(j, M_processes, text, sizeof(text));
 		x = cell_draw(s, x, y, COUNT_COLUMNS, STYLE_PLAIN, text) + 1;
 	}
+	if (has_gpus && s->width >= MEDIUM)
+		x = gpus_draw(s, x, y, j) + 1;
 	if (s->width >= MEDIUM) {
 		screen_text(s, x, y, USER_COLUMNS, STYLE_PLAIN, j->user ? j->user : "-");
 		x += USER_COLUMNS + 1;
@@ -360,7 +385,7 @@ static void list_line_draw(const struct list *l, struct screen *s, int y, size_t
 	if (!line) {
 		runs_title_draw(s, y);
 	} else if (line == title) {
-		jobs_title_draw(s, y);
+		jobs_title_draw(s, y, jobs_hold_gpus(l));
 	} else if (line < title && !l->nr_runs) {
 		screen_text(s, 0, y, s->width, STYLE_DIM,
 			    "New runs appear here; start one with: bpfmon -- COMMAND");
@@ -369,7 +394,7 @@ static void list_line_draw(const struct list *l, struct screen *s, int y, size_t
 		if (l->items[at].run)
 			run_draw(s, y, l->items[at].run, now_epoch_ns);
 		else
-			job_draw(s, y, &l->items[at], now_epoch_ns);
+			job_draw(s, y, &l->items[at], now_epoch_ns, jobs_hold_gpus(l));
 		if (at == l->at)
 			screen_paint(s, 0, y, s->width, STYLE_SELECTED);
 	}

@@ -257,7 +257,7 @@ static void view_click_row(struct view *v, size_t at)
 static void view_click(struct view *v)
 {
 	int row = v->mouse_y - v->body_y;
-	size_t at;
+	int id;
 
 	if (row < 0 || (size_t)row > v->page)
 		return;
@@ -266,11 +266,11 @@ static void view_click(struct view *v)
 	} else if (v->mode == VIEW_TABLE) {
 		view_click_row(v, v->top + (size_t)row - 1);
 	} else if (v->mode == VIEW_COLUMNS) {
-		at = draw_columns_first(v, (int)v->page + 1) + (size_t)row;
-		if (at < NR_COLUMNS)
-			v->cursor = at;
-		if (at < COLUMN_COMMAND && v->mouse_x < 4)
-			v->chosen[v->is_of_node] ^= 1U << at;
+		id = draw_columns_at(v, row, (int)v->page + 1);
+		if (id < NR_COLUMNS)
+			v->cursor = (size_t)id;
+		if (id < COLUMN_COMMAND && v->mouse_x < 4)
+			v->chosen[v->is_of_node] ^= 1U << id;
 	}
 }
 
@@ -349,12 +349,22 @@ static enum view_result view_key_of_table(struct view *v, int key)
 	return VIEW_GOES_ON;
 }
 
+/* Moves to the next column that is offered, if there is one. */
+static void view_move_cursor(struct view *v, int step)
+{
+	for (int id = (int)v->cursor + step; id >= 0 && id < NR_COLUMNS; id += step)
+		if (draw_offers_column(v, id)) {
+			v->cursor = (size_t)id;
+			return;
+		}
+}
+
 static void view_key_of_columns(struct view *v, int key)
 {
-	if ((key == KEY_OF_UP || key == 'k') && v->cursor)
-		v->cursor--;
-	else if ((key == KEY_OF_DOWN || key == 'j') && v->cursor + 1 < NR_COLUMNS)
-		v->cursor++;
+	if (key == KEY_OF_UP || key == 'k')
+		view_move_cursor(v, -1);
+	else if (key == KEY_OF_DOWN || key == 'j')
+		view_move_cursor(v, 1);
 	else if (key == ' ' && v->cursor != COLUMN_COMMAND)
 		v->chosen[v->is_of_node] ^= 1U << v->cursor;
 	else if ((key == 's' || key == KEY_OF_ENTER) && column_has_order(v->cursor))

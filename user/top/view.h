@@ -90,8 +90,13 @@ void draw_foot(struct view *v, struct screen *s);
 void draw_task(struct view *v, struct screen *s, int y, int height);
 void draw_help(struct view *v, struct screen *s, int y, int height);
 void draw_columns(struct view *v, struct screen *s, int y, int height);
-/* Returns the first of the columns shown in the mode VIEW_COLUMNS with that many rows. */
-size_t draw_columns_first(const struct view *v, int height);
+/* Returns false for a column of GPUs in a run without them. */
+bool draw_offers_column(const struct view *v, int id);
+/*
+ * Returns the column in row @row of the mode VIEW_COLUMNS, which has @height rows; NR_COLUMNS if
+ * there is none.
+ */
+int draw_columns_at(const struct view *v, int row, int height);
 /* Returns the column whose title is at @x, or NR_COLUMNS. */
 int draw_title_at(const struct view *v, int x);
 

@@ -486,8 +486,7 @@ def _execute(*words: str) -> bytes:
         raise BpfmonMissing(f"cannot execute {PROGRAM}: {error.strerror}; install bpfmon, or set BPFMON_PROGRAM to its path") from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip() or f"{PROGRAM} {words[0]} ended with {done.returncode}"
-        is_missing = said.startswith("bpfmon: no run ")
-        raise (RunNotFound if is_missing else BpfmonError)(said)
+        raise (RunNotFound if said.startswith("bpfmon: no run ") else BpfmonError)(said)
     return done.stdout
 
 
@@ -541,8 +540,7 @@ def runs(
     import importlib
 
     pandas: Any = importlib.import_module("pandas")
-    chosen: Dict[str, Any] = {"name": name, "tag": tag, "store": None if store is None else os.fspath(store)}
-    chosen.update(filters)
+    chosen: Dict[str, object] = {"name": name, "tag": tag, "store": None if store is None else os.fspath(store), **filters}
     rows = [json.loads(line) for line in _execute("list", "--json", *_filters(chosen)).splitlines()]
     for row in rows:
         del row["schema"]

@@ -94,7 +94,8 @@ static void collector_log_sources(const struct collector *c, uint64_t took_ns)
 		log_info("loaded and attached the BPF programs in %.1f ms; room for %u tasks",
 			 (double)took_ns / NSEC_PER_MSEC, tracker_max_tasks(&c->books.tracker));
 	for (int i = 0; i < NR_METRICS; i++)
-		if (run->unusable[i])
+		if (run->unusable[i] &&
+		    !metric_source_get(metric_get((enum metric_id)i)->source)->of_hardware)
 			log_info("%s is not available: %s", metric_get((enum metric_id)i)->key,
 				 run->unusable[i]);
 	for (size_t i = 0; i < NR_OPTIONALS; i++)
@@ -324,7 +325,8 @@ static void collector_watch(struct collector *c)
 		if (!wait_ms)
 			return;
 		tenant_watch_feed(t);
-		loop_wait(&c->loop, tenant_wait(t, wait_ms));
+		loop_wait(&c->loop, energy_meter_wait(&c->books.energy, tenant_wait(t, wait_ms)));
+		energy_meter_refresh(&c->books.energy);
 		tenant_attend(t);
 	}
 }

@@ -106,7 +106,8 @@ const struct config_row config_rows[] = {
 	{ "push", "tags", CONFIG_TAGS, AT(tags), 0, 0, "", NULL,
 	  "further tags of all lines, as in cluster=alpha rack=7" },
 	{ "push", "metrics", CONFIG_METRICS, AT(metrics), 0, 0, "core", NULL,
-	  "which metrics of jobs are sent: core (18), more (about 45) or all" },
+	  "which metrics of jobs are sent: core (18; 5 more of GPUs), more (about 45, and of GPUs "
+	  "and energy) or all" },
 	{ "push", "interval", CONFIG_TIME, AT(push_interval_ns), SEC, HOUR, "15s", NULL,
 	  "time between samples" },
 	{ "push", "min_seconds", CONFIG_TIME, AT(push_min_ns), 0, DAY, "15s", NULL,

@@ -265,6 +265,17 @@ int books_remove(struct books *b, const struct account_key *key, struct account 
 	return err;
 }
 
+/* Before there are programs of the kernel or threads, which the reader of GPUs does not need. */
+static void books_open_devices(struct books *b, const struct tracker_options *o)
+{
+	if (metric_set_has_source(&o->wanted, SOURCE_GPU) ||
+	    metric_set_has_source(&o->wanted, SOURCE_GPU_DEVICE))
+		b->unnamed += gpu_desk_open(&b->gpus, o->interval_ns) != 0;
+	if (metric_set_has_source(&o->wanted, SOURCE_ENERGY) ||
+	    metric_set_has_source(&o->wanted, SOURCE_HOST_ENERGY))
+		energy_meter_open(&b->energy);
+}
+
 int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,
 	       void *context, char *why, size_t size)
 {
@@ -278,9 +289,13 @@ int books_open(struct books *b, const struct tracker_options *o, const struct bo
 	b->whole_node = o->whole_node;
 	err = images_init(&b->images);
 	if (!err)
+		books_open_devices(b, o);
+	if (!err)
 		err = tracker_open(&b->tracker, o, why, size);
 	if (err)
 		return err;
+	b->gpus.is_foreign = b->tracker.proc && gpus_why_foreign();
+	b->gpus.is_closed = tracker_is_in_a_pid_namespace(&b->tracker);
 	err = tracker_listen(&b->tracker, event_take, b);
 	if (!err)
 		return 0;
@@ -291,6 +306,8 @@ int books_open(struct books *b, const struct tracker_options *o, const struct bo
 void books_close(struct books *b)
 {
 	tracker_close(&b->tracker);
+	gpu_desk_done(&b->gpus);
+	energy_meter_done(&b->energy);
 	images_done(&b->images);
 	rows_done(&b->rows);
 	free(b->owners);
@@ -446,6 +463,8 @@ void books_drain(struct books *b, bool whole)
 	images_prune(&b->images, b->drained_ns);
 	/* before the report: ends during its processing belong to the next interval */
 	books_consume(b);
+	gpu_desk_drain(&b->gpus, gpu_desk_take(&b->gpus), &b->rows, b->drained_ns);
+	energy_meter_drain(&b->energy, b->tracker.began_ns);
 	drain_report(b);
 }
 

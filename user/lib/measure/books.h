@@ -6,6 +6,8 @@
 #ifndef MEASURE_BOOKS_H
 #define MEASURE_BOOKS_H
 
+#include "measure/energy_part.h"
+#include "measure/gpus.h"
 #include "measure/images.h"
 #include "measure/task_rows.h"
 #include "measure/tracker.h"
@@ -76,6 +78,8 @@ struct books {
 	uint64_t unnamed; /* execs dropped for lack of memory */
 	uint32_t drain_us[DRAIN_TIMES];
 	struct wait_budget waits;
+	struct gpu_desk gpus;
+	struct energy_meter energy;
 	uint64_t nr_trees; /* trees returned by books_new_tree() */
 };
 

@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "base/procstat.h"
 #include "bpfmon/shared.h"
+#include "measure/energy_part.h"
+#include "measure/gpu_reader.h"
 #include "measure/optional.h"
 #include "measure/pressure.h"
 
@@ -236,6 +238,15 @@ static const char *why_not_in_tasks(enum metric_id id)
 	return "not provided by the kernel for a task";
 }
 
+const char *capability_why_no_hardware(enum metric_source source)
+{
+	if (source == SOURCE_GPU || source == SOURCE_GPU_DEVICE)
+		return gpus_why_missing();
+	if (source == SOURCE_ENERGY || source == SOURCE_HOST_ENERGY)
+		return energy_why_missing();
+	return NULL;
+}
+
 static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 {
 	static const uint64_t field_bit[NR_METRICS] = {
@@ -256,7 +267,7 @@ static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 		return "not provided by the kernel: needs CONFIG_KALLSYMS";
 	if (metric_get(id)->source == SOURCE_HOST && !has_pressure())
 		return "not provided by the kernel: needs CONFIG_PSI, and may need psi=1 at boot";
-	return NULL;
+	return capability_why_no_hardware(metric_get(id)->source);
 }
 
 void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,

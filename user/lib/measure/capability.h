@@ -25,6 +25,11 @@ int capability_core(char *why, size_t size);
 void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 			const struct optionals *programs, struct metric_set *usable,
 			const char *unusable[NR_METRICS]);
+/*
+ * Returns why the hardware that metrics of @source need is missing or may not be read, a clause;
+ * NULL if it is there, or if they need none.
+ */
+const char *capability_why_no_hardware(enum metric_source source);
 #define CAPABILITY_DELAYS_SWITCH "sysctl kernel.task_delayacct is 0"
 /* The reason in @unusable for delays that a sysctl switches off. */
 extern const char capability_delays_off[];

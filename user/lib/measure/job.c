@@ -392,6 +392,8 @@ void job_emit(struct job *job, const struct process_record *r, const struct drai
 
 	record_read(&p, r, row, &job->view.books->images, &job->view.run->usable,
 		    job->view.epoch_less_boot_ns);
+	record_add_gpus(&p, gpu_desk_find(&job->view.books->gpus, r->serial),
+			&job->view.run->usable);
 	if (!tally_view_shows(&job->view, r))
 		p.exe = NULL;
 	if (!tally_view_shows(&job->view, r) || job->spec->tracker.no_args) {

@@ -396,6 +396,19 @@ static void job_note_losses(struct job *job)
 	sum->repaired = job->repaired;
 }
 
+/* With the process that reads GPUs, which is a part of it. */
+static void collector_read_cost(const struct job *job, struct role_cost *cost)
+{
+	const struct gpu_reader *reader = job->view.books->gpus.reader;
+	struct role_cost of_reader = { 0 };
+
+	selfcost_read(getpid(), cost);
+	if (reader)
+		selfcost_read(gpu_reader_pid(reader), &of_reader);
+	cost->cpu_ns += of_reader.cpu_ns;
+	cost->rss_bytes += of_reader.rss_bytes;
+}
+
 static void job_note_costs(struct job *job)
 {
 	struct summary *sum = &job->view.tally.summary;
@@ -404,7 +417,7 @@ static void job_note_costs(struct job *job)
 	sum->has_pss_cost = job->spec->pss_ppm || job->pss.cost.reads;
 	sum->pss = job_pss_cost(job);
 	if (!sum->is_of_agent)
-		selfcost_read(getpid(), &sum->collector);
+		collector_read_cost(job, &sum->collector);
 	if (job->spec->recorder)
 		selfcost_read(job->spec->recorder, &sum->recorder);
 }

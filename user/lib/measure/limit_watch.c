@@ -405,7 +405,7 @@ static bool span_exceeds(struct job *job, const struct limit *l, struct limit_hi
 		struct sample smp = { 0 };
 		uint64_t most;
 
-		span_take_sample(s, &smp);
+		span_take_sample(&job->spans, s, &smp);
 		hit->value = job->view.books->drain_boot_ns > s->start_boot_ns
 				     ? job->view.books->drain_boot_ns - s->start_boot_ns
 				     : 0;

@@ -92,6 +92,20 @@ bool tally_view_shows(const struct tally_view *v, const struct process_record *r
 	       (r->uid == user && (!image || (image->uid == user && !image->has_mixed_ids)));
 }
 
+static void process_sample_take_gpus(struct process_sample *p, const struct tally_view *v,
+				     const struct drain_row *row)
+{
+	const struct gpu_desk *gpus = &v->books->gpus;
+	const struct gpu_past *past = gpu_desk_find(gpus, row->serial);
+
+	if (!past)
+		return;
+	if (past->has & GPU_BUSY && metric_has(&v->run->usable, M_gpu))
+		process_sample_set(p, M_gpu, past->busy_ns);
+	if (past->has & GPU_MEMORY && metric_has(&v->run->usable, M_gpu_memory))
+		process_sample_set(p, M_gpu_memory, gpu_desk_memory(gpus, row->pid, row->serial));
+}
+
 void process_sample_take(struct process_sample *p, const struct tally_view *v,
 			 const struct drain_row *row, uint64_t elapsed_ns)
 {
@@ -105,6 +119,7 @@ void process_sample_take(struct process_sample *p, const struct tally_view *v,
 	process_sample_set(p, M_rss, row_resident_pages(row) * page);
 	process_sample_set(p, M_rss_anon, row->pages[RSS_ANON] * page);
 	process_sample_set(p, M_swap, row->pages[RSS_SWAP] * page);
+	process_sample_take_gpus(p, v, row);
 }
 
 static void process_sample_write(struct tally_view *v, const struct drain_row *row,

@@ -27,7 +27,7 @@ void heaviest_done(struct heaviest *h);
  * then only if the process has been the user's since its exec, as in /proc.
  */
 bool tally_view_shows(const struct tally_view *v, const struct process_record *r);
-/* Fills @p with the memory of the process of @row. */
+/* Fills @p with the memory of the process of @row, and with its use of GPUs. */
 void process_sample_take(struct process_sample *p, const struct tally_view *v,
 			 const struct drain_row *row, uint64_t elapsed_ns);
 /* Appends all live processes of the last drain to @lines. Returns their number. */

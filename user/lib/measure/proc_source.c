@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "measure/capability.h"
 #include "measure/proc_state.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static const char *why_unusable(enum metric_id id)
 		return needs_bpf;
 	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
 		return "not provided by the kernel: needs CONFIG_PROC_PAGE_MONITOR";
-	return NULL;
+	return capability_why_no_hardware(metric_get(id)->source);
 }
 
 void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usable,

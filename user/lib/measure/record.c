@@ -136,6 +136,23 @@ void record_read(struct process *p, const struct process_record *r, const struct
 	record_read_counters(r, usable, p->value, &p->have);
 }
 
+void record_add_gpus(struct process *p, const struct gpu_past *past,
+		     const struct metric_set *usable)
+{
+	if (!past)
+		return;
+	if (past->has & GPU_BUSY && metric_has(usable, M_gpu)) {
+		p->value[M_gpu] = past->busy_ns;
+		metric_put(&p->have, M_gpu);
+	}
+	if (past->has & GPU_MEMORY_BUSY && metric_has(usable, M_gpu_memory_busy)) {
+		p->value[M_gpu_memory_busy] = past->memory_busy_ns;
+		metric_put(&p->have, M_gpu_memory_busy);
+	}
+	if (past->has & GPU_MEMORY && metric_has(usable, M_gpu_memory))
+		p->gpu_memory_peak_bytes = past->memory_peak_bytes;
+}
+
 struct oom_kill oom_kill_read(const struct oom_event *e, pid_t command)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -4,6 +4,7 @@
 #define MEASURE_RECORD_H
 
 #include "bpfmon/shared.h"
+#include "measure/gpus.h"
 #include "measure/images.h"
 #include "run/process.h"
 #include "run/summary.h"
@@ -33,6 +34,10 @@ void record_read(struct process *p, const struct process_record *r, const struct
 /* Sets the counters of @r that are @usable and adds them to @have. */
 void record_read_counters(const struct process_record *r, const struct metric_set *usable,
 			  uint64_t *value, struct metric_set *have);
+
+/* Adds the usable metrics of GPUs that the process has used. @past is NULL if it used none. */
+void record_add_gpus(struct process *p, const struct gpu_past *past,
+		     const struct metric_set *usable);
 
 /* Converts an OOM kill event. @command is the PID of the run's command, or 0. */
 struct oom_kill oom_kill_read(const struct oom_event *e, pid_t command);

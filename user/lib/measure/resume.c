@@ -316,6 +316,8 @@ void tally_view_keep(struct tally_view *v, struct jsonw *j, const char *key)
 	cores_keep(&v->cores, j);
 	tally_keep(&v->tally, j, "tally");
 	block_io_keep(&v->block_io, j);
+	energy_part_keep(&v->energy, &v->books->energy, j);
+	gpu_tally_keep(&v->tally.gpu, &v->books->gpus, j);
 	jsonw_object_end(j);
 	v->tally.forgone = forgone;
 }
@@ -335,6 +337,10 @@ int tally_view_resume(struct tally_view *v, const json_t *o, bool same_books)
 	numbers_resume(v, NUMBERS(view_numbers), o);
 	numbers_resume(&v->cores, NUMBERS(cores_numbers), json_object_get(o, "cores"));
 	block_io_resume(&v->block_io, json_object_get(o, "block_io"), same_books);
+	energy_part_begin(&v->energy, &v->books->energy, false);
+	energy_part_resume(&v->energy, &v->books->energy, json_object_get(o, "energy"));
+	v->tally.forgone +=
+		gpu_tally_resume(&v->tally.gpu, &v->books->gpus, json_object_get(o, "gpus")) != 0;
 	return tally_resume(&v->tally, json_object_get(o, "tally"), same_books);
 }
 
@@ -383,6 +389,7 @@ static void live_spans_keep(const struct spans *all, struct jsonw *j)
 		jsonw_array_end(j);
 		numbers_keep(s, NUMBERS(span_numbers), j);
 		tally_keep(&s->tally, j, "tally");
+		gpu_tally_keep(&s->tally.gpu, &all->view->books->gpus, j);
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
@@ -431,6 +438,9 @@ static int span_resume(struct spans *all, struct live_span *s, const json_t *o, 
 	err = label_resume(s, o);
 	if (!err)
 		err = tally_resume(&s->tally, json_object_get(o, "tally"), same_books);
+	if (!err)
+		err = gpu_tally_resume(&s->tally.gpu, &all->view->books->gpus,
+				       json_object_get(o, "gpus"));
 	if (err || !same_books)
 		return err;
 	return books_own(all->view->books, &s->account, all->owner);

@@ -321,8 +321,9 @@ void spans_drain_end(struct spans *all, uint64_t elapsed_ns)
 		struct tally *t = &all->all[i]->tally;
 		struct sample smp = { .elapsed_ns = elapsed_ns };
 
-		tally_drain_end(t);
+		tally_drain_end(t, &all->view->books->gpus);
 		tally_put_memory(t, &smp);
+		gpu_tally_put(&t->gpu, &all->view->books->gpus, t->usable, 0, false, &smp);
 		if (t->rows.nr)
 			summary_add_sample(&t->summary, &smp);
 		all->view->tally.forgone += t->forgone;
@@ -342,10 +343,11 @@ void spans_add_up(struct spans *s)
 			account_add(&s->all[i]->above->now, &s->all[i]->now);
 }
 
-void span_take_sample(const struct live_span *s, struct sample *smp)
+void span_take_sample(const struct spans *all, const struct live_span *s, struct sample *smp)
 {
 	tally_put_totals(&s->tally, smp, &s->now);
 	tally_put_memory(&s->tally, smp);
+	gpu_tally_put(&s->tally.gpu, &all->view->books->gpus, s->tally.usable, 0, false, smp);
 }
 
 void spans_put_sample(struct spans *all, struct sample *smp)
@@ -363,7 +365,7 @@ void spans_put_sample(struct spans *all, struct sample *smp)
 			all->view->tally.forgone++;
 			continue;
 		}
-		span_take_sample(s, &of_span);
+		span_take_sample(all, s, &of_span);
 		memcpy(at->value, of_span.value, sizeof(at->value));
 		at->have = of_span.have;
 	}

@@ -81,8 +81,8 @@ void spans_oom(struct spans *all, const struct account_key *key, const struct oo
 
 /* Computes the usage of each span at the last drain, including live spans within. */
 void spans_add_up(struct spans *s);
-/* After spans_add_up(): sets the usage and memory of @s. */
-void span_take_sample(const struct live_span *s, struct sample *smp);
+/* After spans_add_up(): sets the usage and memory of @s, and its use of GPUs. */
+void span_take_sample(const struct spans *all, const struct live_span *s, struct sample *smp);
 /* Adds usage and memory of each span to @smp. */
 void spans_put_sample(struct spans *all, struct sample *smp);
 /* Writes the lines of spans that have ended, and removes their accounts. */

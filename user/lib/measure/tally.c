@@ -17,6 +17,7 @@ void tally_done(struct tally *t)
 {
 	row_list_done(&t->rows);
 	memory_bound_done(&t->bound);
+	gpu_tally_done(&t->gpu);
 	summary_done(&t->summary);
 }
 
@@ -38,10 +39,11 @@ void tally_slice(struct tally *t, const struct slice *slice)
 		t->forgone += slice->nr;
 }
 
-void tally_drain_end(struct tally *t)
+void tally_drain_end(struct tally *t, const struct gpu_desk *gpus)
 {
 	account_make_consistent(&t->totals);
 	row_list_sort(&t->rows);
+	t->forgone += gpu_tally_drain(&t->gpu, gpus, &t->rows) != 0;
 }
 
 void tally_end_interval(struct tally *t, const struct rows *drain, uint64_t drain_ns)

@@ -8,6 +8,7 @@
 #define MEASURE_TALLY_H
 
 #include "measure/accounts.h"
+#include "measure/gpus.h"
 #include "measure/peak.h"
 #include "measure/task_rows.h"
 #include "run/process.h"
@@ -20,6 +21,7 @@ struct tally {
 	struct account removed;          /* sum of accounts no longer in the books */
 	struct row_list rows;            /* of the last drain, by address space */
 	struct memory_bound bound;
+	struct gpu_tally gpu;
 	struct summary summary;
 	uint64_t forgone; /* details lost for lack of memory */
 };
@@ -31,8 +33,8 @@ void tally_drain_begin(struct tally *t);
 /* Add the totals of one of its accounts, or its processes. */
 void tally_total(struct tally *t, const struct account *total);
 void tally_slice(struct tally *t, const struct slice *slice);
-/* The drain is over: makes the totals consistent and sorts the rows. */
-void tally_drain_end(struct tally *t);
+/* The drain is over: makes the totals consistent, sorts the rows, takes their use of GPUs. */
+void tally_drain_end(struct tally *t, const struct gpu_desk *gpus);
 /*
  * Ends an interval of the upper bound of the peak with the last drain, @drain, which began at
  * @drain_ns.

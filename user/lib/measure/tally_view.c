@@ -81,6 +81,8 @@ void tally_view_begin(struct tally_view *v, uint64_t start_ns)
 	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
 
 	v->start_ns = start_ns;
+	energy_part_begin(&v->energy, &v->books->energy,
+			  metric_has(&v->run->usable, M_host_energy));
 	v->run->start_epoch_ns = clock_ns(CLOCK_REALTIME) - since_ns;
 	/* precision of published times */
 	v->run->start_epoch_ns -= v->run->start_epoch_ns % 1000;
@@ -139,9 +141,21 @@ static void sample_put_block_io(struct tally_view *v, struct sample *smp)
 
 void tally_view_drain_end(struct tally_view *v)
 {
-	tally_drain_end(&v->tally);
+	tally_drain_end(&v->tally, &v->books->gpus);
 	account_add(&v->tally.totals, &v->tally.removed);
 	v->tally.totals.cpu += tracker_unsplit(&v->books->tracker);
+	energy_part_drain(&v->energy, &v->books->energy, v->tally.totals.cpu);
+}
+
+/* The GPUs that are held, and the machine's energy. */
+static void tally_view_put_devices(struct tally_view *v, struct sample *smp)
+{
+	const struct gpu_desk *gpus = &v->books->gpus;
+
+	v->tally.forgone += gpu_tally_put(&v->tally.gpu, gpus, &v->run->usable, v->stall.after_ns,
+					  true, smp) != 0;
+	v->tally.forgone +=
+		energy_part_put(&v->energy, &v->books->energy, &v->run->usable, smp) != 0;
 }
 
 void tally_view_make_sample(struct tally_view *v, uint64_t now_ns)
@@ -154,6 +168,7 @@ void tally_view_make_sample(struct tally_view *v, uint64_t now_ns)
 	sample_put_totals(v, &v->smp, totals);
 	tally_put_memory(&v->tally, &v->smp);
 	sample_put_wire(v, &v->smp);
+	tally_view_put_devices(v, &v->smp);
 	sample_put_block_io(v, &v->smp);
 	/* even if the metric of forks is not wanted */
 	sum->processes_total = processes_born(totals);

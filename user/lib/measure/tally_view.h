@@ -8,6 +8,7 @@
 
 #include "measure/block_io.h"
 #include "measure/books.h"
+#include "measure/energy_part.h"
 #include "measure/feed.h"
 #include "measure/stall.h"
 #include "measure/tally.h"
@@ -44,6 +45,7 @@ struct tally_view {
 	struct sample smp; /* the last one made */
 	bool is_held;      /* it is published later, when its PSS is read */
 	struct cores cores;
+	struct energy_part energy;
 	struct stall stall;
 	struct block_io block_io;
 	bool has_block_io; /* read for the next sample */

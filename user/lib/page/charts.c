@@ -20,7 +20,10 @@ static bool chart_is_of_cores(size_t i)
 
 static bool chart_is_of_gauges(size_t i)
 {
-	return chart_specs[i].unit == CHART_BYTES || chart_specs[i].unit == CHART_COUNT;
+	const enum chart_unit unit = chart_specs[i].unit;
+
+	return unit == CHART_MEMORY || unit == CHART_BYTES || unit == CHART_COUNT ||
+	       unit == CHART_GPUS;
 }
 
 bool chart_has_sum(const struct chart_spec *spec)
@@ -315,6 +318,17 @@ static int chart_rows_get(struct chart_rows *r, const struct report_charts *c)
 	return 0;
 }
 
+/* A chart of rare curves is left out while it has none, except in a window of a page that may. */
+static bool chart_is_written(const struct report_charts *c, size_t i)
+{
+	const struct chart_spec *spec = &chart_specs[i];
+	bool is_written = c->shows_rare;
+
+	for (unsigned k = 0; !is_written && k < spec->nr; k++)
+		is_written = !spec->curve[k].is_rare || charts_has_curve(c, &spec->curve[k]);
+	return is_written;
+}
+
 /* Returns true if the times of chart @a begin with those of chart @b. */
 static bool chart_has_times_of(const struct chart_rows *r, size_t a, size_t b)
 {
@@ -326,10 +340,11 @@ static bool chart_has_times_of(const struct chart_rows *r, size_t a, size_t b)
 }
 
 /* Writes the name of an earlier chart in place of the same times. */
-static void chart_write_times(const struct chart_rows *r, size_t i, struct jsonw *j)
+static void chart_write_times(const struct report_charts *c, const struct chart_rows *r, size_t i,
+			      struct jsonw *j)
 {
 	for (size_t k = 0; k < i; k++)
-		if (chart_has_times_of(r, k, i)) {
+		if (chart_is_written(c, k) && chart_has_times_of(r, k, i)) {
 			jsonw_string(j, "time", chart_specs[k].name);
 			return;
 		}
@@ -346,7 +361,7 @@ static void chart_write(const struct report_charts *c, const struct chart_rows *
 	chart_write_spec(c, &chart_specs[i], j);
 	jsonw_uint(j, "samples", c->sampler[i].rows);
 	jsonw_uint(j, "each", c->sampler[i].each);
-	chart_write_times(r, i, j);
+	chart_write_times(c, r, i, j);
 	chart_write_columns(c, r, i, BUCKET_MEAN, j);
 	if (c->sampler[i].each > 1) {
 		chart_write_columns(c, r, i, BUCKET_LEAST, j);
@@ -362,7 +377,8 @@ int charts_write(const struct report_charts *c, struct jsonw *j)
 
 	jsonw_object(j, "charts");
 	for (size_t i = 0; !err && i < NR_CHARTS; i++)
-		chart_write(c, &rows, i, j);
+		if (chart_is_written(c, i))
+			chart_write(c, &rows, i, j);
 	jsonw_object_end(j);
 	chart_rows_done(&rows);
 	return err;
@@ -398,7 +414,7 @@ const struct chart_spec chart_specs[NR_CHARTS] = {
 		{ M_cores, "total", 0, CURVE_LINE, false },
 		{ M_runqueue_wait, "waiting for a CPU", 4, CURVE_HIDDEN, false },
 		{ M_cgroup_throttled, "throttled by a CPU limit", 5, CURVE_HIDDEN, true } } },
-	{ "memory", "Memory", "resident", CHART_BYTES, 9, {
+	{ "memory", "Memory", "resident", CHART_MEMORY, 9, {
 		{ M_rss_anon, "anonymous", 1, CURVE_STACKED, false },
 		{ M_rss_file, "file-backed", 3, CURVE_STACKED, false },
 		{ M_rss_shmem, "shared", 2, CURVE_STACKED, true },
@@ -408,6 +424,14 @@ const struct chart_spec chart_specs[NR_CHARTS] = {
 		{ M_hugetlb, "huge pages", 2, CURVE_DASHED, true },
 		{ M_cgroup_memory, "cgroup", 6, CURVE_LINE, false },
 		{ M_cgroup_swap, "cgroup, swapped out", 4, CURVE_DASHED, true } } },
+	{ "gpu", "GPUs", "in use", CHART_GPUS, 4, {
+		{ M_gpus_held, "held", 0, CURVE_LINE, true },
+		{ M_gpus_used, "used", 1, CURVE_LINE, true },
+		{ M_gpus_idle, "held without work", 4, CURVE_LINE, true },
+		{ M_gpu_device_busy, "used by all processes", 3, CURVE_DASHED, true } } },
+	{ "gpu-memory", "GPU memory", "in use", CHART_BYTES, 2, {
+		{ M_gpu_memory, "this run", 1, CURVE_LINE, true },
+		{ M_gpu_device_memory, "all processes", 0, CURVE_DASHED, true } } },
 	{ "io", "I/O", "per second", CHART_BYTE_RATE, 4, {
 		{ M_read, "from storage", 1, CURVE_LINE, false },
 		{ M_write, "to storage", 2, CURVE_LINE, false },
@@ -427,6 +451,11 @@ const struct chart_spec chart_specs[NR_CHARTS] = {
 		{ M_net_tx, "sent", 2, CURVE_LINE, false },
 		{ M_net_rx_unix, "received over Unix sockets", 3, CURVE_HIDDEN, true },
 		{ M_net_tx_unix, "sent over Unix sockets", 4, CURVE_HIDDEN, true } } },
+	{ "power", "Power", "drawn", CHART_WATTS, 4, {
+		{ M_gpu_power, "GPUs held", 1, CURVE_LINE, true },
+		{ M_gpu_energy, "GPUs held, by energy", 3, CURVE_DASHED, true },
+		{ M_host_energy, "machine", 0, CURVE_LINE, true },
+		{ M_energy_apportioned, "share by CPU time", 2, CURVE_LINE, true } } },
 	{ "processes", "Processes and threads", "alive", CHART_COUNT, 2, {
 		{ M_threads, "threads", 2, CURVE_LINE, false },
 		{ M_processes, "processes", 1, CURVE_LINE, false } } },
@@ -469,8 +498,13 @@ size_t chart_find(const char *name)
 
 const char *chart_unit_name(enum chart_unit unit)
 {
-	static const char *const names[NR_CHART_UNITS] = { "cores", "bytes",      "byte_rate",
-							   "count", "count_rate", "share" };
+	static const char *const names[NR_CHART_UNITS] = {
+		[CHART_CORES] = "cores", [CHART_MEMORY] = "bytes",
+		[CHART_BYTES] = "bytes", [CHART_BYTE_RATE] = "byte_rate",
+		[CHART_COUNT] = "count", [CHART_COUNT_RATE] = "count_rate",
+		[CHART_SHARE] = "share", [CHART_GPUS] = "gpus",
+		[CHART_WATTS] = "watts",
+	};
 
 	return names[unit];
 }

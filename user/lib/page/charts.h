@@ -11,15 +11,18 @@
 #include "page/downsampler.h"
 #include "run/metric.h"
 
-#define NR_CHARTS 10
+#define NR_CHARTS 13
 
 enum chart_unit {
 	CHART_CORES,
+	CHART_MEMORY, /* bytes, with the limits and the peak of the run's memory */
 	CHART_BYTES,
 	CHART_BYTE_RATE,
 	CHART_COUNT,
 	CHART_COUNT_RATE,
 	CHART_SHARE, /* share of the time */
+	CHART_GPUS,
+	CHART_WATTS,
 	NR_CHART_UNITS
 };
 

@@ -260,7 +260,7 @@ static void panel_set_extremes(struct panel *p, struct panel_labels *t, const st
 			       size_t i)
 {
 	p->point = 0;
-	if (chart_specs[i].unit == CHART_BYTES)
+	if (chart_specs[i].unit == CHART_MEMORY)
 		panel_set_peak(p, t, r);
 }
 

@@ -61,6 +61,10 @@ static const struct {
 	{ M_rss, "Memory", "resident" },
 	{ M_pss, "Memory", "PSS" },
 	{ M_cgroup_memory, "Memory", "of the cgroup" },
+	{ M_gpus_used, "GPUs", "in use" },
+	{ M_gpu_memory, "GPU memory", "in use" },
+	{ M_gpu_power, "Power", "of the GPUs held" },
+	{ M_host_energy, "Power", "of the machine" },
 	{ M_read, "From storage", "per second" },
 	{ M_write, "To storage", "per second" },
 	{ M_rchar, "Read calls", "per second" },
@@ -313,18 +317,30 @@ static void overlay_chart_write_values(struct overlay_chart *c, double unit, boo
 	jsonw_done(&bands);
 }
 
+/* Returns true if the curve is in the page of some run: a rare one only if it is not always 0. */
+static bool overlay_has_curve(const struct overlay *o, const struct curve_place *p)
+{
+	const struct curve_spec *curve = &chart_specs[p->chart].curve[p->column];
+	bool has = !curve->is_rare;
+
+	for (size_t i = 0; !has && i < o->nr; i++)
+		has = charts_has_curve(&o->run[i].charts, curve);
+	return has;
+}
+
 static int overlay_write_chart(const struct overlay *o, size_t curve, struct jsonw *j)
 {
 	struct overlay_chart *c = memory_calloc(1, sizeof(*c));
 	enum metric_id id = curves[curve].id;
 	struct curve_place p;
 	uint64_t each = 1;
-	int err;
+	int err = 0;
 
 	if (!c)
 		return -ENOMEM;
 	c->of = o;
-	err = curve_find_place(id, &p) ? overlay_chart_read(c, &p) : 0;
+	if (curve_find_place(id, &p) && overlay_has_curve(o, &p))
+		err = overlay_chart_read(c, &p);
 	/* only of runs that are alone: a median has no peaks */
 	for (size_t i = 0; !err && i < o->nr; i++)
 		if (c->runs[o->run[i].group] == 1 && o->run[i].charts.sampler[p.chart].each > each)

@@ -19,6 +19,7 @@ ASSET(timeline_css);
 ASSET(phases_css);
 ASSET(events_css);
 ASSET(times_css);
+ASSET(gpus_css);
 ASSET(body_html);
 ASSET(spanlanes_html);
 ASSET(charts_html);
@@ -52,6 +53,7 @@ ASSET(cells_js);
 ASSET(lanes_js);
 ASSET(words_js);
 ASSET(facts_js);
+ASSET(gpus_js);
 ASSET(timeline_js);
 ASSET(selection_js);
 ASSET(tables_js);
@@ -69,8 +71,8 @@ ASSET(overlay_js);
 #define TITLE_CHARACTERS 300
 
 #define PAGE_LANES (PAGE_SPANS | PAGE_TIMELINE)
-#define PAGE_CHARTS (1 << 9)   /* drawn by uPlot */
-#define PAGE_OF_MANY (1 << 10) /* page of many runs */
+#define PAGE_CHARTS (1 << 10)  /* drawn by uPlot */
+#define PAGE_OF_MANY (1 << 11) /* page of many runs */
 
 struct asset {
 	const char *start, *end;
@@ -150,6 +152,7 @@ static void page_put_head(FILE *f, const char *nonce, const struct page *p)
 					       ASSET_FOR(PAGE_PHASES, phases_css),
 					       ASSET_FOR(PAGE_EVENTS, events_css),
 					       ASSET_FOR(PAGE_TIMES, times_css),
+					       ASSET_FOR(PAGE_GPUS, gpus_css),
 					       ASSET_FOR(PAGE_OF_MANY, many_css) };
 
 	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", f);
@@ -229,6 +232,7 @@ int page_write_served(FILE *f, const struct page_data *data, const struct page_s
 	static const struct asset scripts[] = { ASSET_OF(base_js),
 						ASSET_OF(header_js),
 						ASSET_OF(tiles_js),
+						ASSET_FOR(PAGE_GPUS, gpus_js),
 						ASSET_FOR(PAGE_TIMES, times_js),
 						ASSET_OF(marks_js),
 						ASSET_OF(steps_js),

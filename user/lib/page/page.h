@@ -20,6 +20,7 @@ enum page_part {
 	PAGE_TIMELINE = 1 << 6,
 	PAGE_INSTANCES = 1 << 7,
 	PAGE_TIMES = 1 << 8,
+	PAGE_GPUS = 1 << 9,
 };
 
 /* What a page shows. The writer of the data sets the parts that the data need. */

@@ -477,6 +477,10 @@ int report_write_data(struct report_run *r, const char *name, struct page_data *
 		d->parts |= PAGE_HOLDERS;
 	if (json_object_size(json_object_get(r->summary, "by")))
 		d->parts |= PAGE_INSTANCES;
+	if (json_object_get(r->summary, "gpus_held_peak") ||
+	    json_object_get(r->summary, "energy_apportioned_joules") ||
+	    processes_use_gpus(&r->processes))
+		d->parts |= PAGE_GPUS;
 	report_answer_write(r, d);
 	excerpt_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
 	missing_write(&r->missing, r->samples, (double)r->charts.last_elapsed_ns / 1e9, j);

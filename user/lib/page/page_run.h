@@ -49,6 +49,8 @@ void processes_done(struct report_processes *all);
 const struct report_process *processes_find_largest(const struct report_processes *all);
 /* Returns true if the timeline is shown: it needs more than one process. */
 bool processes_have_timeline(const struct report_processes *all);
+/* Returns true if a process of the page has used a GPU. */
+bool processes_use_gpus(const struct report_processes *all);
 /*
  * Writes "processes":{"total":...,"exes":[...],"fields":[...],"rows":[[...]]}, with times in
  * seconds since @start_ns. A row has the index of its path in "exes". All texts together are cut to

@@ -320,7 +320,7 @@ static unsigned limits_find(struct panel_limit list[MOST_LIMITS], const struct r
 	if (unit == CHART_CORES)
 		nr = limits_of_cpu(list, limits,
 				   limit_number(json_object_get(r->meta, "system"), "cpus"));
-	else if (unit == CHART_BYTES)
+	else if (unit == CHART_MEMORY)
 		nr = limits_of_memory(list, r, limits);
 	for (unsigned k = 0; k < nr; k++)
 		least = fmin(least, list[k].value);

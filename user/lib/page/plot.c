@@ -19,7 +19,7 @@
 
 static bool unit_is_bytes(enum chart_unit unit)
 {
-	return unit == CHART_BYTES || unit == CHART_BYTE_RATE;
+	return unit == CHART_MEMORY || unit == CHART_BYTES || unit == CHART_BYTE_RATE;
 }
 
 double axis_step(enum chart_unit unit, double span, unsigned max)
@@ -68,6 +68,9 @@ char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
 {
 	if (unit_is_bytes(unit)) {
 		format_bytes(out, number_clamp(floor(value)));
+		axis_drop_zeros(out);
+	} else if (unit == CHART_WATTS) {
+		format_value(out, UNIT_MILLIWATT, number_clamp(value * 1000));
 		axis_drop_zeros(out);
 	} else if (unit == CHART_SHARE) {
 		snprintf(out, AXIS_TEXT, "%.3g %%", value * 100);

@@ -247,9 +247,20 @@ void processes_add_metrics(struct metric_set *set)
 {
 	for (size_t i = 0; i < NR_SHOWN; i++)
 		metric_put(set, shown[i]);
+	metric_put(set, M_gpu);
 }
 
-static void processes_put_fields(struct jsonw *j)
+bool processes_use_gpus(const struct report_processes *all)
+{
+	bool has = false;
+
+	for (size_t i = 0; !has && i < all->nr; i++)
+		has = all->list[i].p.gpu_memory_peak_bytes ||
+		      metric_has(&all->list[i].p.have, M_gpu);
+	return has;
+}
+
+static void processes_put_fields(struct jsonw *j, bool with_gpus)
 {
 	static const char *const names[] = { "pid",           "ppid",          "comm", "exe",
 					     "args",          "start",         "end",  "ended",
@@ -260,6 +271,10 @@ static void processes_put_fields(struct jsonw *j)
 		jsonw_string(j, NULL, names[i]);
 	for (size_t i = 0; i < NR_SHOWN; i++)
 		jsonw_string(j, NULL, metric_get(shown[i])->key);
+	if (with_gpus) {
+		jsonw_string(j, NULL, metric_get(M_gpu)->key);
+		jsonw_string(j, NULL, "gpu_memory_peak_bytes");
+	}
 	jsonw_array_end(j);
 }
 
@@ -315,8 +330,17 @@ static void process_put_metric(struct jsonw *j, const struct process *p, enum me
 		jsonw_decimal(j, NULL, v, metric_decimals(id));
 }
 
+static void process_put_gpus(struct jsonw *j, const struct process *p)
+{
+	process_put_metric(j, p, M_gpu);
+	if (p->gpu_memory_peak_bytes)
+		jsonw_uint(j, NULL, p->gpu_memory_peak_bytes);
+	else
+		jsonw_null(j, NULL);
+}
+
 static void process_put_row(struct jsonw *j, const struct report_process *r,
-			    const struct process_texts *t, uint64_t start_ns)
+			    const struct process_texts *t, uint64_t start_ns, bool with_gpus)
 {
 	const struct process *p = &r->p;
 
@@ -333,6 +357,8 @@ static void process_put_row(struct jsonw *j, const struct report_process *r,
 		jsonw_null(j, NULL);
 	for (size_t i = 0; i < NR_SHOWN; i++)
 		process_put_metric(j, p, shown[i]);
+	if (with_gpus)
+		process_put_gpus(j, p);
 	jsonw_array_end(j);
 }
 
@@ -349,20 +375,22 @@ int processes_write(struct report_processes *all, uint64_t start_ns, size_t text
 {
 	struct process_texts texts = { 0 };
 	int err = processes_finish(all);
+	bool with_gpus;
 
 	if (!err)
 		err = texts_measure(&texts, all, text_bytes);
 	if (err)
 		return err;
+	with_gpus = processes_use_gpus(all);
 	jsonw_object(j, "processes");
 	jsonw_uint(j, "total", all->total);
 	if (processes_have_timeline(all))
 		jsonw_bool(j, "timeline", true);
 	texts_put_paths(j, &texts);
-	processes_put_fields(j);
+	processes_put_fields(j, with_gpus);
 	jsonw_array(j, "rows");
 	for (size_t i = 0; i < all->nr; i++)
-		process_put_row(j, &all->list[i], &texts, start_ns);
+		process_put_row(j, &all->list[i], &texts, start_ns, with_gpus);
 	jsonw_array_end(j);
 	jsonw_object_end(j);
 	free(texts.exe);

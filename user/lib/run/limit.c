@@ -281,6 +281,11 @@ static const struct {
 	{ "min", UNIT_NS, 60 },
 	{ "h", UNIT_NS, 3600 },
 	{ "d", UNIT_NS, 86400 },
+	{ "J", UNIT_MICROJOULE, 1 },
+	{ "kJ", UNIT_MICROJOULE, 1e3 },
+	{ "MJ", UNIT_MICROJOULE, 1e6 },
+	{ "W", UNIT_MILLIWATT, 1 },
+	{ "kW", UNIT_MILLIWATT, 1e3 },
 };
 
 int suffix_find(const char *suffix, enum metric_unit *of, double *factor)

@@ -10,6 +10,9 @@
 #define SUFFIX_NS "_seconds"
 #define SUFFIX_BYTES "_bytes"
 #define SUFFIX_MILLI ""
+#define SUFFIX_MICROJOULE "_joules"
+#define SUFFIX_MILLIWATT "_watts"
+#define SUFFIX_HERTZ "_hertz"
 
 static const struct unit {
 	const char *name, *word;
@@ -19,13 +22,17 @@ static const struct unit {
 	[UNIT_NS] = { "s", "seconds", 9 },
 	[UNIT_BYTES] = { "bytes", "bytes", 0 },
 	[UNIT_MILLI] = { "1", "", 3 },
+	[UNIT_MICROJOULE] = { "J", "joules", 6 },
+	[UNIT_MILLIWATT] = { "W", "watts", 3 },
+	[UNIT_HERTZ] = { "Hz", "hertz", 0 },
 };
 
 static const char *const groups[NR_GROUPS] = {
 	[GROUP_CPU] = "cpu",        [GROUP_MEM] = "mem",       [GROUP_IO] = "io",
 	[GROUP_KINDS] = "io-kinds", [GROUP_NET] = "net",       [GROUP_DELAY] = "delay",
 	[GROUP_PROC] = "proc",      [GROUP_CGROUP] = "cgroup", [GROUP_BLOCK] = "block",
-	[GROUP_HOST] = "host",      [GROUP_WAIT] = "wait",
+	[GROUP_HOST] = "host",      [GROUP_GPU] = "gpu",       [GROUP_ENERGY] = "energy",
+	[GROUP_WAIT] = "wait",
 };
 
 #define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
@@ -53,6 +60,10 @@ static const struct metric metrics[NR_METRICS] = {
 #define WIRE_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, WIRE)
 #define BLOCK_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, BLOCK)
 #define HOST_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, HOST)
+#define GPU_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, GPU)
+#define GPU_DEVICE_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, GPU_DEVICE)
+#define HOST_ENERGY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, HOST_ENERGY)
+#define ENERGY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ENERGY)
 #define WAIT_METRIC(b, g, k, u, w, h) ROW(b, g, k, u, NULL, h, WAIT)
 #include "bpfmon/metrics.def"
 };
@@ -99,21 +110,25 @@ int metric_find(const char *key, size_t length, enum metric_id *id)
 
 /* clang-format off */
 static const struct metric_source_row sources[NR_METRIC_SOURCES] = {
-	/*                   default process account files  cgroup without BPF */
-	[SOURCE_TASK]    = { true,   true,   true,   false, false, false, NULL },
-	[SOURCE_DELAY]   = { false,  true,   true,   false, false, false, NULL },
-	[SOURCE_SPLIT]   = { true,   true,   true,   false, false, false, NULL },
-	[SOURCE_ACCOUNT] = { true,   false,  true,   false, false, false, NULL },
-	[SOURCE_NET]     = { false,  true,   false,  false, false, false, "--net" },
-	[SOURCE_KINDS]   = { false,  true,   true,   false, false, false, "--io-kinds" },
-	[SOURCE_MEMORY]  = { true,   false,  true,   false, false, true,  NULL },
-	[SOURCE_PROCFS]  = { false,  false,  false,  true,  false, true,  "--pss" },
-	[SOURCE_DERIVED] = { true,   false,  false,  false, false, true,  NULL },
-	[SOURCE_CGROUP]  = { false,  false,  false,  true,  true,  true,  NULL },
-	[SOURCE_WIRE]    = { false,  false,  false,  false, true,  false, "--net" },
-	[SOURCE_BLOCK]   = { false,  false,  false,  false, true,  false, "--block-io" },
-	[SOURCE_HOST]    = { true,   false,  false,  true,  false, true,  NULL },
-	[SOURCE_WAIT]    = { true,   false,  false,  true,  false, false, NULL },
+	/*                       default process account files  cgroup hardware without BPF */
+	[SOURCE_TASK]        = { true,   true,   true,   false, false, false, false, NULL },
+	[SOURCE_DELAY]       = { false,  true,   true,   false, false, false, false, NULL },
+	[SOURCE_SPLIT]       = { true,   true,   true,   false, false, false, false, NULL },
+	[SOURCE_ACCOUNT]     = { true,   false,  true,   false, false, false, false, NULL },
+	[SOURCE_NET]         = { false,  true,   false,  false, false, false, false, "--net" },
+	[SOURCE_KINDS]       = { false,  true,   true,   false, false, false, false, "--io-kinds" },
+	[SOURCE_MEMORY]      = { true,   false,  true,   false, false, false, true,  NULL },
+	[SOURCE_PROCFS]      = { false,  false,  false,  true,  false, false, true,  "--pss" },
+	[SOURCE_DERIVED]     = { true,   false,  false,  false, false, false, true,  NULL },
+	[SOURCE_CGROUP]      = { false,  false,  false,  true,  true,  false, true,  NULL },
+	[SOURCE_WIRE]        = { false,  false,  false,  false, true,  false, false, "--net" },
+	[SOURCE_BLOCK]       = { false,  false,  false,  false, true,  false, false, "--block-io" },
+	[SOURCE_HOST]        = { true,   false,  false,  true,  false, false, true,  NULL },
+	[SOURCE_GPU]         = { true,   true,   true,   false, false, true,  true,  NULL },
+	[SOURCE_GPU_DEVICE]  = { true,   false,  true,   false, false, true,  true,  NULL },
+	[SOURCE_HOST_ENERGY] = { true,   false,  false,  true,  false, true,  true,  NULL },
+	[SOURCE_ENERGY]      = { true,   false,  false,  false, false, true,  true,  NULL },
+	[SOURCE_WAIT]        = { true,   false,  false,  true,  false, false, false, NULL },
 };
 /* clang-format on */
 

@@ -21,6 +21,10 @@ enum metric_id {
 #define WIRE_METRIC(base, ...) M_##base,
 #define BLOCK_METRIC(base, ...) M_##base,
 #define HOST_METRIC(base, ...) M_##base,
+#define GPU_METRIC(base, ...) M_##base,
+#define GPU_DEVICE_METRIC(base, ...) M_##base,
+#define HOST_ENERGY_METRIC(base, ...) M_##base,
+#define ENERGY_METRIC(base, ...) M_##base,
 #define WAIT_METRIC(base, ...) M_##base,
 #include "bpfmon/metrics.def"
 	NR_METRICS
@@ -37,11 +41,22 @@ enum metric_group {
 	GROUP_CGROUP,
 	GROUP_BLOCK,
 	GROUP_HOST,
+	GROUP_GPU,
+	GROUP_ENERGY,
 	GROUP_WAIT,
 	NR_GROUPS
 };
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
-enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
+enum metric_unit {
+	UNIT_COUNT,
+	UNIT_NS,
+	UNIT_BYTES,
+	UNIT_MILLI,
+	UNIT_MICROJOULE,
+	UNIT_MILLIWATT,
+	UNIT_HERTZ,
+	NR_UNITS
+};
 /* Origin of a value; each has a row of the table in metric.c. */
 enum metric_source {
 	SOURCE_TASK,
@@ -57,6 +72,10 @@ enum metric_source {
 	SOURCE_WIRE,
 	SOURCE_BLOCK,
 	SOURCE_HOST,
+	SOURCE_GPU,
+	SOURCE_GPU_DEVICE,
+	SOURCE_HOST_ENERGY,
+	SOURCE_ENERGY,
 	SOURCE_WAIT,
 	NR_METRIC_SOURCES
 };
@@ -67,6 +86,7 @@ struct metric_source_row {
 	bool of_account;    /* known per account, hence per span, even if not of_process */
 	bool of_files;      /* read from files of each job; omitted in a view of a node */
 	bool per_cgroup;    /* only for a job with a cgroup */
+	bool of_hardware;   /* that many machines lack: its absence is reported once */
 	bool without_bpf;   /* also from /proc; so are some of SOURCE_TASK, SOURCE_SPLIT */
 	const char *option; /* option that selects it; NULL: only --metrics does */
 };

@@ -42,7 +42,8 @@ struct process {
 	uint32_t threads_total, execs;
 	bool has_rss_peak, rss_peak_exact;
 	uint64_t rss_peak_bytes;
-	uint64_t children_cpu_ns; /* of children that ended without a record */
+	uint64_t gpu_memory_peak_bytes; /* 0: used no GPU, or unknown */
+	uint64_t children_cpu_ns;       /* of children that ended without a record */
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
 };
@@ -74,6 +75,8 @@ static inline void process_sample_metrics(struct metric_set *set)
 	metric_put(set, M_rss);
 	metric_put(set, M_rss_anon);
 	metric_put(set, M_swap);
+	metric_put(set, M_gpu);
+	metric_put(set, M_gpu_memory);
 }
 
 /* Copies the text "comm" of @o, if present. */

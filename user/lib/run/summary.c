@@ -23,6 +23,12 @@ void summary_done(struct summary *s)
 	*s = (struct summary){ 0 };
 }
 
+static void sample_raise(const struct sample *smp, enum metric_id id, uint64_t *most)
+{
+	if (sample_has(smp, id) && smp->value[id] > *most)
+		*most = smp->value[id];
+}
+
 /* Keeps the parts of the cgroup's memory at the sample with the largest total. */
 static void summary_add_cgroup(struct summary *s, const struct sample *smp)
 {
@@ -82,6 +88,9 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		if (smp->value[M_hugetlb] > s->hugetlb_peak_bytes)
 			s->hugetlb_peak_bytes = smp->value[M_hugetlb];
 	}
+	sample_raise(smp, M_gpu_memory, &s->gpu_memory_peak_bytes);
+	sample_raise(smp, M_gpus_held, &s->gpus_held_peak);
+	sample_raise(smp, M_gpus_used, &s->gpus_used_peak);
 	summary_add_cgroup(s, smp);
 	if (cores_add(&s->cores, smp, &cores) && cores > s->cores_peak)
 		s->cores_peak = cores;
@@ -358,6 +367,11 @@ uint64_t summary_cores_mean(const struct summary *s)
 {
 	/* cpu * 1000 overflows after half a year of CPU time: divide first */
 	return s->wall_ns >= 1000 ? s->total.value[M_cpu] / (s->wall_ns / 1000) : 0;
+}
+
+uint64_t summary_gpus_mean(const struct summary *s)
+{
+	return s->wall_ns >= 1000 ? s->total.value[M_gpu] / (s->wall_ns / 1000) : 0;
 }
 
 uint64_t summary_self_cpu_ns(const struct summary *s)

@@ -162,6 +162,7 @@ struct summary {
 	bool has_pss_peak, has_uss_peak;
 	uint64_t pss_peak_bytes, pss_peak_elapsed_ns; /* largest sum at a sample */
 	uint64_t uss_peak_bytes;
+	uint64_t gpu_memory_peak_bytes, gpus_held_peak, gpus_used_peak; /* 0: none */
 	bool has_hugetlb_peak;
 	uint64_t hugetlb_peak_bytes; /* largest sum at a sample; not part of any value above */
 	bool has_process_rss_peak, process_rss_peak_exact;
@@ -217,6 +218,8 @@ void summary_finish(struct summary *s);
 bool summary_write_is_bound(const struct summary *s);
 /* Returns thousandths of a core over the whole run; 0 if it took no time. */
 uint64_t summary_cores_mean(const struct summary *s);
+/* Returns thousandths of a GPU in use over the whole run; 0 if it took no time or used none. */
+uint64_t summary_gpus_mean(const struct summary *s);
 /* Return the cost of bpfmon, collector and recorder; memory is 0 unless both were read. */
 uint64_t summary_self_cpu_ns(const struct summary *s);
 uint64_t summary_self_rss_bytes(const struct summary *s);

@@ -124,21 +124,47 @@ static void capability_write(struct jsonw *j, const char *key, bool available, c
 	jsonw_object_end(j);
 }
 
+/* Returns true for a metric of hardware that is missing: the reason is written once for its group.
+ */
+static bool is_of_missing_hardware(const struct run *run, enum metric_id id)
+{
+	return !metric_has(&run->usable, id) &&
+	       metric_source_get(metric_get(id)->source)->of_hardware;
+}
+
+static void hardware_write(struct jsonw *j, const struct run *run)
+{
+	enum metric_group last = NR_GROUPS;
+
+	for (int i = 0; i < NR_METRICS; i++) {
+		const enum metric_id id = (enum metric_id)i;
+
+		if (!metric_has(&run->wanted, id) || !is_of_missing_hardware(run, id) ||
+		    metric_get(id)->group == last)
+			continue;
+		last = metric_get(id)->group;
+		capability_write(j, metric_group_name(last), false, run->unusable[i]);
+	}
+}
+
 static void capabilities_write(struct jsonw *j, const struct run *run)
 {
 	jsonw_object(j, "units");
 	for (int i = 0; i < NR_METRICS; i++)
-		if (metric_has(&run->wanted, (enum metric_id)i))
+		if (metric_has(&run->wanted, (enum metric_id)i) &&
+		    !is_of_missing_hardware(run, (enum metric_id)i))
 			jsonw_string(j, metric_get((enum metric_id)i)->key,
 				     metric_unit_name(metric_get((enum metric_id)i)->unit));
 	jsonw_object_end(j);
 	jsonw_object(j, "capabilities");
 	for (int i = 0; i < NR_METRICS; i++) {
-		if (!metric_has(&run->wanted, (enum metric_id)i))
+		if (!metric_has(&run->wanted, (enum metric_id)i) ||
+		    is_of_missing_hardware(run, (enum metric_id)i))
 			continue;
 		capability_write(j, metric_get((enum metric_id)i)->key,
 				 metric_has(&run->usable, (enum metric_id)i), run->unusable[i]);
 	}
+	hardware_write(j, run);
 	/* values of the summary other than metrics */
 	if (run->no_oom_kills)
 		capability_write(j, "oom_kills", false, run->no_oom_kills);

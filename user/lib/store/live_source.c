@@ -99,11 +99,27 @@ int live_open(const char *socket_name, bool with_processes, char *why, size_t si
 struct live_reader {
 	live_process_fn fn;
 	void *context;
+	struct sample *last; /* may be NULL */
 	struct line line;
 	uint64_t nr, expected; /* processes; 0: unknown */
 	bool is_done;          /* all expected processes, or another sample, have been read */
 	int err;               /* -ENOMEM, or the result of the callback */
 };
+
+static void live_reader_keep(struct live_reader *k, const struct sample *s)
+{
+	if (k->nr) {
+		k->is_done = true;
+		return;
+	}
+	if (sample_has(s, M_processes))
+		k->expected = s->value[M_processes];
+	if (!k->last)
+		return;
+	*k->last = *s;
+	k->last->instances = NULL;
+	k->last->nr_instances = 0;
+}
 
 static void live_take_line(void *context, const char *text, size_t length)
 {
@@ -121,10 +137,8 @@ static void live_take_line(void *context, const char *text, size_t length)
 		k->err = k->fn(k->context, &k->line.process_sample);
 		k->nr++;
 		k->is_done = k->expected && k->nr >= k->expected;
-	} else if (k->line.kind == LINE_SAMPLE && k->nr) {
-		k->is_done = true;
-	} else if (k->line.kind == LINE_SAMPLE && sample_has(&k->line.sample, M_processes)) {
-		k->expected = k->line.sample.value[M_processes];
+	} else if (k->line.kind == LINE_SAMPLE) {
+		live_reader_keep(k, &k->line.sample);
 	}
 }
 
@@ -142,8 +156,8 @@ static int live_read(struct live_reader *k, int fd)
 	return k->err ? k->err : err == -ENOMEM ? err : 0;
 }
 
-int live_read_processes(const char *socket_name, live_process_fn fn, void *context, char *why,
-			size_t size)
+int live_read_processes(const char *socket_name, live_process_fn fn, void *context,
+			struct sample *last, char *why, size_t size)
 {
 	struct live_reader *k;
 	int fd, err;
@@ -159,6 +173,7 @@ int live_read_processes(const char *socket_name, live_process_fn fn, void *conte
 	if (k) {
 		k->fn = fn;
 		k->context = context;
+		k->last = last;
 		err = live_read(k, fd);
 		line_done(&k->line);
 	} else {

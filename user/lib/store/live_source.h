@@ -7,6 +7,7 @@
 #define STORE_LIVE_SOURCE_H
 
 #include "run/process.h"
+#include "run/sample.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,11 +31,12 @@ int live_open(const char *socket_name, bool with_processes, char *why, size_t si
 typedef int (*live_process_fn)(void *context, const struct process_sample *p);
 
 /*
- * Passes each process in the last sample of a running run to @fn. @socket_name as for live_open(),
- * or NULL if the meta line has none. Returns 0, the result of @fn, -ENOMEM, or an error of
+ * Passes each process in the last sample of a running run to @fn, and stores that sample, without
+ * its instances, in @last (may be NULL). @socket_name as for live_open(), or NULL if the meta line
+ * has none. Returns 0, the result of @fn, -ENOMEM, or an error of
  * live_open(), with @why as there.
  */
-int live_read_processes(const char *socket_name, live_process_fn fn, void *context, char *why,
-			size_t size);
+int live_read_processes(const char *socket_name, live_process_fn fn, void *context,
+			struct sample *last, char *why, size_t size);
 
 #endif

@@ -133,9 +133,9 @@ static void view_put_column(sqlite3_str *sql, const char *column)
 	static const struct {
 		const char *stored, *published, *divisor;
 	} endings[] = {
-		{ "_time_ns", "_time", "1e9" },
-		{ "_ns", "_seconds", "1e9" },
-		{ "_milli", "", "1e3" },
+		{ "_time_ns", "_time", "1e9" }, { "_ns", "_seconds", "1e9" },
+		{ "_milli", "", "1e3" },        { "_uj", "_joules", "1e6" },
+		{ "_mw", "_watts", "1e3" },
 	};
 	size_t n = strlen(column);
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 
 #define SCHEMA_APPLICATION 0x6270666d /* PRAGMA application_id: "bpfm" */
-#define STORE_SCHEMA 1                /* PRAGMA user_version; other versions are refused */
+#define STORE_SCHEMA 2                /* PRAGMA user_version; other versions are refused */
 
 /* A table with data of runs, other than `run`. Its column `run` is the number of the run. */
 struct run_table {

@@ -110,6 +110,8 @@ static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
 		sqlite3_bind_null(s, parameter_find(s, ":span"));
 	if (!p->children_cpu_ns)
 		sqlite3_bind_null(s, parameter_find(s, ":children_cpu_ns"));
+	if (!p->gpu_memory_peak_bytes)
+		sqlite3_bind_null(s, parameter_find(s, ":gpu_memory_peak_bytes"));
 	if (p->has_rss_peak)
 		sqlite3_bind_int(s, parameter_find(s, ":rss_peak_exact"), p->rss_peak_exact);
 }

@@ -13,12 +13,19 @@ char *column_name(char out[COLUMN_BYTES], enum metric_id id)
 	const struct metric *m = metric_get(id);
 	size_t n = strlen(m->key);
 
-	if (m->unit == UNIT_NS)
-		n -= strlen("_seconds");
+	static const struct {
+		const char *published, *stored;
+	} suffixes[NR_UNITS] = {
+		[UNIT_NS] = { "_seconds", "_ns" },
+		[UNIT_MILLI] = { "", "_milli" },
+		[UNIT_MICROJOULE] = { "_joules", "_uj" },
+		[UNIT_MILLIWATT] = { "_watts", "_mw" },
+	};
+
+	if (suffixes[m->unit].published)
+		n -= strlen(suffixes[m->unit].published);
 	snprintf(out, COLUMN_BYTES, "%.*s%s", (int)n, m->key,
-		 m->unit == UNIT_NS      ? "_ns"
-		 : m->unit == UNIT_MILLI ? "_milli"
-					 : "");
+		 suffixes[m->unit].stored ? suffixes[m->unit].stored : "");
 	return out;
 }
 

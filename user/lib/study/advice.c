@@ -261,9 +261,14 @@ static void use_add(struct use *u, struct sums *s, double needed, double request
 	s->held += requested * times;
 }
 
+static bool request_has_gpus(const struct run_request *r)
+{
+	return r && r->gpus_held > 0 && r->gpu_ns >= 0;
+}
+
 static void use_find(struct advice *a, const struct chosen *c)
 {
-	struct sums memory = { 0 }, cores = { 0 };
+	struct sums memory = { 0 }, cores = { 0 }, gpus = { 0 };
 
 	for (size_t i = 0; i < c->nr; i++) {
 		const struct run_request *r = c->requests[i];
@@ -276,9 +281,14 @@ static void use_find(struct advice *a, const struct chosen *c)
 			use_add(&a->cores_use, &cores,
 				1000 * (double)c->runs[i]->cpu_ns / (double)c->runs[i]->wall_ns,
 				(double)r->milli_cores, CORES_NOISE, n->time);
+		if (request_has_gpus(r))
+			use_add(&a->gpus_use, &gpus, (double)r->gpu_ns / NS / n->time,
+				(double)r->gpus_held, 0, n->time);
 	}
 	a->memory_use.share = memory.held > 0 ? memory.used / memory.held : 0;
 	a->cores_use.share = cores.held > 0 ? cores.used / cores.held : 0;
+	a->gpus_use.share = gpus.held > 0 ? gpus.used / gpus.held : 0;
+	a->gpus_use.nr_beyond = 0; /* a rounding error: no run uses more than it holds */
 }
 
 #define MIB (1ULL << 20)
@@ -334,6 +344,21 @@ static void written_find(struct advice *a, struct chosen *c)
 		a->written = chosen_spread(c, a->nr_written);
 }
 
+/* The most GPUs that a run used at one time is absent if it used none. */
+static void gpus_find(struct advice *a, struct chosen *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		if (request_has_gpus(c->requests[i]))
+			c->values[a->nr_gpus++] = fmax((double)c->requests[i]->milli_gpus, 0);
+	if (a->nr_gpus)
+		a->gpus = chosen_spread(c, a->nr_gpus);
+	for (size_t i = 0; i < c->nr; i++)
+		if (c->requests[i] && c->requests[i]->gpu_bytes > 0)
+			c->values[a->nr_gpu_memory++] = (double)c->requests[i]->gpu_bytes;
+	if (a->nr_gpu_memory)
+		a->gpu_memory = chosen_spread(c, a->nr_gpu_memory);
+}
+
 static int allocations_find(struct advice *a, struct chosen *c)
 {
 	const struct node *node = a->node.capacity > 0 ? &a->node : NULL;
@@ -365,6 +390,9 @@ static void requests_make(struct advice *a)
 	a->wall_request = round_up((double)a->wall.largest * (1 + WALL_MARGIN), MINUTE_NS);
 	if (a->nr_written)
 		a->written_request = round_up((double)a->written.largest * (1 + margin), MIB);
+	a->gpus_request = (a->gpus.largest + 999) / 1000;
+	if (a->nr_gpu_memory)
+		a->gpu_memory_request = round_up((double)a->gpu_memory.largest * (1 + margin), MIB);
 	/* each of n + 1 runs from one distribution is equally likely to be the largest */
 	a->beyond = 1 / (double)(a->nr + 1);
 	/* the probability that all of n are below the quantile p is p ** n */
@@ -385,6 +413,7 @@ int advice_make(struct advice *a, const struct stored_runs *runs, const struct a
 		a->cores = needs_spread(&c, milli_cores_of);
 		a->wall = needs_spread(&c, wall_of);
 		written_find(a, &c);
+		gpus_find(a, &c);
 		requests_make(a);
 		size_find(a, &c, from->size_tag);
 		use_find(a, &c);

@@ -52,14 +52,19 @@ struct advice {
 	size_t nr_incomplete; /* used runs with losses */
 	bool has_names;       /* the names of the runs differ */
 	size_t nr_written;    /* runs with known bytes written */
+	size_t nr_gpus;       /* runs that held GPUs, whose use is known */
+	size_t nr_gpu_memory; /* runs that used memory of GPUs */
 	struct spread memory, cores, wall, written; /* memory is what runs needed */
+	struct spread gpus, gpu_memory;             /* thousandths of GPUs in use at one time */
 	struct spread rss;
 	uint64_t memory_request; /* the largest, with a margin */
 	uint64_t cores_request;  /* whole cores */
 	uint64_t wall_request, written_request;
+	uint64_t gpus_request, gpu_memory_request; /* whole GPUs; 0 if none was used */
 	double beyond;  /* probability that the next run needs more than the largest */
 	double covered; /* least share of runs that the largest suffices for, at 95 % confidence */
 	struct use memory_use, cores_use;
+	struct use gpus_use; /* of the GPUs held */
 	/*
 	 * for runs that fit the node, if those that need more are restarted with twice the request:
 	 */

@@ -74,8 +74,8 @@ static void use_print(FILE *f, const char *title, const struct use *u)
 {
 	if (!u->nr)
 		return;
-	fprintf(f, "  of the %s requested so far %.0f %% was used (%zu run%s", title,
-		100 * u->share, u->nr, u->nr == 1 ? "" : "s");
+	fprintf(f, "  of the %s so far %.0f %% was used (%zu run%s", title, 100 * u->share, u->nr,
+		u->nr == 1 ? "" : "s");
 	if (u->nr_beyond)
 		fprintf(f, ", %zu needed more", u->nr_beyond);
 	fputs(")\n", f);
@@ -83,10 +83,11 @@ static void use_print(FILE *f, const char *title, const struct use *u)
 
 static void uses_print(FILE *f, const struct advice *a)
 {
-	if (a->memory_use.nr || a->cores_use.nr)
+	if (a->memory_use.nr || a->cores_use.nr || a->gpus_use.nr)
 		fputc('\n', f);
-	use_print(f, "memory", &a->memory_use);
-	use_print(f, "CPU time", &a->cores_use);
+	use_print(f, "memory requested", &a->memory_use);
+	use_print(f, "CPU time requested", &a->cores_use);
+	use_print(f, "GPUs held", &a->gpus_use);
 }
 
 static void size_print(FILE *f, const struct advice *a)
@@ -137,6 +138,11 @@ void advice_print_needs(FILE *f, const struct advice *a)
 	need_print(f, "time", &a->wall, a->wall_request, format_seconds, format_seconds);
 	if (a->nr_written)
 		need_print(f, "written", &a->written, a->written_request, format_bytes,
+			   format_request);
+	if (a->nr_gpus)
+		need_print(f, "GPUs", &a->gpus, a->gpus_request * 1000, format_cores, format_cores);
+	if (a->nr_gpu_memory)
+		need_print(f, "GPU mem", &a->gpu_memory, a->gpu_memory_request, format_bytes,
 			   format_request);
 }
 
@@ -230,12 +236,17 @@ void advice_json_members(struct jsonw *j, const struct advice *a, const char *of
 	spread_json(j, "wall_seconds", &a->wall, a->wall_request, 9);
 	if (a->nr_written)
 		spread_json(j, "write_bytes", &a->written, a->written_request, 0);
+	if (a->nr_gpus)
+		spread_json(j, "gpus", &a->gpus, a->gpus_request * 1000, 3);
+	if (a->nr_gpu_memory)
+		spread_json(j, "gpu_memory_bytes", &a->gpu_memory, a->gpu_memory_request, 0);
 	allocation_json(j, "least_waste", &a->least_waste);
 	if (a->node.capacity > 0)
 		allocation_json(j, "most_runs", &a->most_runs);
 	size_json(j, a);
 	use_json(j, "memory_requested", &a->memory_use);
 	use_json(j, "cores_requested", &a->cores_use);
+	use_json(j, "gpus_held", &a->gpus_use);
 	share_json(j, "chance_beyond_largest", a->beyond);
 	share_json(j, "covered", a->covered);
 }
@@ -290,6 +301,8 @@ static void slurm_lines(FILE *f, const struct advice *a)
 		request_minutes(a) % 60);
 	if (request_written(a))
 		fprintf(f, "#SBATCH --tmp=%" PRIu64 "M\n", request_written(a));
+	if (a->gpus_request)
+		fprintf(f, "#SBATCH --gpus=%" PRIu64 "\n", a->gpus_request);
 }
 
 /*
@@ -305,6 +318,8 @@ static void kubernetes_lines(FILE *f, const struct advice *a)
 	if (request_written(a))
 		fprintf(f, "    ephemeral-storage: %" PRIu64 "Mi\n", request_written(a));
 	fprintf(f, "  limits:\n    memory: %" PRIu64 "Mi\n", request_mebibytes(a));
+	if (a->gpus_request) /* only among limits, which stand for requests */
+		fprintf(f, "    nvidia.com/gpu: %" PRIu64 "\n", a->gpus_request);
 }
 
 /* Returns the first request that costs least if runs that need more are restarted. */
@@ -360,6 +375,8 @@ static void nextflow_lines(FILE *f, const struct advice *a)
 		request_minutes(a), first_retries(a));
 	if (request_written(a))
 		fprintf(f, "disk = '%" PRIu64 " MB'\n", request_written(a));
+	if (a->gpus_request)
+		fprintf(f, "accelerator = %" PRIu64 "\n", a->gpus_request);
 }
 
 static void snakemake_memory(FILE *f, const struct advice *a)
@@ -383,6 +400,8 @@ static void snakemake_lines(FILE *f, const struct advice *a)
 		request_minutes(a));
 	if (request_written(a))
 		fprintf(f, "    disk_mb=%" PRIu64 ",\n", in_units(a->written_request, MB));
+	if (a->gpus_request)
+		fprintf(f, "    gpu=%" PRIu64 ",\n", a->gpus_request);
 }
 
 void advice_lines(FILE *f, const struct advice *a, enum advice_for to)

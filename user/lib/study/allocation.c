@@ -247,5 +247,9 @@ void run_request_read_summary(struct run_request *r, const char *line)
 
 	r->needed_bytes = number_times(summary, "memory_needed_bytes", 1);
 	r->write_bytes = number_times(summary, "write_bytes", 1);
+	r->gpus_held = number_times(summary, "gpus_held_peak", 1);
+	r->milli_gpus = number_times(summary, "gpus_used_peak", MILLI);
+	r->gpu_bytes = number_times(summary, "gpu_memory_peak_bytes", 1);
+	r->gpu_ns = number_times(summary, "gpu_seconds", 1e9);
 	json_decref(summary);
 }

@@ -60,7 +60,12 @@ struct run_request {
 	int64_t needed_bytes;              /* memory that it needed */
 	int64_t write_bytes;               /* written to storage */
 	int64_t argument_bytes;            /* present size of the files in its command */
+	int64_t gpus_held;                 /* the most GPUs at one time */
+	int64_t milli_gpus;                /* of them in use at one time */
+	int64_t gpu_bytes, gpu_ns;         /* the most GPU memory; time that GPUs worked */
 };
+
+#define RUN_REQUEST_UNKNOWN ((struct run_request){ -1, -1, -1, -1, -1, -1, -1, -1, -1 })
 
 /* Read values of a meta or summary line. Files are looked up only if the run was on @host. */
 void run_request_read_meta(struct run_request *r, const char *line, const char *host);

@@ -23,10 +23,8 @@ static const char *const derived_keys[] = { "user_seconds",   "system_seconds",
 
 /* Smaller differences matter less, whatever their share. */
 static const double least_amounts[NR_UNITS] = {
-	[UNIT_COUNT] = 100,
-	[UNIT_NS] = 0.01,
-	[UNIT_BYTES] = 1 << 20,
-	[UNIT_MILLI] = 0.1,
+	[UNIT_COUNT] = 100,     [UNIT_NS] = 0.01,      [UNIT_BYTES] = 1 << 20, [UNIT_MILLI] = 0.1,
+	[UNIT_MICROJOULE] = 10, [UNIT_MILLIWATT] = 10, [UNIT_HERTZ] = 100e6,
 };
 
 /* Failures come before resources. */

@@ -50,6 +50,19 @@ static int64_t span_number(const struct summary *s, enum span_value v)
 	return span_value_get(s, v, &value) && value <= INT64_MAX ? (int64_t)value : -1;
 }
 
+/* A peak that is 0 is not in the line of a run either. */
+static void span_take_gpus(struct run_request *r, const struct summary *used)
+{
+	if (used->gpus_held_peak)
+		r->gpus_held = (int64_t)used->gpus_held_peak;
+	if (used->gpus_used_peak)
+		r->milli_gpus = (int64_t)used->gpus_used_peak;
+	if (used->gpu_memory_peak_bytes)
+		r->gpu_bytes = (int64_t)used->gpu_memory_peak_bytes;
+	if (summary_has_total(used, M_gpu))
+		r->gpu_ns = (int64_t)used->total.value[M_gpu];
+}
+
 static int span_group_add(struct span_group *g, const struct span *s, const struct answer *answer)
 {
 	const struct summary *used = &s->used;
@@ -73,9 +86,10 @@ static int span_group_add(struct span_group *g, const struct span *s, const stru
 		g->requests = requests;
 		g->requests_room = room;
 	}
-	g->requests[at] = (struct run_request){ -1, -1, -1, -1, -1 };
+	g->requests[at] = RUN_REQUEST_UNKNOWN;
 	g->requests[at].needed_bytes = (int64_t)answer->needed.bytes;
 	g->requests[at].write_bytes = span_number(used, SPAN_WRITTEN);
+	span_take_gpus(&g->requests[at], used);
 	return stored_runs_append(&g->spans, &run);
 }
 

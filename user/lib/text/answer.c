@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "run/tree.h"
 #include "text/format.h"
+#include "text/summary_lines.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -106,6 +107,10 @@ void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta
 	if (a->has_cores) {
 		a->cores_used = summary_cores_mean(s);
 		a->cores_available = answer_cores_available(meta);
+	}
+	if (summary_has_total(s, M_gpu)) {
+		a->gpus_held = s->gpus_held_peak;
+		a->gpus_used = summary_gpus_mean(s);
 	}
 	a->has_phase = times && s->wall_ns && phase_times_longest(times, s->wall_ns, &a->phase);
 	slowdown_of_run(&a->slowdown, s, member_read_epoch(meta, "start_time"),
@@ -211,6 +216,25 @@ void answer_cores_text(FILE *f, const struct answer *a)
 	fputs(a->cores_available == 1000 ? " core" : " cores", f);
 }
 
+#define LEAST_GPU_PERCENT 10 /* of the GPUs held: a greater use needs no sentence */
+
+void answer_gpus_text(FILE *f, const struct answer *a)
+{
+	const uint64_t percent = a->gpus_held ? a->gpus_used / 10 / a->gpus_held : 0;
+	char count[FORMAT_BYTES];
+
+	if (!a->gpus_held || percent >= LEAST_GPU_PERCENT || a->wall_ns < GPUS_LEAST_NS)
+		return;
+	format_count(count, a->gpus_held);
+	fprintf(f, "its %s%sGPU%s %s ", a->gpus_held == 1 ? "" : count,
+		a->gpus_held == 1 ? "" : " ", a->gpus_held == 1 ? "" : "s",
+		a->gpus_held == 1 ? "was" : "were");
+	if (percent)
+		fprintf(f, "in use %" PRIu64 " %% of the time", percent);
+	else
+		fputs("in use less than 1 % of the time", f);
+}
+
 static unsigned phase_percent(const struct answer *a)
 {
 	return (unsigned)round((double)a->phase.ns * 100 / (double)a->wall_ns);
@@ -233,6 +257,15 @@ void answer_phase_text(FILE *f, const struct answer *a)
 		fprintf(f, " (x %s)", format_count(count, a->phase.count));
 }
 
+/* Writes what @write writes, if anything, behind a semicolon. */
+static void answer_put_part(FILE *f, const struct answer *a, answer_part_fn *write)
+{
+	__cleanup(freep) char *text = answer_part_make(write, a);
+
+	if (text && *text)
+		fprintf(f, "; %s", text);
+}
+
 void answer_text(FILE *f, const struct answer *a)
 {
 	bool has_request = a->basis != REQUEST_NONE;
@@ -245,10 +278,8 @@ void answer_text(FILE *f, const struct answer *a)
 		fputs(has_request ? "; used " : "", f);
 		answer_cores_text(f, a);
 	}
-	if (a->has_phase) {
-		fputs("; ", f);
-		answer_phase_text(f, a);
-	}
+	answer_put_part(f, a, answer_gpus_text);
+	answer_put_part(f, a, answer_phase_text);
 	fputc('\n', f);
 }
 
@@ -302,6 +333,10 @@ void answer_json(struct jsonw *j, const struct answer *a)
 		jsonw_decimal(j, "cores_used", a->cores_used, 3);
 	if (a->has_cores && a->cores_available)
 		jsonw_decimal(j, "cores_available", a->cores_available, 3);
+	if (a->gpus_held) {
+		jsonw_uint(j, "gpus_held", a->gpus_held);
+		jsonw_decimal(j, "gpus_used", a->gpus_used, 3);
+	}
 	if (a->has_phase) {
 		jsonw_object(j, "longest_phase");
 		jsonw_string(j, "text", a->phase.text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The answer of a run: how much memory to request for the next one, how many cores it used, its
- * longest phase, and what slowed it down.
+ * The answer of a run: how much memory to request for the next one, how many cores it used, whether
+ * it left its GPUs unused, its longest phase, and what slowed it down.
  */
 #ifndef TEXT_ANSWER_H
 #define TEXT_ANSWER_H
@@ -76,6 +76,8 @@ struct answer {
 	bool has_cores;             /* the next two are set */
 	uint64_t cores_used;        /* average, in thousandths of a core */
 	uint64_t cores_available;   /* thousandths of a core the run could use; 0 if unknown */
+	uint64_t gpus_held;         /* the most at one time; 0: none, or their use is unknown */
+	uint64_t gpus_used;         /* average, in thousandths of a GPU */
 	bool has_phase;             /* the next one is set */
 	struct longest_phase phase; /* the phase that took the most time */
 	uint64_t wall_ns;
@@ -103,6 +105,8 @@ void answer_request_text(FILE *f, const struct answer *a);
 void answer_memory_markdown(FILE *f, const struct answer *a);
 /* Writes the cores, such as "0.73 of 2 cores". */
 void answer_cores_text(FILE *f, const struct answer *a);
+/* Writes how little the GPUs that the run held were used; nothing if that is a tenth or more. */
+void answer_gpus_text(FILE *f, const struct answer *a);
 /* Writes the longest phase, such as "52 % of the time in phase evaluate". */
 void answer_phase_text(FILE *f, const struct answer *a);
 /* Writes what slowed the run down, such as "Stood still for 39.5 of 41.9 s". */

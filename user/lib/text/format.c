@@ -318,6 +318,43 @@ int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent)
 #define LARGEST_EXACT 9007199254740992.0 /* 2^53, the largest exact integer of a double */
 #define LARGEST 1e18                     /* limit of the integer formats; of seconds in ns */
 
+/* With three digits: 0.31 J, 812 J, 3.62 kJ, 12.1 MJ. */
+static char *si_format(char *out, double value, const char *unit)
+{
+	static const char *const prefixes[] = { "", "k", "M", "G", "T" };
+	size_t i = 0;
+
+	for (; value >= 999.5 && i + 1 < sizeof(prefixes) / sizeof(*prefixes); i++)
+		value /= 1000;
+	snprintf(out, FORMAT_BYTES, "%.*f %s%s",
+		 value < 9.995   ? 2
+		 : value < 99.95 ? 1
+				 : 0,
+		 value, prefixes[i], unit);
+	return out;
+}
+
+char *format_value(char *out, enum metric_unit unit, uint64_t value)
+{
+	switch (unit) {
+	case UNIT_BYTES:
+		return format_bytes(out, value);
+	case UNIT_NS:
+		return format_seconds(out, value);
+	case UNIT_MILLI:
+		snprintf(out, FORMAT_BYTES, "%.3f", (double)value / 1000);
+		return out;
+	case UNIT_MICROJOULE:
+		return si_format(out, (double)value / 1e6, metric_unit_name(unit));
+	case UNIT_MILLIWATT:
+		return si_format(out, (double)value / 1e3, metric_unit_name(unit));
+	case UNIT_HERTZ:
+		return si_format(out, (double)value, metric_unit_name(unit));
+	default:
+		return format_count(out, value);
+	}
+}
+
 double number_drop_noise(enum metric_unit unit, double value)
 {
 	double scale = pow(10, metric_unit_decimals(unit) + 2);
@@ -337,6 +374,8 @@ char *number_format(char *out, enum metric_unit unit, double value)
 		format_bytes(out, number_clamp(size));
 	else if (unit == UNIT_MILLI)
 		snprintf(out, NUMBER_BYTES, "%.3f", size);
+	else if (unit == UNIT_MICROJOULE || unit == UNIT_MILLIWATT || unit == UNIT_HERTZ)
+		si_format(out, size, metric_unit_name(unit));
 	else if (size < 1e15 && size != floor(size)) /* such as the middle of two counts */
 		snprintf(out, NUMBER_BYTES, "%.2f", size);
 	else

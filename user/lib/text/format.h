@@ -29,6 +29,8 @@ char *format_bytes(char *out, uint64_t bytes);
 /* The notation of all durations: 12.3 ms, 39.5 s, 33 min 44 s, 33 h 24 min, 5 d 2 h. */
 char *format_seconds(char *out, uint64_t ns);
 char *format_count(char *out, uint64_t n);
+/* A value in the unit as stored, which has metric_unit_decimals() decimals. */
+char *format_value(char *out, enum metric_unit unit, uint64_t value);
 /* Writes "39.5 of 41.9 s" into @out (2 * FORMAT_BYTES) and returns it. */
 char *format_seconds_of(char *out, uint64_t part_ns, uint64_t whole_ns);
 /*

@@ -56,6 +56,8 @@ enum {
 	JOB_CPU,
 	JOB_RSS,
 	JOB_MEMORY_LIMIT,
+	JOB_GPUS,
+	JOB_GPU_MEMORY,
 	JOB_PROCESSES,
 	JOB_AGE,
 	NR_CELLS
@@ -63,12 +65,12 @@ enum {
 #define JOB_NUMBERS JOB_CORES /* this column and all after it are aligned to the right */
 
 static const char *const titles[NR_CELLS] = {
-	"JOB",     "STATE", "USER", "NAME",    "CORES",     "CPU-REQ",
-	"CPU-MAX", "CPU",   "RSS",  "MEM-MAX", "PROCESSES", "SINCE",
+	"JOB", "STATE", "USER",    "NAME", "CORES",   "CPU-REQ",   "CPU-MAX",
+	"CPU", "RSS",   "MEM-MAX", "GPUS", "GPU-MEM", "PROCESSES", "SINCE",
 };
 
 struct job_cells {
-	char id[JOB_ID_BYTES], number[NR_CELLS][FORMAT_BYTES];
+	char id[JOB_ID_BYTES], gpus[JOB_GPUS_BYTES], number[NR_CELLS][FORMAT_BYTES];
 	const char *text[NR_CELLS];
 };
 
@@ -98,6 +100,28 @@ static char *jobs_format_cores(char *out, uint64_t milli)
 	return out;
 }
 
+static uint64_t job_row_value(const struct node_job_row *r, enum metric_id id)
+{
+	return metric_has(&r->have, id) ? r->value[id] : 0;
+}
+
+char *job_gpus_format(char out[JOB_GPUS_BYTES], const struct node_job_row *r)
+{
+	const uint64_t held = job_row_value(r, M_gpus_held), idle = job_row_value(r, M_gpus_idle);
+	char used[FORMAT_BYTES] = "?";
+
+	if (metric_has(&r->have, M_gpus_used))
+		jobs_format_cores(used, r->value[M_gpus_used]);
+	if (!held)
+		snprintf(out, JOB_GPUS_BYTES, "-");
+	else if (idle)
+		snprintf(out, JOB_GPUS_BYTES, "%s of %" PRIu64 ", %" PRIu64 " idle", used, held,
+			 idle);
+	else
+		snprintf(out, JOB_GPUS_BYTES, "%s of %" PRIu64, used, held);
+	return out;
+}
+
 /* The name of a run, which has no id, and that which people gave to a container or batch job. */
 static const char *job_row_name(const struct node_job_row *r)
 {
@@ -123,6 +147,8 @@ static void row_make_cells(const struct node_job_row *r, uint64_t now_epoch_ns, 
 	cell_value(r, M_cpu, c->number[JOB_CPU], format_seconds);
 	cell_value(r, M_rss, c->number[JOB_RSS], format_bytes);
 	cell_bound(r->memory_max_bytes, c->number[JOB_MEMORY_LIMIT], format_bytes);
+	c->text[JOB_GPUS] = job_gpus_format(c->gpus, r);
+	cell_bound(job_row_value(r, M_gpu_memory), c->number[JOB_GPU_MEMORY], format_bytes);
 	cell_value(r, M_processes, c->number[JOB_PROCESSES], format_count);
 	format_seconds(c->number[JOB_AGE], now_epoch_ns > start ? now_epoch_ns - start : 0);
 }
@@ -131,7 +157,7 @@ static void row_make_cells(const struct node_job_row *r, uint64_t now_epoch_ns, 
 static bool column_is_optional(int column)
 {
 	return column == JOB_NAME || column == JOB_REQUEST || column == JOB_LIMIT ||
-	       column == JOB_MEMORY_LIMIT;
+	       column == JOB_MEMORY_LIMIT || column == JOB_GPUS || column == JOB_GPU_MEMORY;
 }
 
 /* Measures the columns; the width of those that are left out is 0. */

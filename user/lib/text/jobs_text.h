@@ -17,6 +17,12 @@ void node_jobs_sort(struct node_job_rows *rows, enum job_order order);
  */
 void node_jobs_table(FILE *f, const struct node_job_rows *rows, uint64_t now_epoch_ns,
 		     size_t width);
+/*
+ * Formats the GPUs that the job uses and holds: "1.42 of 2", or "0.00 of 2, 2 idle" if some are
+ * without work; "-" if it holds none. Returns @out.
+ */
+#define JOB_GPUS_BYTES 80
+char *job_gpus_format(char out[JOB_GPUS_BYTES], const struct node_job_row *r);
 /* Writes that the user named @user has no job. */
 void node_jobs_none(FILE *f, const struct node_job_rows *rows, const char *user);
 /* Returns true if each row is a job of the user named @user. */

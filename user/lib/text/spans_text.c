@@ -73,13 +73,6 @@ struct table {
 	unsigned shown; /* bit set of columns */
 };
 
-static char *span_format_value(char *out, enum metric_unit unit, uint64_t v)
-{
-	return unit == UNIT_NS      ? format_seconds(out, v)
-	       : unit == UNIT_BYTES ? format_bytes(out, v)
-				    : format_count(out, v);
-}
-
 /* Stores the value of a row. Returns false if it has none. */
 static bool row_get_value(const struct table *t, enum row row, const struct span_sum *sum,
 			  enum span_value v, uint64_t *value)
@@ -104,7 +97,7 @@ static void rest_format(char *out, const struct table *t, enum span_value v)
 	if (!span_value_kind(v)->is_of_rest)
 		out[0] = '\0';
 	else if (span_sums_rest(t->sums, t->run, v, &rest))
-		span_format_value(out, span_value_kind(v)->unit, rest);
+		format_value(out, span_value_kind(v)->unit, rest);
 }
 
 static void failed_format(char *out, const struct table *t, const struct span_sum *sum)
@@ -134,7 +127,7 @@ static void spans_format_cell(char *text, const struct table *t, enum column col
 	else if (row == ROW_REST)
 		rest_format(text, t, v);
 	else if (row_get_value(t, row, sum, v, &value))
-		span_format_value(text, span_value_kind(v)->unit, value);
+		format_value(text, span_value_kind(v)->unit, value);
 }
 
 /* Writes a row in Markdown. With ROW_SPANS and @sum NULL, writes a note. */

@@ -388,21 +388,6 @@ char *format_run_end(char out[RUN_END_BYTES], const struct summary *s)
 
 #define LIMIT_NAME_COLUMNS 32
 
-static const char *limit_format(char *out, const struct limit_hit *hit)
-{
-	switch (hit->unit) {
-	case UNIT_BYTES:
-		return format_bytes(out, hit->value);
-	case UNIT_NS:
-		return format_seconds(out, hit->value);
-	case UNIT_MILLI:
-		snprintf(out, FORMAT_BYTES, "%.3f", (double)hit->value / 1000);
-		return out;
-	default:
-		return format_count(out, hit->value);
-	}
-}
-
 static bool limit_is_of_process(const struct limit_hit *hit)
 {
 	const char *word = limit_of_words[LIMIT_OF_PROCESS];
@@ -415,7 +400,7 @@ void limit_text(FILE *f, const struct limit_hit *hit)
 	char value[FORMAT_BYTES], elapsed[FORMAT_BYTES];
 
 	format_name(f, hit->text, LIMIT_TEXT);
-	fprintf(f, ": %s after %s", limit_format(value, hit),
+	fprintf(f, ": %s after %s", format_value(value, hit->unit, hit->value),
 		format_seconds(elapsed, hit->elapsed_ns));
 	if (hit->is_contradicted) {
 		fprintf(f, ", but only %s without counting shared pages twice",
@@ -566,4 +551,22 @@ void network_text(FILE *f, const struct summary *s)
 	net_put_count(f, s, M_net_retransmits, "segments sent again", &is_first);
 	if (!is_first)
 		fputc('\n', f);
+}
+
+void pushed_text(FILE *f, const struct summary *s)
+{
+	const struct pushed_counts *c = &s->pushed;
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	if (!(c->marks | c->metrics | c->dropped | c->refused | c->malformed))
+		return;
+	fprintf(f, "  pushed      %s marks, %s metrics", format_count(a, c->marks),
+		format_count(b, c->metrics));
+	if (c->dropped)
+		fprintf(f, "; %s dropped: too many at once", format_count(a, c->dropped));
+	if (c->refused)
+		fprintf(f, "; %s refused: not from the command", format_count(a, c->refused));
+	if (c->malformed)
+		fprintf(f, "; %s malformed", format_count(a, c->malformed));
+	fputc('\n', f);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Formats lines of the summary: time, memory, network, and exceeded limits. */
+/* Formats lines of the summary: time, memory, network, GPUs, energy, and exceeded limits. */
 #ifndef TEXT_SUMMARY_LINES_H
 #define TEXT_SUMMARY_LINES_H
 
@@ -38,6 +38,18 @@ void time_json(struct jsonw *j, const struct sample *total);
 void limit_text(FILE *f, const struct limit_hit *hit);
 /* Returns the text of limit_text(). The caller frees it. NULL without memory. */
 char *limit_text_make(const struct limit_hit *hit);
+
+#define GPUS_LEAST_NS 10000000000ULL /* GPUs unused for less are not reported */
+/* Writes the lines on GPUs and energy, if the run has their values. */
+void hardware_text(FILE *f, const struct summary *s);
+/* Writes a warning if the run has held GPUs and never used them. */
+void gpus_idle_text(FILE *f, const struct summary *s);
+
+/* Writes which of the GPUs held do no work at the sample; nothing if all do, or it is unknown. */
+void gpus_now_text(FILE *f, const struct sample *now);
+
+/* Writes the line on pushed marks and metrics, if there were any. */
+void pushed_text(FILE *f, const struct summary *s);
 
 /* Writes the lines on sockets, without counters that were not read or are 0. */
 void network_text(FILE *f, const struct summary *s);

@@ -210,18 +210,6 @@ static void value_columns_choose(const struct dimension *d, size_t width, struct
 	c->name = width && width < used + NAME_COLUMNS - LEAST_NAME ? LEAST_NAME : NAME_COLUMNS;
 }
 
-static const char *value_format(char *out, enum metric_id id, uint64_t value)
-{
-	switch (metric_get(id)->unit) {
-	case UNIT_BYTES:
-		return format_bytes(out, value);
-	case UNIT_NS:
-		return format_seconds(out, value);
-	default:
-		return format_count(out, value);
-	}
-}
-
 static void instance_put_row(FILE *f, const struct instance *i, const char *name,
 			     const struct value_columns *c)
 {
@@ -232,7 +220,7 @@ static void instance_put_row(FILE *f, const struct instance *i, const char *name
 	for (size_t at = 0; at < c->nr; at++)
 		fprintf(f, "  %*s", column_width(c->id[at]),
 			metric_has(&i->have, c->id[at])
-				? value_format(a, c->id[at], i->value[c->id[at]])
+				? format_value(a, metric_get(c->id[at])->unit, i->value[c->id[at]])
 				: "-");
 	fputc('\n', f);
 }

@@ -192,24 +192,6 @@ static void summary_put_processes(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-static void summary_put_pushed(FILE *f, const struct summary *s)
-{
-	const struct pushed_counts *c = &s->pushed;
-	char a[FORMAT_BYTES], b[FORMAT_BYTES];
-
-	if (!(c->marks | c->metrics | c->dropped | c->refused | c->malformed))
-		return;
-	fprintf(f, "  pushed      %s marks, %s metrics", format_count(a, c->marks),
-		format_count(b, c->metrics));
-	if (c->dropped)
-		fprintf(f, "; %s dropped: too many at once", format_count(a, c->dropped));
-	if (c->refused)
-		fprintf(f, "; %s refused: not from the command", format_count(a, c->refused));
-	if (c->malformed)
-		fprintf(f, "; %s malformed", format_count(a, c->malformed));
-	fputc('\n', f);
-}
-
 static void summary_put_spans(FILE *f, const struct summary *s, const struct summary_view *v)
 {
 	const struct longest_span *spans = v->spans;
@@ -361,6 +343,7 @@ static void summary_put_facts(FILE *f, const struct summary *s, const struct sum
 		summary_put_oom(f, s);
 	else
 		summary_put_trouble(f, s);
+	gpus_idle_text(f, s);
 	summary_put_limit(f, s);
 	answer_text(f, a);
 	time_text(f, &s->total, width);
@@ -368,8 +351,9 @@ static void summary_put_facts(FILE *f, const struct summary *s, const struct sum
 	memory_text(f, s, v->has_bounds);
 	summary_put_io(f, s);
 	network_text(f, s);
+	hardware_text(f, s);
 	summary_put_processes(f, s);
-	summary_put_pushed(f, s);
+	pushed_text(f, s);
 	summary_put_spans(f, s, v);
 }
 
@@ -403,6 +387,7 @@ static void summary_put_short(FILE *f, const struct summary *s, const struct sum
 	summary_put_head(f, s, v, width);
 	summary_put_slowdown(f, v->answer);
 	summary_put_trouble(f, s);
+	gpus_idle_text(f, s);
 	summary_put_limit(f, s);
 	if (v->answer)
 		answer_text(f, v->answer);

@@ -92,6 +92,19 @@ function seconds(v) {
 
 watched.seconds = seconds;
 
+// With three digits, as of the text: 0.31 J, 812 J, 3.62 kJ.
+const inUnit = (unit) => (v) => {
+	let i = 0;
+	if (!has(v)) return missing;
+	for (; v >= 999.5 && i < 4; i++) v /= 1000;
+	return `${v.toFixed(v < 9.995 ? 2 : v < 99.95 ? 1 : 0)} ${"kMGT".charAt(i - 1)}${unit}`;
+};
+
+// Formats of values by the units that end their keys.
+const unitFormats = { bytes, seconds, joules: inUnit("J"), watts: inUnit("W"), hertz: inUnit("Hz") };
+const unitOf = (key) => key.match(/_(bytes|seconds|joules|watts|hertz)$/)?.[1];
+const formatOfKey = (key) => unitFormats[unitOf(key)] || count;
+
 // 64.0 MiB -> 64 MiB
 const withoutZeros = (text) => text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
 const cores = (v) => (has(v) ? digits(v) : missing);

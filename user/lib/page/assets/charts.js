@@ -10,6 +10,8 @@ const units = {
 	count: { format: count },
 	count_rate: { format: rate(count) },
 	share: { format: percent },
+	gpus: { format: count },
+	watts: { format: unitFormats.watts },
 };
 const chartKinds = Object.entries(data.charts).map(([name, c]) => ({
 	name,

@@ -42,12 +42,21 @@ const valueNames = {
 	wchar_bytes: "Written by calls",
 	syscr: "Read calls",
 	syscw: "Write calls",
+	gpu_seconds: "GPU time",
+	gpu_memory_busy_seconds: "GPU memory busy",
+	gpu_idle_seconds: "GPUs held without work",
+	gpu_memory_peak_bytes: "Peak of GPU memory",
+	gpus_held_peak: "GPUs held, at the peak",
+	gpus_used_peak: "GPUs used, at the peak",
+	gpu_energy_joules: "Energy of the GPUs held",
+	host_energy_joules: "Energy of the machine",
+	energy_apportioned_joules: "Share of the energy by CPU time",
+	energy_unapportioned_joules: "Rest of the energy",
 	oom_kills: "OOM kills",
 	processes_total: "Processes",
 	outlived: "Processes that outlived it",
 };
 const valueName = (key) => (Object.hasOwn(valueNames, key) ? valueNames[key] : keyText(key));
-const formatOfValue = (key) => (key.endsWith("_bytes") ? bytes : key.endsWith("_seconds") ? seconds : count);
 
 const tagText = (tags) => Object.entries(tags || {}).map(([key, v]) => `${key}=${v}`);
 const minute = (v) => dateText(v).replace(/:\d\d UTC/, " UTC");
@@ -166,7 +175,7 @@ function valueColumns(g) {
 	const side = (i) => [
 		sides[i].title,
 		(row) => (row.values[i].n ? row.values[i].median : null),
-		(v, row) => formatOfValue(row.key)(v) + (row.values[i].n < sides[i].of.length ? ` (n ${row.values[i].n})` : ""),
+		(v, row) => formatOfKey(row.key)(v) + (row.values[i].n < sides[i].of.length ? ` (n ${row.values[i].n})` : ""),
 	];
 	const both = (row) => has(row.values[g].difference);
 	const columns = [
@@ -176,7 +185,7 @@ function valueColumns(g) {
 		[
 			"Difference",
 			(row) => (both(row) ? row.values[g].difference : null),
-			(v, row) => (v > 0 ? "+" : v < 0 ? "−" : "") + formatOfValue(row.key)(Math.abs(v)),
+			(v, row) => (v > 0 ? "+" : v < 0 ? "−" : "") + formatOfKey(row.key)(Math.abs(v)),
 			"roomy",
 		],
 		[
@@ -278,7 +287,7 @@ function stepColumns(g) {
 	const name = kind.charAt(0).toUpperCase() + kind.slice(1);
 	const of = (row, key, i) => row.values[key]?.[i] || {};
 	const values = keys.flatMap((key) => {
-		const format = formatOfValue(key),
+		const format = formatOfKey(key),
 			title = { cpu_seconds: "CPU", wall_seconds: "Wall", rss_peak_bytes: "Peak" }[key] || valueName(key);
 		return [
 			...[0, g].map((i) => [`${title}, ${sides[i].title}`, (row) => of(row, key, i).median, format]),

@@ -3,7 +3,13 @@
 "use strict";
 
 // Titles in words of what is known; a program may push dimensions and metrics of its own.
-const dimensionNames = { peer: "Peer", device: "Device", socket_state: "State of TCP sockets" };
+const dimensionNames = {
+	peer: "Peer",
+	device: "Device",
+	socket_state: "State of TCP sockets",
+	gpu: "GPU",
+	energy: "Source of energy",
+};
 const instanceNames = {
 	cpu_seconds: "CPU time",
 	net_rx_bytes: "Received",
@@ -24,13 +30,27 @@ const instanceNames = {
 	block_flush_ops: "Flushes",
 	block_read_latency_seconds: "Time of reads",
 	block_write_latency_seconds: "Time of writes",
+	gpu_seconds: "Worked",
+	gpu_idle_seconds: "Idle",
+	gpu_memory_busy_seconds: "Memory busy",
+	gpus_used: "Used",
+	gpus_held: "Held",
+	gpus_idle: "Without work",
+	gpu_memory_bytes: "Memory",
+	gpu_device_busy: "Used by all",
+	gpu_device_memory_bytes: "Memory of all",
+	gpu_power_watts: "Power",
+	gpu_energy_joules: "Energy",
+	gpu_clock_hertz: "Clock",
+	gpu_throttled_seconds: "Slowed down",
+	gpu_ecc_errors: "Memory errors",
+	gpu_xid_errors: "Critical errors",
+	host_energy_joules: "Energy",
 };
 
 function instanceColumn(key) {
-	const unit = key.match(/(_bytes|_seconds)?$/)[0];
-	const format = { _bytes: bytes, _seconds: seconds }[unit] || count;
 	const title = Object.hasOwn(instanceNames, key) ? instanceNames[key] : keyText(key);
-	return [title, (i) => i.values[key], format, "", { bar: key }];
+	return [title, (i) => i.values[key], formatOfKey(key), "", { bar: key }];
 }
 
 function dimensionTable(dimension, instances) {
@@ -40,7 +60,7 @@ function dimensionTable(dimension, instances) {
 	const table = el("table", ""),
 		place = el("div", "scroll", table);
 	place.setAttribute("role", "region");
-	const by = `By ${title.charAt(0).toLowerCase()}${title.slice(1)}`;
+	const by = `By ${title === "GPU" ? title : title.charAt(0).toLowerCase() + title.slice(1)}`;
 	place.setAttribute("aria-label", by);
 	byId("instances").append(el("h3", "side", by), place);
 	const nameText = (name) => visible(dimension === "socket_state" ? name.replace(/_/g, " ") : name);
@@ -50,6 +70,16 @@ function dimensionTable(dimension, instances) {
 	sorted.show(items);
 }
 
+// The heading is of what there is, which on most machines is bytes and sockets.
+function instancesTitle(dimensions) {
+	const words = { gpu: "GPU time", energy: "energy" },
+		parts = ["gpu", "energy"].filter((d) => dimensions.includes(d)).map((d) => words[d]);
+	if (!parts.length) return;
+	if (parts.length < dimensions.length) parts.unshift("bytes, sockets");
+	byId("instances-title").textContent = `Where ${parts.join(", ").replace(/, (?=[^,]*$)/, " and ")} went`;
+}
+
 function instancesTables() {
+	instancesTitle(Object.keys(summary.by));
 	for (const [dimension, instances] of Object.entries(summary.by)) dimensionTable(dimension, instances);
 }

@@ -30,6 +30,7 @@ const processColumns = [
 	["System", (p) => p.system_seconds, seconds, "", extra],
 	["Waited", (p) => p.runqueue_wait_seconds, seconds, "", extra],
 	["Peak RSS", (p) => p.rss_peak_bytes, bytes, "", { bar: "rss" }],
+	...(data.processes.fields.includes("gpu_memory_peak_bytes") ? gpuColumns : []),
 	["Read", (p) => p.read_bytes, bytes, "", io],
 	["Written", (p) => p.write_bytes, bytes, "", io],
 	["Major faults", (p) => p.majflt, count, "", extra],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Six tiles: wall time, CPU, memory, I/O, processes, trouble. Only trouble and what slowed the run down have a colour.
+// Six tiles: wall time, CPU, memory, I/O, processes, trouble; and GPUs, if it held any. Only trouble and what slowed the run down have a colour.
 // While a time is selected, they are those of its samples; what is known of the whole run alone says so.
 "use strict";
 
@@ -80,6 +80,7 @@ function cpuTile() {
 			has(busy) ? `${percentOf(busy, 1)} busy; up to ${cores(s.cores_peak)} cores` : null,
 			`${seconds(s.cpu_seconds)}: user ${seconds(s.user_seconds)}, system ${seconds(s.system_seconds)}`,
 			s.runqueue_wait_seconds > 0 ? `waited ${seconds(s.runqueue_wait_seconds)} for a CPU` : null,
+			has(s.energy_apportioned_joules) ? energyText() : null,
 		],
 		spark: spark("cpu", "cores"),
 	};
@@ -215,6 +216,7 @@ function selectedTiles() {
 			more: [`${isIn ? "peak" : "largest sample"}, resident${has(memory?.at) ? ` at ${seconds(memory.at)}` : ""}`],
 			spark: spark("memory", "rss_bytes"),
 		},
+		summary.gpus_held_peak && selectedGpus(),
 		ioTile(f),
 		{
 			name: "Processes",
@@ -222,10 +224,15 @@ function selectedTiles() {
 			more: [f.alive > 0 ? `up to ${count(f.alive)} at a sample` : null],
 			spark: spark("processes", "processes"),
 		},
-	].map((t) => ({ ...t, isSelected: true }));
+	]
+		.filter(Boolean)
+		.map((t) => ({ ...t, isSelected: true }));
 }
 
-const runTiles = () => [wallTile, cpuTile, memoryTile, ioTile, processesTile].map((make) => make());
+const runTiles = () =>
+	[wallTile, cpuTile, memoryTile, summary.gpus_held_peak && gpuTile, ioTile, processesTile]
+		.filter(Boolean)
+		.map((make) => make());
 
 function tiles() {
 	const place = byId("figures"),

@@ -47,7 +47,8 @@ const factNames = {
 function keyText(key) {
 	const known = Object.hasOwn(factNames, key) ? factNames[key] : null;
 	if (known || key !== key.toLowerCase()) return known || visible(key);
-	const words = visible(key.replace(/_(bytes|seconds)$/, "").replace(/_/g, " "));
+	const unit = unitOf(key),
+		words = visible((unit ? key.slice(0, -unit.length - 1) : key).replace(/_/g, " ")).replace(/^gpu(s?)\b/, "GPU$1");
 	return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -64,8 +65,7 @@ function factText(key, v) {
 			.join(", ");
 	if (typeof v === "boolean") return v ? "yes" : "no";
 	if (typeof v !== "number") return String(v);
-	if (key.endsWith("_bytes")) return bytes(v);
-	if (key.endsWith("_seconds")) return withoutZeros(seconds(v));
+	if (unitOf(key)) return unitOf(key) === "seconds" ? withoutZeros(seconds(v)) : formatOfKey(key)(v);
 	if (key.endsWith("_time") && isDate(v)) return dateText(v);
 	return /(^|_)[pu]?id$/.test(key) || !Number.isInteger(v) ? String(v) : grouped.format(v);
 }
