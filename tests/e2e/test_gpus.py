@@ -6,6 +6,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import time
 
 from lib.agent import NOBODY, AgentCase
 from lib.bpfmon import BPFMON, Case, read_lines
@@ -187,6 +188,23 @@ class Run(GpuCase):
         self.assertEqual(seen["gpu_memory_bytes"], 40 * MIB)
         self.assertNotIn("gpu_seconds", seen)  # the driver does not tell it of instances
         self.finish(run)
+
+    def test_the_drivers_account_of_a_process_that_has_ended_counts(self):
+        on = "accounting on\n"
+        self.gpus.say(IDLE + on)
+        run = self.start("told one $$; wait_go")
+        one = self.pid("one")
+        self.gpus.say(BUSY + on + process(one, 100))
+        self.wait_for_sample(lambda s: s.get("gpu_memory_bytes") == 100 * MIB, "the process")
+        started = int(time.time() * 1e6)
+        # as soon as it has ended the driver says that it had 700 MiB at one time, and worked 90 % of 10 s
+        self.gpus.say(IDLE + on + f"account {one} {started} 10000 90 20 {700 * MIB}\n")
+        self.finish(run)
+        record = self.processes[one]
+        self.assertEqual(record["gpu_memory_peak_bytes"], 700 * MIB)
+        self.assertAlmostEqual(record["gpu_seconds"], 9, places=6)
+        self.assertAlmostEqual(self.summary["gpu_seconds"], 9, places=6)
+        self.assertEqual(self.summary["gpu_memory_peak_bytes"], 700 * MIB)
 
     def test_metrics_of_gpus_can_be_limits(self):
         run = self.start("told one $$; wait_go", "--limit", "gpu_memory_bytes<200MiB", "--limit-grace", "0.2")

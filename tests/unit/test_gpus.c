@@ -268,6 +268,7 @@ static void unknown_parts_make_the_sum_unknown(void **state)
 
 static void a_pid_that_is_used_again_is_another_process(void **state)
 {
+	struct gpu_used used;
 	struct desk *t = *state;
 
 	process_add(t, 10, 1);
@@ -280,15 +281,18 @@ static void a_pid_that_is_used_again_is_another_process(void **state)
 	device_add(t, "GPU-a");
 	use_add(t, 10, 0, SECOND / 4); /* a new pair at the reader: its counter began at 0 */
 	drain(t, true);
-	assert_int_equal(gpu_desk_find(&t->gpus, 1)->busy_ns, SECOND / 2);
-	assert_int_equal(gpu_desk_find(&t->gpus, 7)->busy_ns, 0);
-	assert_null(gpu_desk_find(&t->gpus, 2));
+	assert_true(gpu_pasts_sum(&t->gpus.pasts, 1, &used));
+	assert_int_equal(used.busy_ns, SECOND / 2);
+	assert_true(gpu_pasts_sum(&t->gpus.pasts, 7, &used));
+	assert_int_equal(used.busy_ns, 0);
+	assert_false(gpu_pasts_sum(&t->gpus.pasts, 2, &used));
 }
 
 static void a_process_has_the_most_memory_of_all_its_devices(void **state)
 {
 	struct desk *t = *state;
 	const uint64_t mib[] = { 10, 70, 30 };
+	struct gpu_used used;
 
 	process_add(t, 10, 1);
 	for (size_t i = 0; i < 3; i++) {
@@ -298,7 +302,71 @@ static void a_process_has_the_most_memory_of_all_its_devices(void **state)
 		use_add(t, 10, 1, 0)->memory_bytes = 5 * MIB;
 		drain(t, true);
 	}
-	assert_int_equal(gpu_desk_find(&t->gpus, 1)->memory_peak_bytes, 75 * MIB);
+	assert_true(gpu_pasts_sum(&t->gpus.pasts, 1, &used));
+	assert_int_equal(used.memory_peak_bytes, 75 * MIB);
+}
+
+static void account_add(struct desk *t, uint32_t pid, uint64_t busy_ns, uint64_t mib)
+{
+	struct gpu_table *next = t->gpus.next;
+	struct gpu_ended *e = &next->ended[next->nr_ended++ % MAX_GPU_ENDED];
+
+	*e = (struct gpu_ended){ .serial = next->nr_ended,
+				 .pid = pid,
+				 .has = GPU_BUSY | GPU_MEMORY,
+				 .busy_ns = busy_ns,
+				 .memory_peak_bytes = mib * MIB };
+}
+
+static void the_account_of_an_ended_process_adds_what_no_pass_saw(void **state)
+{
+	struct desk *t = *state;
+	const struct process_record r = { .serial = 1, .tgid = 10, .flags = PROCESS_ENDED };
+	struct process_record told;
+	struct gpu_used used;
+
+	process_add(t, 10, 1);
+	for (uint64_t i = 0; i < 2; i++) {
+		device_add(t, "GPU-a")->has |= GPU_ACCOUNTS;
+		use_add(t, 10, 0, i * SECOND / 2);
+		drain(t, true);
+	}
+	assert_true(gpu_desk_keep(&t->gpus, &r, t->now_ns));
+	assert_false(gpu_desk_next_leaver(&t->gpus, t->now_ns, &told));
+	t->rows.nr = t->all.nr = 0;
+	device_add(t, "GPU-a")->has |= GPU_ACCOUNTS;
+	account_add(t, 10, SECOND, 300);
+	drain(t, true);
+	assert_true(gpu_desk_next_leaver(&t->gpus, t->now_ns, &told));
+	assert_int_equal(told.serial, 1);
+	assert_int_equal(gpu_tally_end(&t->tally, &t->gpus, 1), 300 * MIB);
+	assert_true(gpu_pasts_sum(&t->gpus.pasts, 1, &used));
+	assert_int_equal(used.busy_ns, SECOND);
+	assert_int_equal(used.memory_peak_bytes, 300 * MIB);
+	drain(t, false);
+	assert_value(t, M_gpu, SECOND);
+}
+
+static void a_record_does_not_wait_for_ever_nor_without_accounting(void **state)
+{
+	struct desk *t = *state;
+	const struct process_record r = { .serial = 1, .tgid = 10, .flags = PROCESS_ENDED },
+				    other = { .serial = 9, .tgid = 90, .flags = PROCESS_ENDED };
+	struct process_record told;
+
+	process_add(t, 10, 1);
+	device_add(t, "GPU-a");
+	use_add(t, 10, 0, 0);
+	drain(t, true);
+	assert_false(gpu_desk_keep(&t->gpus, &r, t->now_ns));
+	device_add(t, "GPU-a")->has |= GPU_ACCOUNTS;
+	use_add(t, 10, 0, 0);
+	drain(t, true);
+	assert_false(gpu_desk_keep(&t->gpus, &other, t->now_ns));
+	assert_true(gpu_desk_keep(&t->gpus, &r, t->now_ns));
+	assert_false(gpu_desk_next_leaver(&t->gpus, t->now_ns + SECOND, &told));
+	assert_true(gpu_desk_next_leaver(&t->gpus, t->now_ns + 3 * SECOND, &told));
+	assert_false(gpu_desk_next_leaver(&t->gpus, UINT64_MAX, &told));
 }
 
 static void pids_of_another_namespace_are_not_ours(void **state)
@@ -380,6 +448,8 @@ int main(void)
 		DESK_TEST(unknown_parts_make_the_sum_unknown),
 		DESK_TEST(a_pid_that_is_used_again_is_another_process),
 		DESK_TEST(a_process_has_the_most_memory_of_all_its_devices),
+		DESK_TEST(the_account_of_an_ended_process_adds_what_no_pass_saw),
+		DESK_TEST(a_record_does_not_wait_for_ever_nor_without_accounting),
 		DESK_TEST(pids_of_another_namespace_are_not_ours),
 		DESK_TEST(a_counter_that_fell_adds_nothing),
 		DESK_TEST(counters_go_on_in_another_process),

@@ -114,8 +114,8 @@ static void view_use_gpus(struct tally_view *v)
 
 	books.gpus.steps = steps;
 	books.gpus.nr_steps = 4;
-	books.gpus.past = pasts;
-	books.gpus.nr_past = 2;
+	books.gpus.pasts.all = pasts;
+	books.gpus.pasts.nr = 2;
 	metric_put(&run.usable, M_gpu);
 	metric_put(&run.usable, M_gpu_memory);
 	v->books = &books;

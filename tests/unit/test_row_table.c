@@ -133,6 +133,7 @@ static void full_process(struct process *p, int end)
 	fixture_process(p);
 	p->ppid = 4240;
 	p->span = 5;
+	p->gpu_memory_peak_bytes = 12345;
 	p->children_cpu_ns = 1000000001;
 	p->args_cut = true;
 	p->lossy = true;

@@ -21,13 +21,13 @@ static void what_does_nothing_is_stalled_after_that_time(void **state)
 	struct account a = { .processes = 3, .cpu = 5 * S, .rchar = 1 << 20 };
 
 	(void)state;
-	assert_false(stall_update(&s, 1 * S, &a));
-	assert_false(stall_update(&s, 10 * S, &a));
+	assert_false(stall_update(&s, 1 * S, &a, 0));
+	assert_false(stall_update(&s, 10 * S, &a, 0));
 	assert_false(s.is_stalled);
-	assert_true(stall_update(&s, 11 * S, &a));
+	assert_true(stall_update(&s, 11 * S, &a, 0));
 	assert_true(s.is_stalled);
 	assert_int_equal(s.begun_ns, 1 * S);
-	assert_false(stall_update(&s, 500 * S, &a));
+	assert_false(stall_update(&s, 500 * S, &a, 0));
 	assert_true(s.is_stalled);
 }
 
@@ -47,15 +47,29 @@ static void work_ends_it(void **state)
 	for (int i = 0; i < 5; i++) {
 		struct stall s = STALL(S);
 
-		assert_false(stall_update(&s, 0, &idle));
-		assert_true(stall_update(&s, S, &idle));
-		assert_true(stall_update(&s, 2 * S, &works[i]));
+		assert_false(stall_update(&s, 0, &idle, 0));
+		assert_true(stall_update(&s, S, &idle, 0));
+		assert_true(stall_update(&s, 2 * S, &works[i], 0));
 		assert_false(s.is_stalled);
 		assert_int_equal(s.begun_ns, 0);
-		assert_false(stall_update(&s, 3 * S - 1, &works[i]));
-		assert_true(stall_update(&s, 3 * S, &works[i]));
+		assert_false(stall_update(&s, 3 * S - 1, &works[i], 0));
+		assert_true(stall_update(&s, 3 * S, &works[i], 0));
 		assert_int_equal(s.begun_ns, 2 * S);
 	}
+}
+
+/* The threads of a process that trains may sleep while its kernels run. */
+static void a_gpu_at_work_is_work(void **state)
+{
+	const struct account idle = { .processes = 1 };
+	struct stall s = STALL(S);
+
+	(void)state;
+	assert_false(stall_update(&s, 0, &idle, 0));
+	for (uint64_t t = 1; t < 5; t++)
+		assert_false(stall_update(&s, t * S, &idle, t * S / 2));
+	assert_false(stall_update(&s, 5 * S - 1, &idle, 2 * S));
+	assert_true(stall_update(&s, 5 * S, &idle, 2 * S));
 }
 
 /* A supervisor beside a program that hangs: sh -c 'while sleep 5; do log; done'. */
@@ -76,7 +90,7 @@ static void a_loop_that_looks_for_work_every_5_s_is_no_work(void **state)
 			a.execs++;
 			a.exits++;
 		}
-		is_stalled |= stall_update(&s, t * S, &a);
+		is_stalled |= stall_update(&s, t * S, &a, 0);
 	}
 	assert_true(is_stalled && s.is_stalled);
 }
@@ -99,7 +113,7 @@ static void the_share_is_what_was_asked_for(void **state)
 
 		for (uint64_t t = 0; t < 300; t++) {
 			a.cpu = t * S / 1000000 * cases[i].used_ppm;
-			stall_update(&s, t * S, &a);
+			stall_update(&s, t * S, &a, 0);
 		}
 		assert_int_equal(s.is_stalled, cases[i].is_stalled);
 	}
@@ -114,11 +128,11 @@ static void work_after_a_long_stall_is_seen_at_once(void **state)
 
 	(void)state;
 	for (; t < 36000; t++)
-		stall_update(&s, t * S, &a);
+		stall_update(&s, t * S, &a, 0);
 	assert_true(s.is_stalled);
 	assert_int_equal(s.begun_ns, 0);
 	a.cpu += 9 * S / 10;
-	assert_true(stall_update(&s, t * S, &a));
+	assert_true(stall_update(&s, t * S, &a, 0));
 	assert_false(s.is_stalled);
 }
 
@@ -129,10 +143,10 @@ static void without_processes_or_a_time_nothing_is_stalled(void **state)
 
 	(void)state;
 	for (uint64_t t = 0; t < 100; t++)
-		assert_false(stall_update(&empty, t * S, &a));
+		assert_false(stall_update(&empty, t * S, &a, 0));
 	a.processes = 1;
 	for (uint64_t t = 0; t < 100; t++)
-		assert_false(stall_update(&off, t * S, &a));
+		assert_false(stall_update(&off, t * S, &a, 0));
 }
 
 int main(void)
@@ -140,6 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_does_nothing_is_stalled_after_that_time),
 		cmocka_unit_test(work_ends_it),
+		cmocka_unit_test(a_gpu_at_work_is_work),
 		cmocka_unit_test(a_loop_that_looks_for_work_every_5_s_is_no_work),
 		cmocka_unit_test(the_share_is_what_was_asked_for),
 		cmocka_unit_test(work_after_a_long_stall_is_seen_at_once),

@@ -326,6 +326,11 @@ static void node_total_take(void *context, const struct account_key *key,
 	node_total(&((struct agent *)context)->node, key, total);
 }
 
+static void node_ended_take(void *context, const struct process_record *r)
+{
+	node_ended(&((struct agent *)context)->node, r);
+}
+
 static void node_slice_take(void *context, const struct slice *slice)
 {
 	node_slice(&((struct agent *)context)->node, slice);
@@ -373,6 +378,7 @@ static const struct books_ops agent_reports = {
 	.cgroup = target_ignore,
 	.node_total = node_total_take,
 	.node_slice = node_slice_take,
+	.node_ended = node_ended_take,
 	.node_oom = node_oom_take,
 	.node_begun = node_begun_take,
 	.node_removed = node_removed_take,

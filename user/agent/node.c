@@ -441,6 +441,12 @@ void node_drain_end(struct node *n)
 	n->has_drained = true;
 }
 
+void node_ended(struct node *n, const struct process_record *r)
+{
+	for (struct node_job *j = job_of_account(n, &r->account); j; j = j->above)
+		tally_take_account(&j->view.tally, &n->books->gpus, r->serial);
+}
+
 void node_oom(struct node *n, const struct oom_event *e)
 {
 	const struct oom_kill k = oom_kill_read(e, 0);

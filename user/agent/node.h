@@ -94,6 +94,7 @@ void node_drain_begin(struct node *n);
 void node_total(struct node *n, const struct account_key *key, const struct account *total);
 void node_slice(struct node *n, const struct slice *slice);
 void node_drain_end(struct node *n);
+void node_ended(struct node *n, const struct process_record *r);
 void node_oom(struct node *n, const struct oom_event *e);
 void node_begun(struct node *n, const struct account_key *key);
 void node_removed(struct node *n, const struct account_key *key, const struct account *total);

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -116,11 +117,29 @@ static void collector_finish_pss(struct collector *c)
 	}
 }
 
+#define ACCOUNT_WAITS 10
+#define ACCOUNT_WAIT_NS (50 * NSEC_PER_MSEC)
+
+/*
+ * Waits for the driver's accounts of processes that have just ended, if it keeps any. Their records
+ * may come later still.
+ */
+static void collector_finish_gpus(struct collector *c)
+{
+	const struct timespec pause = { .tv_nsec = ACCOUNT_WAIT_NS };
+
+	for (int i = 0; gpu_desk_awaits(&c->books.gpus) && i < ACCOUNT_WAITS; i++) {
+		nanosleep(&pause, NULL);
+		books_drain(&c->books, false);
+	}
+}
+
 /* From here on the collector only waits for the recorder. */
 static void collector_close_job(struct collector *c)
 {
 	uint64_t lost;
 
+	collector_finish_gpus(c);
 	tenant_close_job(&c->tenant);
 	lost = tracker_births_lost(&c->books.tracker);
 	if (lost)

@@ -115,12 +115,29 @@ static void oom_report(struct books *b, struct oom_event e)
 		b->ops->node_oom(b->context, &e);
 }
 
-static void process_report(struct books *b, const struct process_record *r)
+static void process_tell(struct books *b, const struct process_record *r)
 {
 	void *owner = books_owner(b, &r->account);
 
 	if (owner)
 		b->ops->process(owner, r);
+	if (b->gpus.table && b->ops->node_ended)
+		b->ops->node_ended(b->context, r);
+}
+
+static void process_report(struct books *b, const struct process_record *r)
+{
+	if (!gpu_desk_keep(&b->gpus, r, clock_ns(CLOCK_MONOTONIC)))
+		process_tell(b, r);
+}
+
+void books_report_leavers(struct books *b, bool all)
+{
+	const uint64_t now_ns = all ? UINT64_MAX : clock_ns(CLOCK_MONOTONIC);
+	struct process_record r;
+
+	while (gpu_desk_next_leaver(&b->gpus, now_ns, &r))
+		process_tell(b, &r);
 }
 
 /* Events without call_counters are shorter. */
@@ -465,6 +482,7 @@ void books_drain(struct books *b, bool whole)
 	books_consume(b);
 	gpu_desk_drain(&b->gpus, gpu_desk_take(&b->gpus), &b->rows, b->drained_ns);
 	energy_meter_drain(&b->energy, b->tracker.began_ns);
+	books_report_leavers(b, false);
 	drain_report(b);
 }
 

@@ -41,6 +41,8 @@ struct books_ops {
 	void (*node_total)(void *context, const struct account_key *key,
 			   const struct account *total);
 	void (*node_slice)(void *context, const struct slice *slice);
+	/* a process has ended whose use of GPUs may have become more by that */
+	void (*node_ended)(void *context, const struct process_record *r);
 	void (*node_oom)(void *context, const struct oom_event *e);
 	/*
 	 * An account begins, has no process left, or was removed with @total; a cgroup was created
@@ -111,6 +113,11 @@ void books_consume(struct books *b);
  * that the values are of one moment. With @whole, repeats passes until all tasks were visited.
  */
 void books_drain(struct books *b, bool whole);
+/*
+ * Reports the processes that have ended and wait for the driver's account of their use of GPUs:
+ * those whose wait is over, or all.
+ */
+void books_report_leavers(struct books *b, bool all);
 /* Reads from /proc which programs the seeded processes run. */
 void books_name_seeded(struct books *b);
 /*

@@ -24,6 +24,7 @@
 
 #define PASS_LEAST_NS (100 * NSEC_PER_MSEC)
 #define PASS_MOST_NS NSEC_PER_SEC
+#define ASKED_NS (100 * NSEC_PER_MSEC)
 #define TRY_AGAIN_NS (10 * NSEC_PER_SEC) /* between attempts to open the library */
 
 /*
@@ -146,20 +147,24 @@ static uint64_t pass_go_on(struct pass *p, uint64_t until_ns)
 	return next_ns < until_ns ? next_ns : until_ns;
 }
 
-/* Returns false if the other side is gone. */
-static bool wait_until(int alive_fd, uint64_t until_ns)
+/* Returns 0, 1 if a pass was asked for, or -EPIPE if the other side is gone. */
+static int wait_until(int alive_fd, uint64_t until_ns)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	struct pollfd p = { .fd = alive_fd };
+	struct pollfd p = { .fd = alive_fd, .events = POLLIN };
 	int wait_ms = until_ns > now_ns ? (int)((until_ns - now_ns) / NSEC_PER_MSEC) + 1 : 0;
+	char asked[64];
 
-	return poll(&p, 1, wait_ms) <= 0;
+	if (poll(&p, 1, wait_ms) <= 0)
+		return 0;
+	return read(alive_fd, asked, sizeof(asked)) > 0 ? 1 : -EPIPE;
 }
 
 static _Noreturn void gpu_reader_run(struct shared *shared, int alive_fd, uint64_t interval_ns)
 {
 	static struct pass p;
 	uint64_t due_ns = clock_ns(CLOCK_MONOTONIC), next_ns;
+	int asked;
 
 	p.shared = shared;
 	if (drm_is_there("/dev") || nvidia_is_there())
@@ -172,8 +177,12 @@ static _Noreturn void gpu_reader_run(struct shared *shared, int alive_fd, uint64
 			due_ns += interval_ns * ((now_ns - due_ns) / interval_ns + 1);
 		}
 		next_ns = pass_go_on(&p, due_ns);
-		if (!wait_until(alive_fd, next_ns))
+		asked = wait_until(alive_fd, next_ns);
+		if (asked < 0)
 			_exit(0);
+		if (asked &&
+		    now_ns + ASKED_NS < due_ns) /* what has ended needs a moment to be gone */
+			due_ns = clock_ns(CLOCK_MONOTONIC) + ASKED_NS;
 	}
 }
 
@@ -205,7 +214,7 @@ static int gpu_reader_fork(struct gpu_reader *r)
 {
 	int alive[2];
 
-	if (pipe2(alive, O_CLOEXEC))
+	if (pipe2(alive, O_CLOEXEC | O_NONBLOCK))
 		return -errno;
 	r->pid = fork();
 	if (!r->pid) {
@@ -285,6 +294,13 @@ void gpu_reader_set_pids(struct gpu_reader *r, const uint32_t *pids, size_t nr)
 	s->nr_pids = nr < GPU_READER_PIDS ? (uint32_t)nr : GPU_READER_PIDS;
 	memcpy(s->pids, pids, s->nr_pids * sizeof(*pids));
 	atomic_fetch_add_explicit(&s->lists, 1, memory_order_release);
+}
+
+/* A full pipe has been asked already. */
+void gpu_reader_ask(struct gpu_reader *r)
+{
+	if (write(r->alive_fd, "", 1) < 0)
+		return;
 }
 
 pid_t gpu_reader_pid(const struct gpu_reader *r)

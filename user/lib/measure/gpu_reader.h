@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#define GPU_READER_PIDS 4096 /* whose descriptors are looked at; further ones are left out */
+#define GPU_READER_PIDS 65536 /* whose descriptors are looked at; further ones are left out */
 
 struct gpu_reader;
 
@@ -36,6 +36,8 @@ int gpu_reader_start(struct gpu_reader **reader, uint64_t interval_ns);
 bool gpu_reader_take(struct gpu_reader *r, struct gpu_table *table);
 /* Tells the reader which processes' descriptors to look at from its next pass on. */
 void gpu_reader_set_pids(struct gpu_reader *r, const uint32_t *pids, size_t nr);
+/* Asks for a pass now. */
+void gpu_reader_ask(struct gpu_reader *r);
 pid_t gpu_reader_pid(const struct gpu_reader *r);
 /* Lets the process end, without waiting for it, and frees @r, which may be NULL. */
 void gpu_reader_leave(struct gpu_reader *r);

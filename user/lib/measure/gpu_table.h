@@ -25,7 +25,8 @@ enum {
 	GPU_ECC = 1 << 6,
 	GPU_XID = 1 << 7,
 	GPU_MEMORY_BUSY = 1 << 8,
-	GPU_USES = 1 << 9, /* of a device: its processes are known */
+	GPU_USES = 1 << 9,      /* of a device: its processes are known */
+	GPU_ACCOUNTS = 1 << 10, /* of a device: the driver keeps accounts of ended processes */
 };
 
 /* Counters begin at 0 when the device is first read, and only grow. */

@@ -33,13 +33,51 @@ struct gpu_known {
 	uint64_t energy_uj, throttled_ns, ecc_errors, xid_errors;
 };
 
-/* All that a process has used. */
+/* All that a process has used of a device. */
 struct gpu_past {
 	uint64_t serial;
-	uint64_t busy_ns, memory_busy_ns, memory_peak_bytes;
+	uint32_t device, pid;
 	uint32_t has;
-	uint64_t seen_ns; /* CLOCK_MONOTONIC of its last step */
+	bool has_account; /* of the driver, as the process has ended */
+	uint64_t busy_ns, memory_busy_ns;
+	uint64_t more_busy_ns, more_memory_busy_ns; /* that only the account has */
+	uint64_t memory_peak_bytes;                 /* of this device */
+	uint64_t together_bytes;                    /* most on all its devices at a pass */
+	uint64_t seen_ns;                           /* CLOCK_MONOTONIC of its last step */
 };
+
+struct gpu_pasts {
+	struct gpu_past *all; /* owned; by serial and device */
+	size_t nr, room;
+	uint32_t nr_accounts; /* of those in the table that were taken */
+	uint64_t forgone;     /* pasts without room */
+};
+
+/* The same of all devices. */
+struct gpu_used {
+	uint32_t has;
+	uint64_t busy_ns, memory_busy_ns, memory_peak_bytes;
+};
+
+void gpu_pasts_done(struct gpu_pasts *p);
+/* Adds a step of a process that has up to @together_bytes on its devices. */
+void gpu_pasts_add(struct gpu_pasts *p, const struct gpu_step *s, uint64_t together_bytes,
+		   uint64_t now_ns);
+/* Forgets processes without a step for a minute. */
+void gpu_pasts_prune(struct gpu_pasts *p, uint64_t now_ns);
+/* Takes the driver's new accounts in @t, whose devices have the indices @known in the desk. */
+void gpu_pasts_account(struct gpu_pasts *p, const struct gpu_table *t, const uint32_t *known);
+/* Returns the *@nr pasts of a process. */
+const struct gpu_past *gpu_pasts_find(const struct gpu_pasts *p, uint64_t serial, size_t *nr);
+/* Returns false if the process has used no GPU. */
+bool gpu_pasts_sum(const struct gpu_pasts *p, uint64_t serial, struct gpu_used *used);
+
+/* The record of a process that has ended, kept until the driver's account of it has come. */
+struct gpu_leaver {
+	struct process_record record;
+	uint64_t until_ns; /* CLOCK_MONOTONIC; then it goes without */
+};
+#define MAX_GPU_LEAVERS 64 /* records of further processes are not kept */
 
 struct gpu_desk {
 	struct gpu_reader *reader; /* owned; NULL: this machine has no GPU, or none is wanted */
@@ -54,10 +92,11 @@ struct gpu_desk {
 	size_t nr_known;
 	struct gpu_step *steps; /* owned; by PID */
 	size_t nr_steps;
-	struct gpu_past *past; /* owned; by serial */
-	size_t nr_past, room_past;
-	uint32_t *pids;   /* owned; GPU_READER_PIDS of them */
-	uint64_t forgone; /* pasts without room */
+	struct gpu_pasts pasts;
+	uint64_t dropped;           /* uses that found no room in a table, at each pass */
+	struct gpu_leaver *leavers; /* owned */
+	size_t nr_leavers;
+	uint32_t *pids; /* owned; GPU_READER_PIDS of them */
 };
 
 /* Makes a desk without a reader, whose passes come from elsewhere. Returns 0 or -ENOMEM. */
@@ -73,9 +112,22 @@ bool gpu_desk_take(struct gpu_desk *d);
  * A drain has ended at @now_ns (CLOCK_MONOTONIC) with @rows. With @is_new, d->next has a new pass.
  */
 void gpu_desk_drain(struct gpu_desk *d, bool is_new, const struct rows *rows, uint64_t now_ns);
-/* Returns what the process has used so far, or NULL if it used no GPU. */
-const struct gpu_past *gpu_desk_find(const struct gpu_desk *d, uint64_t serial);
-
+/*
+ * Returns true if the record is to be told later, as the driver's account of the process is to
+ * come: it is kept.
+ */
+bool gpu_desk_keep(struct gpu_desk *d, const struct process_record *r, uint64_t now_ns);
+/*
+ * Returns true if accounts are to come of processes that use GPUs, and asks the reader for them.
+ */
+bool gpu_desk_awaits(struct gpu_desk *d);
+/* Takes one of the kept records that is to be told now (UINT64_MAX: any). Returns false without. */
+bool gpu_desk_next_leaver(struct gpu_desk *d, uint64_t now_ns, struct process_record *r);
+/* Returns the index of the device in @known, MAX_GPUS if there is no room. */
+uint32_t gpu_known_find(struct gpu_desk *d, const char *name);
+/* Returns the first step of the process, or NULL. Those of further devices follow it. */
+struct gpu_step *gpu_steps_find(const struct gpu_desk *d, uint32_t pid);
+bool gpu_step_is_of(const struct gpu_desk *d, const struct gpu_step *s, uint32_t pid);
 /* Returns the memory that the process has on all devices at the last pass; 0 if it uses none. */
 uint64_t gpu_desk_memory(const struct gpu_desk *d, uint32_t pid, uint64_t serial);
 
@@ -99,6 +151,13 @@ struct gpu_tally {
 void gpu_tally_done(struct gpu_tally *g);
 /* Takes the steps of the processes of @rows. Returns 0, or -ENOMEM: a device is left out. */
 int gpu_tally_drain(struct gpu_tally *g, const struct gpu_desk *d, const struct row_list *rows);
+/* Returns the time that devices have worked for the processes so far. */
+uint64_t gpu_tally_busy(const struct gpu_tally *g);
+/*
+ * Takes what the driver's account of a process that has ended adds. Returns the most memory that it
+ * had on a device by that account, 0 without.
+ */
+uint64_t gpu_tally_end(struct gpu_tally *g, const struct gpu_desk *d, uint64_t serial);
 /*
  * Sets the usable metrics in @smp, nothing if the reader does not answer. A device without work for
  * @idle_after_ns (0: never) is idle. @with_devices adds an instance for each device. Returns 0 or

@@ -388,12 +388,14 @@ bool job_close_pushed(struct job *job)
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
 	      bool is_left)
 {
+	const struct gpu_desk *gpus = &job->view.books->gpus;
+	struct gpu_used used;
 	struct process p;
 
 	record_read(&p, r, row, &job->view.books->images, &job->view.run->usable,
 		    job->view.epoch_less_boot_ns);
-	record_add_gpus(&p, gpu_desk_find(&job->view.books->gpus, r->serial),
-			&job->view.run->usable);
+	if (gpu_pasts_sum(&gpus->pasts, r->serial, &used))
+		record_add_gpus(&p, &used, &job->view.run->usable);
 	if (!tally_view_shows(&job->view, r))
 		p.exe = NULL;
 	if (!tally_view_shows(&job->view, r) || job->spec->tracker.no_args) {
@@ -402,6 +404,8 @@ void job_emit(struct job *job, const struct process_record *r, const struct drai
 		p.args_cut = false;
 	}
 	tally_record(&job->view.tally, r, is_left);
+	if (!is_left) /* else job_close() has done so, before the last sample */
+		tally_take_account(&job->view.tally, gpus, r->serial);
 	spans_process(&job->spans, r, &p, is_left);
 	if (summary_add_process(&job->view.tally.summary, &p))
 		job->view.tally.forgone++;

@@ -366,7 +366,11 @@ void job_close(struct job *job)
 	job->repaired = growth_since(tracker_repaired(tracker), job->view.base.repaired);
 	if (job->spec->tracker.exact_peak)
 		tracker_freeze_peak(tracker);
+	books_report_leavers(job->view.books, true);
 	accounts_close(job);
+	books_report_leavers(job->view.books, true); /* what has ended since */
+	for (size_t i = 0; i < job->nr_left; i++)
+		tally_take_account(&job->view.tally, &job->view.books->gpus, job->left[i].serial);
 	/* final now: the sum of the records */
 	job->view.tally.totals = job_totals(job);
 	job_bound_interval(job);

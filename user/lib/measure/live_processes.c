@@ -96,13 +96,13 @@ static void process_sample_take_gpus(struct process_sample *p, const struct tall
 				     const struct drain_row *row)
 {
 	const struct gpu_desk *gpus = &v->books->gpus;
-	const struct gpu_past *past = gpu_desk_find(gpus, row->serial);
+	struct gpu_used used;
 
-	if (!past)
+	if (!gpu_pasts_sum(&gpus->pasts, row->serial, &used))
 		return;
-	if (past->has & GPU_BUSY && metric_has(&v->run->usable, M_gpu))
-		process_sample_set(p, M_gpu, past->busy_ns);
-	if (past->has & GPU_MEMORY && metric_has(&v->run->usable, M_gpu_memory))
+	if (used.has & GPU_BUSY && metric_has(&v->run->usable, M_gpu))
+		process_sample_set(p, M_gpu, used.busy_ns);
+	if (used.has & GPU_MEMORY && metric_has(&v->run->usable, M_gpu_memory))
 		process_sample_set(p, M_gpu_memory, gpu_desk_memory(gpus, row->pid, row->serial));
 }
 

@@ -277,6 +277,13 @@ static void nvml_ended_copy(const struct nvml *n, struct gpu_table *t, size_t ba
 	}
 }
 
+static void device_copy(const struct nvml_device *d, struct gpu_device *out)
+{
+	*out = d->values;
+	if (out->has && d->accounts.is_on)
+		out->has |= GPU_ACCOUNTS;
+}
+
 void nvml_pass(struct nvml *n, struct gpu_table *t, uint64_t now_ns)
 {
 	const size_t base = t->nr_devices;
@@ -285,7 +292,7 @@ void nvml_pass(struct nvml *n, struct gpu_table *t, uint64_t now_ns)
 		device_pass(n, &n->devices[i], now_ns);
 	nvml_uses_read(n, now_ns);
 	for (size_t i = 0; i < n->nr_devices && t->nr_devices < MAX_GPUS; i++)
-		t->devices[t->nr_devices++] = n->devices[i].values;
+		device_copy(&n->devices[i], &t->devices[t->nr_devices++]);
 	nvml_uses_copy(n, t, base);
 	nvml_ended_copy(n, t, base);
 	nvml_why_say(n, t);

@@ -136,21 +136,21 @@ void record_read(struct process *p, const struct process_record *r, const struct
 	record_read_counters(r, usable, p->value, &p->have);
 }
 
-void record_add_gpus(struct process *p, const struct gpu_past *past,
+void record_add_gpus(struct process *p, const struct gpu_used *used,
 		     const struct metric_set *usable)
 {
-	if (!past)
+	if (!used)
 		return;
-	if (past->has & GPU_BUSY && metric_has(usable, M_gpu)) {
-		p->value[M_gpu] = past->busy_ns;
+	if (used->has & GPU_BUSY && metric_has(usable, M_gpu)) {
+		p->value[M_gpu] = used->busy_ns;
 		metric_put(&p->have, M_gpu);
 	}
-	if (past->has & GPU_MEMORY_BUSY && metric_has(usable, M_gpu_memory_busy)) {
-		p->value[M_gpu_memory_busy] = past->memory_busy_ns;
+	if (used->has & GPU_MEMORY_BUSY && metric_has(usable, M_gpu_memory_busy)) {
+		p->value[M_gpu_memory_busy] = used->memory_busy_ns;
 		metric_put(&p->have, M_gpu_memory_busy);
 	}
-	if (past->has & GPU_MEMORY && metric_has(usable, M_gpu_memory))
-		p->gpu_memory_peak_bytes = past->memory_peak_bytes;
+	if (used->has & GPU_MEMORY && metric_has(usable, M_gpu_memory))
+		p->gpu_memory_peak_bytes = used->memory_peak_bytes;
 }
 
 struct oom_kill oom_kill_read(const struct oom_event *e, pid_t command)

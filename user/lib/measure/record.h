@@ -35,8 +35,8 @@ void record_read(struct process *p, const struct process_record *r, const struct
 void record_read_counters(const struct process_record *r, const struct metric_set *usable,
 			  uint64_t *value, struct metric_set *have);
 
-/* Adds the usable metrics of GPUs that the process has used. @past is NULL if it used none. */
-void record_add_gpus(struct process *p, const struct gpu_past *past,
+/* Adds the usable metrics of GPUs that the process has used. @used is NULL if it used none. */
+void record_add_gpus(struct process *p, const struct gpu_used *used,
 		     const struct metric_set *usable);
 
 /* Converts an OOM kill event. @command is the PID of the run's command, or 0. */

@@ -41,7 +41,7 @@ static const struct number_row view_numbers[] = {
 	NUMBER(tally_view, stall.begun_ns, U64),
 	NUMBER(tally_view, stall.since_ns, U64),
 	NUMBER(tally_view, stall.work_ns, U64),
-	NUMBER(tally_view, stall.work.cpu_ns, U64),
+	NUMBER(tally_view, stall.work.busy_ns, U64),
 	NUMBER(tally_view, stall.work.read_bytes, U64),
 	NUMBER(tally_view, stall.work.written_bytes, U64),
 };

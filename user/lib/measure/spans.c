@@ -413,6 +413,7 @@ void spans_process(struct spans *all, const struct process_record *r, struct pro
 	s->nr_records++;
 	for (; s; s = s->above) {
 		tally_record(&s->tally, r, is_left);
+		tally_take_account(&s->tally, &all->view->books->gpus, r->serial);
 		if (r->end_boot_ns > s->end_boot_ns)
 			s->end_boot_ns = r->end_boot_ns;
 		if (r->serial == s->serial && !s->in_place)
@@ -439,11 +440,13 @@ static bool span_is_over(const struct live_span *s)
 }
 
 /* Sets the totals in the summary: all that the span and those within used. */
-static void span_set_totals(struct live_span *s, const struct account *total)
+static void span_set_totals(struct spans *all, struct live_span *s, const struct account *total)
 {
 	struct summary *used = &s->tally.summary;
 
 	tally_put_totals(&s->tally, &used->total, total);
+	gpu_tally_put(&s->tally.gpu, &all->view->books->gpus, s->tally.usable, 0, false,
+		      &used->total);
 	used->blkio_wrong = total->blkio_wrong > 0;
 	used->processes_total = total->forks + total->roots + 1; /* plus the one that began it */
 	for (int i = 0; i < NR_LOSSES; i++)
@@ -483,7 +486,7 @@ static void span_finish(struct spans *all, struct live_span *s, bool is_over)
 
 	account_make_consistent(&total);
 	account_add(&total, &s->tally.removed);
-	span_set_totals(s, &total);
+	span_set_totals(all, s, &total);
 	span_set_times(all, s, is_over);
 	if (!all->view->run->is_from_proc) /* without BPF, some processes have no record */
 		memory_bound_report(&s->tally.bound, metric_has(&all->view->run->usable, M_rss),

@@ -10,9 +10,9 @@
 #define READ_BYTES_A_SECOND (16 << 10)
 #define WRITTEN_BYTES_A_SECOND (2 << 10)
 
-static struct stall_work work_of(const struct account *a)
+static struct stall_work work_of(const struct account *a, uint64_t gpu_ns)
 {
-	return (struct stall_work){ .cpu_ns = a->cpu,
+	return (struct stall_work){ .busy_ns = a->cpu + gpu_ns,
 				    .read_bytes = a->rchar + a->read + a->calls.net_rx,
 				    .written_bytes = a->wchar + a->write + a->calls.net_tx };
 }
@@ -33,7 +33,7 @@ static bool is_idle(const struct stall *s, uint64_t elapsed_ns, const struct sta
 	double seconds =
 		(double)(passed_ns > s->after_ns ? passed_ns : s->after_ns) / (double)NSEC_PER_SEC;
 
-	return !has_grown_beyond(now->cpu_ns, before->cpu_ns,
+	return !has_grown_beyond(now->busy_ns, before->busy_ns,
 				 seconds * (double)s->below_ppm * 1000) &&
 	       !has_grown_beyond(now->read_bytes, before->read_bytes,
 				 seconds * READ_BYTES_A_SECOND) &&
@@ -47,9 +47,10 @@ static void stall_compare_from(struct stall *s, uint64_t elapsed_ns, const struc
 	s->work = *now;
 }
 
-bool stall_update(struct stall *s, uint64_t elapsed_ns, const struct account *totals)
+bool stall_update(struct stall *s, uint64_t elapsed_ns, const struct account *totals,
+		  uint64_t gpu_ns)
 {
-	const struct stall_work now = work_of(totals);
+	const struct stall_work now = work_of(totals, gpu_ns);
 	bool was_stalled = s->is_stalled;
 
 	if (!s->after_ns)

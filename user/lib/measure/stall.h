@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Detects a stalled run: for some time its live processes have used less than a share of a CPU and
- * moved almost no bytes. Starting processes is no work by itself: a polling loop does so, too.
+ * Detects a stalled run: for some time its live processes have used less than a share of a CPU, or
+ * of a GPU, and moved almost no bytes. Starting processes is no work by itself: a polling loop does
+ * so, too.
  */
 #ifndef MEASURE_STALL_H
 #define MEASURE_STALL_H
@@ -12,7 +13,8 @@
 #include <stdint.h>
 
 struct stall_work {
-	uint64_t cpu_ns, read_bytes, written_bytes;
+	uint64_t busy_ns; /* of CPUs and GPUs */
+	uint64_t read_bytes, written_bytes;
 };
 
 struct stall {
@@ -29,9 +31,10 @@ struct stall {
 };
 
 /*
- * Compares the totals of the sample at @elapsed_ns. Returns true if s->is_stalled has changed, as
- * of s->begun_ns.
+ * Compares the totals of the sample at @elapsed_ns, by which GPUs had worked for @gpu_ns. Returns
+ * true if s->is_stalled has changed, as of s->begun_ns.
  */
-bool stall_update(struct stall *s, uint64_t elapsed_ns, const struct account *totals);
+bool stall_update(struct stall *s, uint64_t elapsed_ns, const struct account *totals,
+		  uint64_t gpu_ns);
 
 #endif

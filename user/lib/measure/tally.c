@@ -51,6 +51,14 @@ void tally_end_interval(struct tally *t, const struct rows *drain, uint64_t drai
 	memory_bound_interval(&t->bound, t->rows.all, t->rows.nr, drain, drain_ns);
 }
 
+void tally_take_account(struct tally *t, const struct gpu_desk *gpus, uint64_t serial)
+{
+	const uint64_t bytes = gpu_tally_end(&t->gpu, gpus, serial);
+
+	if (bytes > t->summary.gpu_memory_peak_bytes)
+		t->summary.gpu_memory_peak_bytes = bytes;
+}
+
 void tally_record(struct tally *t, const struct process_record *r, bool is_left)
 {
 	if (!is_left)

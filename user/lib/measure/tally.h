@@ -44,6 +44,8 @@ void tally_end_interval(struct tally *t, const struct rows *drain, uint64_t drai
 /* Sets the usable metrics of @totals in @smp. @totals are those of @t or include them. */
 void tally_put_totals(const struct tally *t, struct sample *smp, const struct account *totals);
 void tally_put_memory(const struct tally *t, struct sample *smp);
+/* Takes the account of the drivers of GPUs of a process that has ended. */
+void tally_take_account(struct tally *t, const struct gpu_desk *gpus, uint64_t serial);
 /* Takes the record of a process. @is_left is true if it has not been freed. */
 void tally_record(struct tally *t, const struct process_record *r, bool is_left);
 

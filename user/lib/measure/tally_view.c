@@ -30,6 +30,7 @@ static void tally_view_note_base(struct tally_view *v)
 	v->base.unnamed = v->books->unnamed;
 	v->base.rows_lost = v->books->rows.lost;
 	v->base.blocks_lost = tracker_blocks_lost(&v->books->tracker);
+	v->base.gpus_dropped = v->books->gpus.dropped;
 	v->base.peers_lost = tracker_peers_lost(&v->books->tracker);
 	v->base.sockets_lost = tracker_sockets_lost(&v->books->tracker);
 	if (!v->books->whole_node)
@@ -246,7 +247,7 @@ void tally_view_note_stall(struct tally_view *v, uint64_t elapsed_ns)
 	struct stall *s = &v->stall;
 	bool has_changed;
 
-	has_changed = stall_update(s, elapsed_ns, &v->tally.totals);
+	has_changed = stall_update(s, elapsed_ns, &v->tally.totals, gpu_tally_busy(&v->tally.gpu));
 	if (s->is_stalled) {
 		if (has_changed ||
 		    (elapsed_ns - s->checked_ns >= s->after_ns && !(s->is_reported && v->is_idle)))
@@ -294,6 +295,9 @@ void tally_view_note_losses(struct tally_view *v)
 	tracker_totals(&v->books->tracker, &of_accounts);
 	for (int i = 0; i < NR_LOSSES; i++)
 		summary_add_loss(sum, loss_name(i), loss_of_view(v, i, &of_accounts));
+	if (metric_set_has_source(&v->run->usable, SOURCE_GPU))
+		summary_add_loss(sum, "gpu_uses",
+				 growth_since(b->gpus.dropped, v->base.gpus_dropped));
 	if (metric_set_has_source(&v->run->usable, SOURCE_NET))
 		summary_add_loss(
 			sum, "socket_events",

@@ -20,7 +20,7 @@
 struct view_base {
 	uint64_t loss[NR_LOSSES];
 	uint64_t repaired, unrepaired, unnamed, rows_lost, memory_failures, socket_misses,
-		blocks_lost, peers_lost, sockets_lost;
+		blocks_lost, peers_lost, sockets_lost, gpus_dropped;
 	uint64_t drains, drain_ns_total;
 };
 

@@ -293,6 +293,7 @@ static const struct {
 	{ "socket_events", "socket event", "socket events", "network figures may be too low" },
 	{ "live_sockets", "live socket", "live sockets", "their number at samples is too low" },
 	{ "memory_allocations", "memory allocation", "memory allocations", "details such as names may be missing" },
+	{ "gpu_uses", "use of a GPU at a reading", "uses of GPUs at readings", "the use of GPUs is too low" },
 	{ "block_requests", "block request", "block requests", "block I/O is too low" },
 	{ "stream_lines", "line", "lines", "samples or processes are missing, totals are not affected" },
 	{ "process_samples", "row of a process sample", "rows of process samples", "totals are not affected" },
