@@ -69,9 +69,8 @@ metrics_intro() {
 		`pss_bytes`, `uss_bytes` and `pss_unread` are there only with `--pss`, or when
 		one of them is named in `--metrics`. Reading them takes the kernel about 50 to 100 ns for each
 		resident page, and the process waits meanwhile if it changes its mappings. All reads
-		together take up to 2 % of the time; if that does not suffice, or a read takes longer than a second or until the next sample, the last
-		value of a large process is used, limited to its current resident memory.
-		`pss_unread` counts the processes without a value: not read yet, or skipped, with an event `pss_skipped`.
+		together take up to 2 % of the time; beyond that the last value of a large process is used, limited to its current resident memory.
+		`pss_unread` counts the processes without a value (event `pss_skipped`).
 
 		Keys that begin with `net_` are there only with `--net`, or when one of them or their group is
 		named in `--metrics`: [RUN.md](RUN.md#network-io); those of a kind of file, such as
@@ -148,7 +147,7 @@ gpu_text() {
 
 		- `gpu_seconds` is the sum of the driver's counters of engines. NVIDIA has none for a process: there it is estimated from
 		  percentages, of the device if one process uses it, otherwise of each process.
-		- What a process did after its last reading is missing: a lower bound.
+		- What a process did after its last reading is missing, unless NVIDIA's driver [keeps accounts](NODE.md#what-runs-on-the-node-now): a lower bound.
 		- `gpu_device_...`, power and clock are of whole devices, by all processes; so is `gpu_energy_joules` while the run holds
 		  them. Runs that share a GPU each have all of it. `by.gpu` has each device.
 	TEXT
@@ -173,10 +172,9 @@ wait_text() {
 		the threads of each process that slept since the last one are examined (up to 32 of a process, others each time), and
 		its time since then goes to what they wait for. All this takes up to a hundredth of a CPU; beyond that, processes take turns. A process that runs at a sample keeps its time for the next. `wait_unseen_seconds` has the time of processes that ended
 		between two samples, or may not be examined. All keys add up to the time off the CPU (`other` above with disk and
-		memory; up to what threads use after their exit). More samples (`-i`) make the estimate better.
+		memory; up to what threads use after their exit).
 
-		Every wait that signals do not end counts as disk. `bpfmon why` has the details of a
-		moment. The keys are absent without BPF, without the right to read `/proc/PID/wchan`, and in jobs of a node that bpfmon has not started.
+		Every wait that signals do not end counts as disk. The keys are absent without BPF, without the right to read `/proc/PID/wchan`, and in jobs of a node that bpfmon has not started.
 	TEXT
 }
 
@@ -213,8 +211,8 @@ group_text() {
 
 		`write_bytes` counts whole folios. Where the file system has large ones (ext4 from 6.16 on, xfs, btrfs), a write to a part of one
 		counts all of it. Where it is more than `wchar_bytes` (with `--io-kinds` than `wchar_files_bytes`), it is an upper bound: the summary
-		has "up to", and `"bounds": {"write_bytes": "at_most"}`; the rest may also be of mapped files or io_uring. It
-		may also be too large below that, if the program writes to pipes and sockets, too.
+		has "up to", and `"bounds": {"write_bytes": "at_most"}`; the rest may also be of mapped files or io_uring.
+		With pipes and sockets it may be too large below that, too.
 		What devices have written is in `cgroup_write_bytes` and `block_write_bytes`.
 	TEXT
 }

@@ -72,7 +72,8 @@ def processes():
         "The hooks account for the command's processes in the maps of the kernel. The collector, with SYS_PTRACE only, "
         "reads the maps and the ring buffer and sends JSON Lines to the recorder, which has the rights of the calling "
         "user and writes files, terminal and store. The launcher, with CAP_KILL, starts all of them over control "
-        "sockets. Keepers remove a cgroup or a folder at the end. Subcommands read files and stores later.",
+        "sockets. If there are GPUs, a reader of its own fills tables in memory that it shares with the collector. "
+        "Keepers remove a cgroup or a folder at the end. Subcommands read files and stores later.",
         1060,
         540,
     )
@@ -102,7 +103,10 @@ def processes():
     p.lines(770, 135, ["control socket"])
     p.arrow("M640 50 H820", "control")
     p.lines(730, 42, ["pipe, socket"], anchor="middle")
-    p.lines(20, 400, ["solid: data; dotted: control", "while the command runs: green has no", "capability, yellow has the one named"])
+    p.box(20, 350, 220, "reader of GPUs", ["root's user, SYS_PTRACE,", "DAC_READ_SEARCH", "loads the driver's library"], "some")
+    p.arrow("M240 388 C330 388 340 308 420 296")
+    p.lines(330, 400, ["shared memory:", "a table each pass"], anchor="middle")
+    p.lines(20, 462, ["solid: data; dotted: control", "while the command runs: green has", "little or no right, yellow those named"])
     return p
 
 
