@@ -67,7 +67,8 @@ static struct gpu_device *device_add(struct desk *t, const char *name)
 {
 	struct gpu_device *d = &t->gpus.next->devices[t->gpus.next->nr_devices++];
 
-	*d = (struct gpu_device){ .has = GPU_BUSY | GPU_MEMORY | GPU_POWER | GPU_ENERGY | GPU_CLOCK,
+	*d = (struct gpu_device){ .has = GPU_USES | GPU_BUSY | GPU_MEMORY | GPU_POWER | GPU_ENERGY |
+					 GPU_CLOCK,
 				  .busy_milli = 500,
 				  .memory_bytes = 900 * MIB,
 				  .power_mw = 300000,
@@ -247,6 +248,42 @@ static void a_whole_machine_has_the_devices_that_nobody_holds(void **state)
 	assert_value(t, M_gpu_energy, 1500);
 }
 
+static void a_device_that_is_lost_takes_nothing_from_the_counters(void **state)
+{
+	struct desk *t = *state;
+
+	process_add(t, 10, 1);
+	for (uint64_t i = 0; i < 2; i++) {
+		device_add(t, "GPU-a")->energy_uj = i * 1000;
+		device_add(t, "GPU-b")->energy_uj = i * 500;
+		use_add(t, 10, 0, 0);
+		use_add(t, 10, 1, i * SECOND);
+		drain(t, true);
+	}
+	device_add(t, "GPU-a")->energy_uj = 1000;
+	device_add(t, "GPU-b")->has = 0;
+	use_add(t, 10, 0, 0);
+	drain(t, true);
+	assert_value(t, M_gpus_held, 1);
+	assert_value(t, M_gpu_energy, 1500);
+	assert_value(t, M_gpu, SECOND);
+}
+
+/* As instances (MIG) for a user without rights. */
+static void without_lists_of_processes_only_the_devices_are_known(void **state)
+{
+	struct desk *t = *state;
+
+	t->tally.has_all = true;
+	for (uint64_t i = 0; i < 2; i++) {
+		device_add(t, "MIG-a")->has = GPU_POWER;
+		drain(t, true);
+	}
+	assert_value(t, M_gpu_power, 300000);
+	assert_false(sample_has(&t->smp, M_gpus_held));
+	assert_false(sample_has(&t->smp, M_gpu));
+}
+
 static void unknown_parts_make_the_sum_unknown(void **state)
 {
 	struct desk *t = *state;
@@ -304,6 +341,20 @@ static void a_process_has_the_most_memory_of_all_its_devices(void **state)
 	}
 	assert_true(gpu_pasts_sum(&t->gpus.pasts, 1, &used));
 	assert_int_equal(used.memory_peak_bytes, 75 * MIB);
+}
+
+static void a_use_that_a_pass_missed_is_not_counted_again(void **state)
+{
+	struct desk *t = *state;
+
+	process_add(t, 10, 1);
+	for (uint64_t i = 0; i < 4; i++) {
+		device_add(t, "GPU-a");
+		if (i != 2)
+			use_add(t, 10, 0, i * SECOND / 2)->seen_ns = 100 * SECOND;
+		drain(t, true);
+	}
+	assert_value(t, M_gpu, SECOND / 2);
 }
 
 static void account_add(struct desk *t, uint32_t pid, uint64_t busy_ns, uint64_t mib)
@@ -445,9 +496,12 @@ int main(void)
 		DESK_TEST(a_device_without_work_is_idle_after_the_given_time),
 		DESK_TEST(a_device_that_was_held_keeps_its_counters),
 		DESK_TEST(a_whole_machine_has_the_devices_that_nobody_holds),
+		DESK_TEST(a_device_that_is_lost_takes_nothing_from_the_counters),
+		DESK_TEST(without_lists_of_processes_only_the_devices_are_known),
 		DESK_TEST(unknown_parts_make_the_sum_unknown),
 		DESK_TEST(a_pid_that_is_used_again_is_another_process),
 		DESK_TEST(a_process_has_the_most_memory_of_all_its_devices),
+		DESK_TEST(a_use_that_a_pass_missed_is_not_counted_again),
 		DESK_TEST(the_account_of_an_ended_process_adds_what_no_pass_saw),
 		DESK_TEST(a_record_does_not_wait_for_ever_nor_without_accounting),
 		DESK_TEST(pids_of_another_namespace_are_not_ours),

@@ -189,12 +189,14 @@ static void held_put(const struct gpu_held *h, const struct gpu_desk *d, uint64_
 {
 	const struct gpu_known *k = &d->known[h->device];
 
-	device_put_counters(p, h, k->now.has);
+	device_put_counters(p, h, k->had);
+	if (k->is_there && (h->is_held || p->has_all))
+		device_put_now(p, &k->now);
+	if (!d->has_uses)
+		return;
 	put_add(p, M_gpu, h->busy_ns);
 	put_add(p, M_gpu_memory_busy, h->memory_busy_ns);
 	put_add(p, M_gpu_idle, h->idle_ns);
-	if (k->is_there && (h->is_held || p->has_all))
-		device_put_now(p, &k->now);
 	if (!h->is_held)
 		return;
 	put_add(p, M_gpus_held, 1);
@@ -256,7 +258,8 @@ int gpu_tally_put(const struct gpu_tally *g, const struct gpu_desk *d,
 
 	if (!d->table || !d->is_fresh)
 		return 0;
-	put_none(&p, idle_after_ns);
+	if (d->has_uses)
+		put_none(&p, idle_after_ns);
 	for (size_t i = 0; i < g->nr; i++) {
 		held_put(&g->all[i], d, idle_after_ns, &p);
 		has &= g->all[i].is_held ? g->all[i].has : ~0U;
@@ -270,14 +273,15 @@ int gpu_tally_put(const struct gpu_tally *g, const struct gpu_desk *d,
 static const struct {
 	const char *key;
 	size_t offset;
+	uint32_t has; /* of a device that counts it */
 } kept_counters[] = {
-	{ "busy_ns", offsetof(struct gpu_held, busy_ns) },
-	{ "memory_busy_ns", offsetof(struct gpu_held, memory_busy_ns) },
-	{ "idle_ns", offsetof(struct gpu_held, idle_ns) },
-	{ "energy_uj", offsetof(struct gpu_held, energy_uj) },
-	{ "throttled_ns", offsetof(struct gpu_held, throttled_ns) },
-	{ "ecc_errors", offsetof(struct gpu_held, ecc_errors) },
-	{ "xid_errors", offsetof(struct gpu_held, xid_errors) },
+	{ "busy_ns", offsetof(struct gpu_held, busy_ns), 0 },
+	{ "memory_busy_ns", offsetof(struct gpu_held, memory_busy_ns), 0 },
+	{ "idle_ns", offsetof(struct gpu_held, idle_ns), 0 },
+	{ "energy_uj", offsetof(struct gpu_held, energy_uj), GPU_ENERGY },
+	{ "throttled_ns", offsetof(struct gpu_held, throttled_ns), GPU_THROTTLE },
+	{ "ecc_errors", offsetof(struct gpu_held, ecc_errors), GPU_ECC },
+	{ "xid_errors", offsetof(struct gpu_held, xid_errors), GPU_XID },
 };
 #define NR_KEPT (sizeof(kept_counters) / sizeof(*kept_counters))
 
@@ -306,10 +310,14 @@ int gpu_tally_resume(struct gpu_tally *g, struct gpu_desk *d, const json_t *o)
 
 		if (!h)
 			return -ENOMEM;
-		for (size_t k = 0; k < NR_KEPT; k++)
-			*(uint64_t *)((char *)h + kept_counters[k].offset) =
-				(uint64_t)json_integer_value(
-					json_object_get(one, kept_counters[k].key));
+		for (size_t k = 0; k < NR_KEPT; k++) {
+			const uint64_t value = (uint64_t)json_integer_value(
+				json_object_get(one, kept_counters[k].key));
+
+			*(uint64_t *)((char *)h + kept_counters[k].offset) = value;
+			if (value)
+				d->known[device].had |= kept_counters[k].has;
+		}
 	}
 	return 0;
 }

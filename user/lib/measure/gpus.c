@@ -78,6 +78,7 @@ static void known_take(struct gpu_known *k, const struct gpu_device *now)
 	k->ecc_errors = counter_growth(now->ecc_errors, before->ecc_errors);
 	k->xid_errors = counter_growth(now->xid_errors, before->xid_errors);
 	k->now = *now;
+	k->had |= now->has;
 	k->is_there = true;
 }
 
@@ -93,7 +94,11 @@ static void devices_take(struct gpu_desk *d, uint32_t at[MAX_GPUS])
 	}
 }
 
-static const struct gpu_use *use_before(const struct gpu_desk *d, const struct gpu_use *u)
+/*
+ * Returns what the counters of @u have been at the pass before. A pair that was missing at that
+ * pass, as of a device that did not answer, has counted before: nothing is known of the time since.
+ */
+static struct gpu_use use_before(const struct gpu_desk *d, const struct gpu_use *u)
 {
 	const char *name = d->table->devices[u->device].name;
 
@@ -102,9 +107,9 @@ static const struct gpu_use *use_before(const struct gpu_desk *d, const struct g
 
 		if (old->pid == u->pid && old->device < d->next->nr_devices &&
 		    !strcmp(d->next->devices[old->device].name, name))
-			return old;
+			return *old;
 	}
-	return NULL;
+	return u->seen_ns > d->next->pass_ns ? (struct gpu_use){ 0 } : *u;
 }
 
 static int step_compare(const void *a, const void *b)
@@ -116,11 +121,11 @@ static int step_compare(const void *a, const void *b)
 
 static void steps_make(struct gpu_desk *d, const uint32_t at[MAX_GPUS])
 {
-	const struct gpu_use *u, *old;
-
 	d->nr_steps = 0;
 	for (size_t i = 0; i < d->table->nr_uses; i++) {
-		u = &d->table->uses[i];
+		const struct gpu_use *u = &d->table->uses[i];
+		struct gpu_use old;
+
 		if (u->device >= d->table->nr_devices || at[u->device] >= MAX_GPUS)
 			continue;
 		old = use_before(d, u);
@@ -128,9 +133,8 @@ static void steps_make(struct gpu_desk *d, const uint32_t at[MAX_GPUS])
 			.pid = u->pid,
 			.device = at[u->device],
 			.has = u->has,
-			.busy_ns = counter_growth(u->busy_ns, old ? old->busy_ns : 0),
-			.memory_busy_ns =
-				counter_growth(u->memory_busy_ns, old ? old->memory_busy_ns : 0),
+			.busy_ns = counter_growth(u->busy_ns, old.busy_ns),
+			.memory_busy_ns = counter_growth(u->memory_busy_ns, old.memory_busy_ns),
 			.memory_bytes = u->memory_bytes,
 			.worked_ns = u->busy_at_ns ? u->busy_at_ns : u->seen_ns,
 		};
@@ -224,6 +228,14 @@ static void pass_take(struct gpu_desk *d)
 	gpu_pasts_account(&d->pasts, d->table, at);
 }
 
+static bool uses_are_known(const struct gpu_desk *d)
+{
+	for (size_t i = 0; i < d->table->nr_devices; i++)
+		if (d->table->devices[i].has & GPU_USES)
+			return true;
+	return false;
+}
+
 /* Returns true if the last pass has a device whose processes have PIDs that are not ours. */
 static bool pids_are_unknown(const struct gpu_desk *d)
 {
@@ -245,6 +257,7 @@ void gpu_desk_drain(struct gpu_desk *d, bool is_new, const struct rows *rows, ui
 	/* no device: the driver's library was not found, or does not answer */
 	d->is_fresh = d->table->pass_ns && d->table->nr_devices && !pids_are_unknown(d) &&
 		      now_ns < d->table->pass_ns + 2 * d->interval_ns + OLD_NS;
+	d->has_uses = uses_are_known(d);
 	if (!d->is_fresh)
 		d->nr_steps = 0;
 	for (size_t i = 0; i < d->nr_steps; i++)

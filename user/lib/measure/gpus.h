@@ -29,6 +29,7 @@ struct gpu_step {
 /* A device; its counters are those of the reader, its increments since the drain before. */
 struct gpu_known {
 	struct gpu_device now;
+	uint32_t had; /* what it ever had: a sum of counters keeps the part of one that is lost */
 	bool is_there;
 	uint64_t energy_uj, throttled_ns, ecc_errors, xid_errors;
 };
@@ -86,7 +87,8 @@ struct gpu_desk {
 	uint64_t interval_ns; /* from pass to pass */
 	bool is_foreign;      /* the PIDs of drivers are of another namespace than ours */
 	bool is_closed;       /* the PIDs in /proc are of another namespace than ours */
-	bool is_fresh;        /* the last pass is not too old, and tells processes */
+	bool is_fresh;        /* the last pass is not too old, and our PIDs are those of drivers */
+	bool has_uses;        /* a device of it tells its processes */
 	uint64_t step_ns;     /* from the pass before to it; 0: no new one at this drain */
 	struct gpu_known known[MAX_GPUS];
 	size_t nr_known;
