@@ -2,7 +2,12 @@
 /* Values that take the driver long: one at a time, when it is due. */
 #include "measure/nvml_state.h"
 
-#define ENERGY_NS (5 * NSEC_PER_SEC)
+/*
+ * A reading takes 3 ms or more: all devices together are read for up to a two-hundredth of the
+ * time, and one for a three-hundredth.
+ */
+#define ENERGY_NS NSEC_PER_SEC
+#define ENERGY_OF_EACH_NS (625 * NSEC_PER_MSEC)
 #define ECC_NS (10 * NSEC_PER_SEC)
 #define INSTANCES_NS (10 * NSEC_PER_SEC)
 #define SAMPLES_NS NSEC_PER_SEC
@@ -31,13 +36,14 @@ static void nvml_counter_add(struct nvml_counter *c, uint64_t value, uint64_t mo
 
 unsigned int nvml_energy_read(struct nvml *n, struct nvml_device *d, uint64_t now_ns)
 {
+	const uint64_t pause_ns = n->nr_devices * ENERGY_OF_EACH_NS;
 	unsigned long long mj = 0;
 	unsigned int result = NVML_UNSUPPORTED;
 	uint64_t passed_ms;
 
 	if (d->parent < 0 && !d->lost)
 		result = nvml_call(&n->lib, energy, d->handle, &mj);
-	d->due_ns[NVML_TASK_ENERGY] = now_ns + ENERGY_NS;
+	d->due_ns[NVML_TASK_ENERGY] = now_ns + (pause_ns > ENERGY_NS ? pause_ns : ENERGY_NS);
 	if (result)
 		return result;
 	passed_ms = (now_ns > d->energy_ns ? now_ns - d->energy_ns : 0) / NSEC_PER_MSEC;
