@@ -382,20 +382,23 @@ static void dri_nodes_of_nvidia_are_left_out(void **state)
 }
 
 /* As machine_pass(), after another source has found two GPUs of NVIDIA, and a use of each by 60. */
-static void pass_after_nvml(struct machine *m, const uint32_t *pids, size_t nr)
+static void pass_after_nvml(struct machine *m, bool tells)
 {
-	*m->table = (struct gpu_table){ .nr_devices = 2, .nr_uses = 2 };
+	static const uint32_t pids[] = { 60, 50 };
+
+	*m->table = (struct gpu_table){ .nr_devices = 2, .nr_uses = tells };
 	for (unsigned i = 0; i < 2; i++) {
 		snprintf(m->table->devices[i].driver, sizeof(m->table->devices[i].driver),
 			 "nvidia");
 		m->table->devices[i].minor = (int)(1 - i);
-		m->table->uses[i] = (struct gpu_use){ .pid = 60, .device = i };
+		m->table->devices[i].has = tells ? GPU_USES : 0;
 	}
+	m->table->uses[0] = (struct gpu_use){ .pid = 60, .device = 1 };
 	m->now_ns += SECOND;
-	drm_pass(m->drm, m->table, pids, nr, m->now_ns);
+	drm_pass(m->drm, m->table, pids, 2, m->now_ns);
 }
 
-static void holder_of_a_gpu_of_nvidia_is_a_use_without_values(void **state)
+static void descriptors_of_nvidia_tell_holders_if_the_driver_does_not(void **state)
 {
 	struct machine *m = *state;
 
@@ -406,12 +409,13 @@ static void holder_of_a_gpu_of_nvidia_is_a_use_without_values(void **state)
 	descriptor_put(m, 50, 7, "/dev/nvidia9", "");   /* not in the table */
 	process_put(m, 60, LONG_AGO);
 	descriptor_put(m, 60, 4, "/dev/nvidia0", "");
-	pass_after_nvml(m, (const uint32_t[]){ 60, 50 }, 2);
-	assert_int_equal(m->table->nr_uses, 3);
-	assert_int_equal(m->table->uses[2].pid, 50);
-	assert_int_equal(m->table->uses[2].device, 0);
-	assert_int_equal(m->table->uses[2].has, 0);
-	assert_int_equal(m->table->uses[2].seen_ns, m->now_ns);
+	pass_after_nvml(m, true);
+	assert_int_equal(m->table->nr_uses, 1); /* that of the driver */
+	pass_after_nvml(m, false);
+	assert_int_equal(m->table->nr_uses, 2);
+	assert_int_equal(use_of(m, 50)->device, 0);
+	assert_int_equal(use_of(m, 50)->has, 0);
+	assert_int_equal(use_of(m, 60)->device, 1);
 	assert_int_equal(m->table->uses_dropped, 0);
 }
 
@@ -648,7 +652,7 @@ int main(void)
 		MACHINE_TEST(device_that_is_not_in_dev_is_there_while_it_is_used),
 		MACHINE_TEST(process_of_a_silent_driver_is_known_without_values),
 		MACHINE_TEST(dri_nodes_of_nvidia_are_left_out),
-		MACHINE_TEST(holder_of_a_gpu_of_nvidia_is_a_use_without_values),
+		MACHINE_TEST(descriptors_of_nvidia_tell_holders_if_the_driver_does_not),
 		AMDGPU_TEST(process_that_ended_has_no_use),
 		AMDGPU_TEST(process_with_a_reused_pid_begins_anew),
 		AMDGPU_TEST(descriptor_that_was_reused_is_dropped),

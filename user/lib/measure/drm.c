@@ -492,23 +492,25 @@ static void devices_append(struct pass_state *s)
 }
 
 /*
- * Finds the device of a use in the table. Returns MAX_GPUS if it is not there, or if it is of
- * NVIDIA and the process has a use of it already: of its instances any may be meant.
+ * Finds the device of a use in the table; MAX_GPUS if it is not there. Where NVIDIA's driver tells
+ * the processes that use devices, an open descriptor says nothing more: programs open the devices
+ * that they find, and monitors all.
  */
-static uint32_t use_device(const struct pass_state *s, uint32_t pid, uint32_t key)
+static uint32_t use_device(const struct pass_state *s, uint32_t key)
 {
 	const struct gpu_table *t = s->t;
 	uint32_t found = MAX_GPUS;
-	int minor = (int)(key - KEY_NVIDIA);
 
 	if (key < KEY_NVIDIA)
 		return s->d->devices.device[key].index;
-	for (uint32_t i = t->nr_devices; i > 0; i--)
-		if (t->devices[i - 1].minor == minor && !strcmp(t->devices[i - 1].driver, "nvidia"))
-			found = i - 1;
-	for (uint32_t i = 0; i < t->nr_uses; i++)
-		if (t->uses[i].pid == pid && t->devices[t->uses[i].device].minor == minor)
+	for (uint32_t i = 0; i < t->nr_devices; i++) {
+		if (strcmp(t->devices[i].driver, "nvidia") != 0)
+			continue;
+		if (t->devices[i].has & GPU_USES)
 			return MAX_GPUS;
+		if (found == MAX_GPUS && t->devices[i].minor == (int)(key - KEY_NVIDIA))
+			found = i;
+	}
 	return found;
 }
 
@@ -521,7 +523,7 @@ static void uses_append(struct pass_state *s, const struct drm_process *p)
 
 		if (u->pass != s->d->pass)
 			continue;
-		device = use_device(s, p->pid, u->key);
+		device = use_device(s, u->key);
 		if (device == MAX_GPUS && u->key < KEY_NVIDIA)
 			s->t->uses_dropped++;
 		out = device < MAX_GPUS ? gpu_table_add_use(s->t) : NULL;

@@ -64,9 +64,9 @@ bool drm_is_there(const char *dev);
  *
  * Descriptors of a new process are looked for at once, then every 5 s (the first time up to 10 s).
  *
- * Also appends a use without values for each process with an open /dev/nvidiaN whose device (by
- * its minor number) is in @t already and has no use of that process, and for each with a DRM device
- * open whose driver writes nothing into fdinfo.
+ * Also appends a use without values for each process with a DRM device open whose driver writes
+ * nothing into fdinfo, and, where NVIDIA's driver refuses to tell processes (MIG), for each with an
+ * open /dev/nvidiaN whose device (by its minor number) is in @t already.
  */
 void drm_pass(struct drm *d, struct gpu_table *t, const uint32_t *pids, size_t nr, uint64_t now_ns);
 void drm_close(struct drm *d);

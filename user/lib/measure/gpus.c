@@ -230,6 +230,8 @@ static void pass_take(struct gpu_desk *d)
 
 static bool uses_are_known(const struct gpu_desk *d)
 {
+	if (d->table->nr_uses) /* by open descriptors, where the driver does not tell them */
+		return true;
 	for (size_t i = 0; i < d->table->nr_devices; i++)
 		if (d->table->devices[i].has & GPU_USES)
 			return true;
