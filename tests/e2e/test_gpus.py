@@ -120,6 +120,7 @@ class Run(GpuCase):
         self.wait_for_sample(lambda s: s.get("gpus_held") == 1 and s["gpus_idle"] == 0, "the holder")
         idle = self.wait_for_sample(lambda s: s["gpus_idle"] == 1, "idleness")
         self.assertEqual(idle["gpus_used"], 0)
+        self.wait_for_sample(lambda s: s["gpu_idle_seconds"] > 1, "its time")
         self.finish(run)
         self.assertEqual(self.summary["gpu_seconds"], 0)
         self.assertGreater(self.summary["gpu_idle_seconds"], 1)

@@ -171,7 +171,7 @@ static void spans_have_their_own_gpus(void **state)
 	sample_set(&s.used.total, M_gpu, 200 * SECOND);
 	assert_int_equal(span_groups_add(&groups, &s, 0), 0);
 	assert_int_equal(span_group_advise(&groups.all[0], &node, &a), 0);
-	assert_int_equal(a.gpus_request, 3);
+	assert_int_equal(a.gpus_request, 4);
 	assert_true(a.gpus_use.share > 0.499 && a.gpus_use.share < 0.501);
 	span_groups_done(&groups);
 }

@@ -139,11 +139,11 @@ static void gpu_is_there_if_something_renders(void **state)
 {
 	struct machine *m = *state;
 
-	assert_false(drm_is_there("/nowhere"));
+	assert_false(drm_is_there("/nowhere", m->sys));
 	text_put("", "%s/dri/card0", m->dev);
-	assert_false(drm_is_there(m->dev));
+	assert_false(drm_is_there(m->dev, m->sys));
 	text_put("", "%s/dri/renderD128", m->dev);
-	assert_true(drm_is_there(m->dev));
+	assert_true(drm_is_there(m->dev, m->sys));
 }
 
 int main(void)

@@ -357,6 +357,67 @@ static void a_use_that_a_pass_missed_is_not_counted_again(void **state)
 	assert_value(t, M_gpu, SECOND / 2);
 }
 
+/* As a device that does not answer at one pass, where an open descriptor is all that is seen. */
+static void a_use_without_counters_is_not_counted_again(void **state)
+{
+	struct desk *t = *state;
+
+	process_add(t, 10, 1);
+	for (uint64_t i = 0; i < 4; i++) {
+		device_add(t, "GPU-a");
+		if (i == 2)
+			use_add(t, 10, 0, 0)->has = 0;
+		else
+			use_add(t, 10, 0, i * SECOND / 2)->seen_ns = 100 * SECOND;
+		drain(t, true);
+	}
+	assert_value(t, M_gpu, SECOND / 2);
+}
+
+static void work_that_is_told_once_a_second_is_not_idle_between(void **state)
+{
+	struct desk *t = *state;
+	uint64_t told = 0;
+
+	process_add(t, 10, 1);
+	for (uint64_t i = 0; i < 40; i++) {
+		struct gpu_use *u;
+
+		if (i % 10 == 9)
+			told = (i + 1) * SECOND / 10;
+		device_add(t, "GPU-a");
+		u = use_add(t, 10, 0, told);
+		u->busy_at_ns = told ? 100 * SECOND + told - SECOND / 10 : 0;
+		drain(t, true);
+		t->now_ns -= SECOND - SECOND / 10;
+	}
+	assert_value(t, M_gpu_idle, 0);
+	assert_value(t, M_gpu, 4 * SECOND);
+	assert_value(t, M_gpus_used, 1000);
+}
+
+static void a_process_that_has_closed_its_device_keeps_what_it_used(void **state)
+{
+	struct desk *t = *state;
+	struct gpu_used used;
+
+	process_add(t, 10, 1);
+	for (uint64_t i = 0; i < 120; i++) {
+		device_add(t, "GPU-a");
+		if (i < 2)
+			use_add(t, 10, 0, i * SECOND / 2);
+		drain(t, true);
+	}
+	assert_true(gpu_pasts_sum(&t->gpus.pasts, 1, &used));
+	assert_int_equal(used.busy_ns, SECOND / 2);
+	t->rows.nr = t->all.nr = 0;
+	for (int i = 0; i < 61; i++) {
+		device_add(t, "GPU-a");
+		drain(t, true);
+	}
+	assert_false(gpu_pasts_sum(&t->gpus.pasts, 1, &used));
+}
+
 static void account_add(struct desk *t, uint32_t pid, uint64_t busy_ns, uint64_t mib)
 {
 	struct gpu_table *next = t->gpus.next;
@@ -502,6 +563,9 @@ int main(void)
 		DESK_TEST(a_pid_that_is_used_again_is_another_process),
 		DESK_TEST(a_process_has_the_most_memory_of_all_its_devices),
 		DESK_TEST(a_use_that_a_pass_missed_is_not_counted_again),
+		DESK_TEST(a_use_without_counters_is_not_counted_again),
+		DESK_TEST(work_that_is_told_once_a_second_is_not_idle_between),
+		DESK_TEST(a_process_that_has_closed_its_device_keeps_what_it_used),
 		DESK_TEST(the_account_of_an_ended_process_adds_what_no_pass_saw),
 		DESK_TEST(a_record_does_not_wait_for_ever_nor_without_accounting),
 		DESK_TEST(pids_of_another_namespace_are_not_ours),

@@ -97,10 +97,10 @@ static void processes_that_ended_or_hold_nothing_are_left_out(void **state)
 
 /* Two devices used by process 7, one by the process that had its PID before. */
 static struct gpu_step steps[] = {
-	{ .pid = 7, .serial = 70, .memory_bytes = 4096 },
-	{ .pid = 7, .serial = 70, .memory_bytes = 8192, .device = 1 },
+	{ .pid = 7, .serial = 70, .has = GPU_MEMORY, .memory_bytes = 4096 },
+	{ .pid = 7, .serial = 70, .has = GPU_MEMORY, .memory_bytes = 8192, .device = 1 },
 	{ .pid = 7, .serial = 69, .memory_bytes = 1, .device = 2 },
-	{ .pid = 8, .serial = 80, .memory_bytes = 2 },
+	{ .pid = 8, .serial = 80, .has = GPU_MEMORY, .memory_bytes = 2 },
 };
 static struct gpu_past pasts[] = {
 	{ .serial = 70, .has = GPU_BUSY | GPU_MEMORY, .busy_ns = 1500 },
@@ -114,6 +114,7 @@ static void view_use_gpus(struct tally_view *v)
 
 	books.gpus.steps = steps;
 	books.gpus.nr_steps = 4;
+	books.gpus.is_fresh = true;
 	books.gpus.pasts.all = pasts;
 	books.gpus.pasts.nr = 2;
 	metric_put(&run.usable, M_gpu);

@@ -265,7 +265,7 @@ static bool is_of_hardware(enum metric_id id)
 	return metric_source_get(metric_get(id)->source)->of_hardware;
 }
 
-#define FIRST_PASS_MS 3000 /* the driver's library takes some ms, once the driver is awake */
+#define FIRST_PASS_MS 10000 /* the driver's library takes some ms, seconds if devices sleep */
 
 static void gpu_put(struct found *x, const struct gpu_device *d)
 {

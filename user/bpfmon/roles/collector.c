@@ -128,7 +128,10 @@ static void collector_finish_gpus(struct collector *c)
 {
 	const struct timespec pause = { .tv_nsec = ACCOUNT_WAIT_NS };
 
-	for (int i = 0; gpu_desk_awaits(&c->books.gpus) && i < ACCOUNT_WAITS; i++) {
+	if (!c->books.gpus.reader)
+		return;
+	books_drain(&c->books, false);
+	for (int i = 0; gpu_desk_awaits(&c->books.gpus, &c->books.rows) && i < ACCOUNT_WAITS; i++) {
 		nanosleep(&pause, NULL);
 		books_drain(&c->books, false);
 	}

@@ -121,7 +121,7 @@ static void process_tell(struct books *b, const struct process_record *r)
 
 	if (owner)
 		b->ops->process(owner, r);
-	if (b->gpus.table && b->ops->node_ended)
+	if (b->gpus.table && b->ops->node_ended && r->flags & PROCESS_ENDED)
 		b->ops->node_ended(b->context, r);
 }
 
@@ -131,12 +131,15 @@ static void process_report(struct books *b, const struct process_record *r)
 		process_tell(b, r);
 }
 
-void books_report_leavers(struct books *b, bool all)
+void books_report_leavers(struct books *b, const void *owner)
 {
-	const uint64_t now_ns = all ? UINT64_MAX : clock_ns(CLOCK_MONOTONIC);
+	struct gpu_leaver *all = b->gpus.leavers;
 	struct process_record r;
 
-	while (gpu_desk_next_leaver(&b->gpus, now_ns, &r))
+	for (size_t i = 0; owner && i < b->gpus.nr_leavers; i++)
+		if (books_owner(b, &all[i].record.account) == owner)
+			all[i].until_ns = 0;
+	while (gpu_desk_next_leaver(&b->gpus, clock_ns(CLOCK_MONOTONIC), &r))
 		process_tell(b, &r);
 }
 
@@ -287,10 +290,24 @@ static void books_open_devices(struct books *b, const struct tracker_options *o)
 {
 	if (metric_set_has_source(&o->wanted, SOURCE_GPU) ||
 	    metric_set_has_source(&o->wanted, SOURCE_GPU_DEVICE))
-		b->unnamed += gpu_desk_open(&b->gpus, o->interval_ns) != 0;
+		b->gpus_err = gpu_desk_open(&b->gpus, o->interval_ns);
 	if (metric_set_has_source(&o->wanted, SOURCE_ENERGY) ||
 	    metric_set_has_source(&o->wanted, SOURCE_HOST_ENERGY))
 		energy_meter_open(&b->energy);
+}
+
+static void books_drop_gpus(struct books *b)
+{
+	struct tracker *t = &b->tracker;
+
+	for (int i = 0; i < NR_METRICS; i++) {
+		const enum metric_source source = metric_get((enum metric_id)i)->source;
+
+		if (source != SOURCE_GPU && source != SOURCE_GPU_DEVICE)
+			continue;
+		metric_drop(&t->usable, (enum metric_id)i);
+		t->unusable[i] = "the process that reads GPUs cannot be started";
+	}
 }
 
 int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,
@@ -311,6 +328,8 @@ int books_open(struct books *b, const struct tracker_options *o, const struct bo
 		err = tracker_open(&b->tracker, o, why, size);
 	if (err)
 		return err;
+	if (b->gpus_err)
+		books_drop_gpus(b);
 	b->gpus.is_foreign = b->tracker.proc && gpus_why_foreign();
 	b->gpus.is_closed = tracker_is_in_a_pid_namespace(&b->tracker);
 	err = tracker_listen(&b->tracker, event_take, b);
@@ -482,7 +501,7 @@ void books_drain(struct books *b, bool whole)
 	books_consume(b);
 	gpu_desk_drain(&b->gpus, gpu_desk_take(&b->gpus), &b->rows, b->drained_ns);
 	energy_meter_drain(&b->energy, b->tracker.began_ns);
-	books_report_leavers(b, false);
+	books_report_leavers(b, NULL);
 	drain_report(b);
 }
 

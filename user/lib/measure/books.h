@@ -81,6 +81,7 @@ struct books {
 	uint32_t drain_us[DRAIN_TIMES];
 	struct wait_budget waits;
 	struct gpu_desk gpus;
+	int gpus_err; /* of gpu_desk_open() */
 	struct energy_meter energy;
 	uint64_t nr_trees; /* trees returned by books_new_tree() */
 };
@@ -115,9 +116,9 @@ void books_consume(struct books *b);
 void books_drain(struct books *b, bool whole);
 /*
  * Reports the processes that have ended and wait for the driver's account of their use of GPUs:
- * those whose wait is over, or all.
+ * those whose wait is over, and all of @owner (may be NULL).
  */
-void books_report_leavers(struct books *b, bool all);
+void books_report_leavers(struct books *b, const void *owner);
 /* Reads from /proc which programs the seeded processes run. */
 void books_name_seeded(struct books *b);
 /*

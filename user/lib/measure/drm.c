@@ -113,18 +113,36 @@ int drm_open(struct drm **out, const char *proc, const char *dev, const char *sy
 	return 0;
 }
 
-bool drm_is_there(const char *dev)
+static bool drm_devices_are_listed(const struct drm_devices *l)
 {
-	char path[PATH_MAX];
-	__cleanup(closedirp) DIR *dir = NULL;
-	const struct dirent *e;
-
-	snprintf(path, sizeof(path), "%s/dri", dev);
-	dir = memory_opendir(path);
-	while (dir && (e = readdir(dir)))
-		if (!strncmp(e->d_name, "renderD", 7))
+	for (size_t i = 0; i < l->nr; i++)
+		if (l->device[i].is_listed && !l->device[i].is_ignored)
 			return true;
 	return false;
+}
+
+bool drm_is_there(const char *dev, const char *sys)
+{
+	struct drm_devices *l = memory_calloc(1, sizeof(*l));
+	bool is_there;
+
+	if (!l)
+		return false;
+	*l = (struct drm_devices){ .dev = dev, .sys = sys };
+	drm_devices_list(l);
+	is_there = drm_devices_are_listed(l);
+	free(l);
+	return is_there;
+}
+
+/* Where NVIDIA's driver tells the processes, only devices of DRM are looked for, if there are any.
+ */
+static bool descriptors_are_needed(const struct drm *d, const struct gpu_table *t)
+{
+	for (uint32_t i = 0; i < t->nr_devices; i++)
+		if (!strcmp(t->devices[i].driver, "nvidia") && t->devices[i].has & GPU_USES)
+			return drm_devices_are_listed(&d->devices);
+	return true;
 }
 
 static void process_drop_descriptors(struct drm *d, struct drm_process *p)
@@ -552,7 +570,7 @@ void drm_pass(struct drm *d, struct gpu_table *t, const uint32_t *pids, size_t n
 	for (size_t i = 0; i < d->devices.nr; i++)
 		drm_device_check(&d->devices.device[i]);
 	/* without memory, the processes of the last pass */
-	drm_set_processes(d, pids, nr);
+	drm_set_processes(d, pids, descriptors_are_needed(d, t) ? nr : 0);
 	for (size_t i = 0; i < d->nr_processes; i++)
 		process_read_clients(&s, &d->processes[i]);
 	drm_counts_drop_closed(&d->counts, d->pass);

@@ -46,8 +46,8 @@ struct drm;
 
 /* Returns 0 or -ENOMEM. @proc is "/proc", @dev "/dev", @sys "/sys"; they must outlive it. */
 int drm_open(struct drm **d, const char *proc, const char *dev, const char *sys);
-/* Returns true if a device of DRM that renders is there. */
-bool drm_is_there(const char *dev);
+/* Returns true if a device of DRM that renders is there, not of NVIDIA nor of a virtual machine. */
+bool drm_is_there(const char *dev, const char *sys);
 /*
  * One pass at @now_ns (CLOCK_MONOTONIC) over the processes @pids: appends the devices that are in
  * /dev/dri or in use, and the uses. The DRM devices of NVIDIA's driver are left out.

@@ -14,8 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* NVIDIA's driver is read by nvml.c, the others have no hardware. */
-static const char *const ignored_drivers[] = { "nvidia", "nvidia-drm", "vgem", "vkms" };
+/* NVIDIA's driver is read by nvml.c, the others have no hardware of their own. */
+static const char *const ignored_drivers[] = {
+	"nvidia", "nvidia-drm", "vgem", "vkms", "virtio_gpu", "vmwgfx", "bochs-drm", "hyperv_drm"
+};
 
 /* Values of sysfs: the first file of a bit that can be read counts. */
 static const struct {

@@ -65,7 +65,14 @@ void energy_meter_refresh(struct energy_meter *m)
 
 int energy_meter_wait(const struct energy_meter *m, int wait_ms)
 {
-	return m->is_open && (wait_ms < 0 || wait_ms > READ_EACH_MS) ? READ_EACH_MS : wait_ms;
+	uint64_t passed_ms;
+	int due_ms;
+
+	if (!m->is_open)
+		return wait_ms;
+	passed_ms = (clock_ns(CLOCK_MONOTONIC) - m->read_ns) / NSEC_PER_MSEC;
+	due_ms = passed_ms < READ_EACH_MS ? (int)(READ_EACH_MS - passed_ms) : 0;
+	return wait_ms < 0 || wait_ms > due_ms ? due_ms : wait_ms;
 }
 
 void energy_part_begin(struct energy_part *p, struct energy_meter *m, bool reads_now)
@@ -110,16 +117,16 @@ int energy_part_put(const struct energy_part *p, const struct energy_meter *m,
 	const uint64_t host_uj = m->energy.used_uj - p->base_sum_uj;
 	const uint64_t share_uj = p->share_uj < host_uj ? p->share_uj : host_uj;
 
-	if (!m->is_open || !m->energy.has_sum)
+	if (!m->is_open)
 		return 0;
-	if (metric_has(usable, M_energy_apportioned))
+	if (m->energy.has_sum && metric_has(usable, M_energy_apportioned))
 		sample_set(smp, M_energy_apportioned, share_uj);
-	if (metric_has(usable, M_energy_unapportioned))
+	if (m->energy.has_sum && metric_has(usable, M_energy_unapportioned))
 		sample_set(smp, M_energy_unapportioned, host_uj - share_uj);
-	if (!metric_has(usable, M_host_energy))
-		return 0;
-	sample_set(smp, M_host_energy, host_uj);
-	return energy_put_domains(p, m, smp);
+	if (m->energy.has_sum && metric_has(usable, M_host_energy))
+		sample_set(smp, M_host_energy, host_uj);
+	/* sensors of other parts have values of their own, in no sum */
+	return metric_has(usable, M_host_energy) ? energy_put_domains(p, m, smp) : 0;
 }
 
 void energy_part_keep(const struct energy_part *p, const struct energy_meter *m, struct jsonw *j)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "base/user.h"
 #include "measure/drm.h"
 #include "measure/nvml.h"
@@ -22,8 +23,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define DEV "/dev"
+#define SYS "/sys"
 #define PASS_LEAST_NS (100 * NSEC_PER_MSEC)
 #define PASS_MOST_NS NSEC_PER_SEC
+#define COPY_TRIES 1000
 #define ASKED_NS (100 * NSEC_PER_MSEC)
 #define TRY_AGAIN_NS (10 * NSEC_PER_SEC) /* between attempts to open the library */
 
@@ -56,8 +60,14 @@ struct pass {
 	uint64_t try_ns;   /* when to open the library again */
 	char why[sizeof(((struct gpu_table *)0)->why)];
 	uint32_t nr_pids;
-	uint32_t pids[GPU_READER_PIDS];
+	uint32_t pids[GPU_READER_PIDS], copied[GPU_READER_PIDS];
 };
+
+/* Reads it after all reads before: what a fence is for, which the sanitizer of threads lacks. */
+static uint64_t atomic_read_after(_Atomic uint64_t *value)
+{
+	return atomic_fetch_add_explicit(value, 0, memory_order_acq_rel);
+}
 
 static bool nvidia_is_there(void)
 {
@@ -66,9 +76,13 @@ static bool nvidia_is_there(void)
 
 const char *gpus_why_missing(void)
 {
-	if (nvidia_is_there() || drm_is_there("/dev"))
+	static enum { UNKNOWN, IS_THERE, IS_MISSING } state;
+
+	if (state == UNKNOWN)
+		state = nvidia_is_there() || drm_is_there(DEV, SYS) ? IS_THERE : IS_MISSING;
+	if (state == IS_THERE)
 		return NULL;
-	return "no GPU: there is neither /dev/nvidiactl nor a /dev/dri/renderD*";
+	return "no GPU: there is neither /dev/nvidiactl nor a /dev/dri/renderD* of a GPU";
 }
 
 /* The kernel's number of the first PID namespace is part of its interface to user space. */
@@ -92,18 +106,19 @@ static bool pids_copy(struct pass *p)
 
 	if (before % 2 || nr > GPU_READER_PIDS)
 		return false;
-	memcpy(p->pids, p->shared->pids, nr * sizeof(*p->pids));
-	atomic_thread_fence(memory_order_acquire);
+	memcpy(p->copied, p->shared->pids, nr * sizeof(*p->copied));
+	if (atomic_read_after(&p->shared->lists) != before)
+		return false;
+	memcpy(p->pids, p->copied, nr * sizeof(*p->pids));
 	p->nr_pids = nr;
-	return atomic_load_explicit(&p->shared->lists, memory_order_relaxed) == before;
+	return true;
 }
 
+/* If the other side is at it for long, the last list holds on. */
 static void pids_take(struct pass *p)
 {
-	for (int i = 0; i < 1000; i++)
-		if (pids_copy(p))
-			return;
-	p->nr_pids = 0;
+	for (int i = 0; i < COPY_TRIES && !pids_copy(p); i++)
+		;
 }
 
 static void library_open(struct pass *p, uint64_t now_ns)
@@ -167,8 +182,7 @@ static _Noreturn void gpu_reader_run(struct shared *shared, int alive_fd, uint64
 	int asked;
 
 	p.shared = shared;
-	if (drm_is_there("/dev") || nvidia_is_there())
-		drm_open(&p.drm, "/proc", "/dev", "/sys");
+	drm_open(&p.drm, "/proc", DEV, SYS);
 	for (;;) {
 		const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
@@ -192,7 +206,9 @@ static void gpu_reader_become(int *alive_fd)
 	static const int ignored[] = {
 		SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2
 	};
-	const uint64_t rights = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH;
+	/* for /proc/PID/fd and fdinfo of other users */
+	const uint64_t rights =
+		drm_is_there(DEV, SYS) ? 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH : 0;
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC); /* what a library prints is lost */
 	sigset_t none;
 
@@ -208,6 +224,7 @@ static void gpu_reader_become(int *alive_fd)
 	prctl(PR_SET_NAME, "bpfmon-gpu");
 	privilege_bound(0);
 	privilege_keep(rights);
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* should the library spin, and never look at the pipe */
 }
 
 static int gpu_reader_fork(struct gpu_reader *r)
@@ -258,12 +275,16 @@ static void table_bound(struct gpu_table *t)
 	if (t->nr_uses > MAX_GPU_USES)
 		t->nr_uses = MAX_GPU_USES;
 	t->why[sizeof(t->why) - 1] = '\0';
+	text_disarm(t->why);
 	for (size_t i = 0; i < t->nr_devices; i++) {
 		struct gpu_device *d = &t->devices[i];
 
 		d->name[sizeof(d->name) - 1] = '\0';
 		d->model[sizeof(d->model) - 1] = '\0';
 		d->driver[sizeof(d->driver) - 1] = '\0';
+		text_disarm(d->name);
+		text_disarm(d->model);
+		text_disarm(d->driver);
 	}
 }
 
@@ -278,8 +299,7 @@ bool gpu_reader_take(struct gpu_reader *r, struct gpu_table *table)
 	if (passes == r->taken)
 		return false;
 	memcpy(table, &r->shared->tables[passes % 2], sizeof(*table));
-	atomic_thread_fence(memory_order_acquire);
-	if (atomic_load_explicit(&r->shared->passes, memory_order_relaxed) != passes)
+	if (atomic_read_after(&r->shared->passes) != passes)
 		return false; /* the next drain takes the next one */
 	r->taken = passes;
 	table_bound(table);
@@ -294,6 +314,13 @@ void gpu_reader_set_pids(struct gpu_reader *r, const uint32_t *pids, size_t nr)
 	s->nr_pids = nr < GPU_READER_PIDS ? (uint32_t)nr : GPU_READER_PIDS;
 	memcpy(s->pids, pids, s->nr_pids * sizeof(*pids));
 	atomic_fetch_add_explicit(&s->lists, 1, memory_order_release);
+}
+
+bool gpu_reader_is_gone(const struct gpu_reader *r)
+{
+	struct pollfd p = { .fd = r->alive_fd };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLERR;
 }
 
 /* A full pipe has been asked already. */

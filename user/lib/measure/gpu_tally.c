@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The part of a tally in the use of GPUs, and its metrics. */
+#include "base/clock.h"
 #include "base/memory.h"
 #include "measure/gpus.h"
 
@@ -7,20 +8,20 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#define TOLD_NS (3 * NSEC_PER_SEC / 2)
+
 void gpu_tally_done(struct gpu_tally *g)
 {
 	free(g->all);
 	*g = (struct gpu_tally){ 0 };
 }
 
-/* Before the uses at a drain are added. Without a new pass it used as much as before. */
-static void held_clear(struct gpu_held *h, bool is_new)
+/* Before the uses at a drain are added. */
+static void held_clear(struct gpu_held *h)
 {
 	h->is_held = false;
 	h->has = GPU_BUSY | GPU_MEMORY | GPU_MEMORY_BUSY;
 	h->memory_bytes = h->worked_ns = 0;
-	if (is_new)
-		h->used_milli = 0;
 }
 
 static struct gpu_held *held_find(struct gpu_tally *g, uint32_t device)
@@ -35,33 +36,54 @@ static struct gpu_held *held_find(struct gpu_tally *g, uint32_t device)
 		return NULL;
 	g->all = all;
 	all[g->nr] = (struct gpu_held){ .device = device };
-	held_clear(&all[g->nr], true);
+	held_clear(&all[g->nr]);
 	return &all[g->nr++];
 }
 
-static void held_add(struct gpu_held *h, const struct gpu_step *s, uint64_t step_ns)
+static void held_add(struct gpu_held *h, const struct gpu_step *s)
 {
 	h->is_held = true;
 	h->has &= s->has;
 	h->memory_bytes += s->memory_bytes;
 	h->busy_ns += s->busy_ns;
 	h->memory_busy_ns += s->memory_busy_ns;
-	if (step_ns)
-		h->used_milli += s->busy_ns * 1000 / step_ns;
+	h->new_busy_ns += s->busy_ns;
 	if (s->worked_ns > h->worked_ns)
 		h->worked_ns = s->worked_ns;
+}
+
+/*
+ * Of several processes on one device of NVIDIA the work is told once a second: without any at a
+ * pass, the device did not work if that lasts.
+ */
+static void held_judge(struct gpu_held *h, uint64_t pass_ns)
+{
+	const uint64_t from_ns = h->worked_ns > h->idle_to_ns ? h->worked_ns : h->idle_to_ns;
+
+	if (!h->given_ns || h->given_ns > pass_ns)
+		h->given_ns = pass_ns;
+	if (h->given_ns < pass_ns && (h->new_busy_ns || pass_ns > h->given_ns + TOLD_NS)) {
+		h->used_milli = h->new_busy_ns * 1000 / (pass_ns - h->given_ns);
+		h->used_milli = h->used_milli < 1000 ? h->used_milli : 1000;
+		h->new_busy_ns = 0;
+		h->given_ns = pass_ns;
+	}
+	if (!(h->has & GPU_BUSY) || pass_ns < h->worked_ns + TOLD_NS || pass_ns < from_ns)
+		return;
+	h->idle_ns += pass_ns - from_ns;
+	h->idle_to_ns = pass_ns;
 }
 
 static void held_end(struct gpu_held *h, const struct gpu_desk *d, bool has_all)
 {
 	const struct gpu_known *k = &d->known[h->device];
 
+	if (h->is_held)
+		held_judge(h, d->table->pass_ns);
+	else
+		h->given_ns = h->new_busy_ns = h->used_milli = 0;
 	if (!h->is_held && !has_all)
 		return;
-	if (h->used_milli > 1000)
-		h->used_milli = 1000;
-	if (h->is_held && !h->used_milli && h->has & GPU_BUSY)
-		h->idle_ns += d->step_ns;
 	h->energy_uj += k->energy_uj;
 	h->throttled_ns += k->throttled_ns;
 	h->ecc_errors += k->ecc_errors;
@@ -81,7 +103,7 @@ static int gpu_tally_add(struct gpu_tally *g, const struct gpu_desk *d, const st
 		h = held_find(g, s->device);
 		if (!h)
 			return -ENOMEM;
-		held_add(h, s, d->step_ns);
+		held_add(h, s);
 	}
 	return 0;
 }
@@ -93,7 +115,7 @@ int gpu_tally_drain(struct gpu_tally *g, const struct gpu_desk *d, const struct 
 	if (!d->table)
 		return 0;
 	for (size_t i = 0; i < g->nr; i++)
-		held_clear(&g->all[i], d->step_ns);
+		held_clear(&g->all[i]);
 	for (size_t i = 0; i < rows->nr && d->nr_steps; i++)
 		err |= gpu_tally_add(g, d, rows->all[i]);
 	for (uint32_t i = 0; g->has_all && i < d->nr_known; i++)

@@ -2,6 +2,7 @@
 #include "measure/gpus.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/procstat.h"
 
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OLD_NS (3 * NSEC_PER_SEC)   /* beyond two passes: the driver does not answer */
+#define OLD_NS (3 * NSEC_PER_SEC) /* beyond two passes: the driver does not answer */
+#define SILENT_NS (10 * NSEC_PER_SEC)
 #define LEAVE_NS (NSEC_PER_SEC / 2) /* beyond two passes: no account comes */
 
 int gpu_desk_make(struct gpu_desk *d, uint64_t interval_ns)
@@ -71,7 +73,7 @@ static uint64_t counter_growth(uint64_t now, uint64_t before)
 
 static void known_take(struct gpu_known *k, const struct gpu_device *now)
 {
-	const struct gpu_device *before = k->now.has ? &k->now : now;
+	const struct gpu_device *before = k->had ? &k->now : now;
 
 	k->energy_uj = counter_growth(now->energy_uj, before->energy_uj);
 	k->throttled_ns = counter_growth(now->throttled_ns, before->throttled_ns);
@@ -89,13 +91,14 @@ static void devices_take(struct gpu_desk *d, uint32_t at[MAX_GPUS])
 		d->known[i].is_there = false;
 	for (size_t i = 0; i < d->table->nr_devices; i++) {
 		at[i] = gpu_known_find(d, d->table->devices[i].name);
+		d->dropped += at[i] == MAX_GPUS;
 		if (at[i] < MAX_GPUS)
 			known_take(&d->known[at[i]], &d->table->devices[i]);
 	}
 }
 
 /*
- * Returns what the counters of @u have been at the pass before. A pair that was missing at that
+ * Returns what the counters of @u have been at the pass before. A pair without counters at that
  * pass, as of a device that did not answer, has counted before: nothing is known of the time since.
  */
 static struct gpu_use use_before(const struct gpu_desk *d, const struct gpu_use *u)
@@ -105,7 +108,8 @@ static struct gpu_use use_before(const struct gpu_desk *d, const struct gpu_use 
 	for (size_t i = 0; i < d->next->nr_uses; i++) {
 		const struct gpu_use *old = &d->next->uses[i];
 
-		if (old->pid == u->pid && old->device < d->next->nr_devices &&
+		if (old->pid == u->pid && old->has & GPU_BUSY &&
+		    old->device < d->next->nr_devices &&
 		    !strcmp(d->next->devices[old->device].name, name))
 			return *old;
 	}
@@ -175,13 +179,15 @@ bool gpu_step_is_of(const struct gpu_desk *d, const struct gpu_step *s, uint32_t
 	return s && s < d->steps + d->nr_steps && s->pid == pid;
 }
 
-uint64_t gpu_desk_memory(const struct gpu_desk *d, uint32_t pid, uint64_t serial)
+bool gpu_desk_memory(const struct gpu_desk *d, uint32_t pid, uint64_t serial, uint64_t *bytes)
 {
-	uint64_t bytes = 0;
-
-	for (const struct gpu_step *s = gpu_steps_find(d, pid); gpu_step_is_of(d, s, pid); s++)
-		bytes += s->serial == serial ? s->memory_bytes : 0;
-	return bytes;
+	*bytes = 0;
+	for (const struct gpu_step *s = gpu_steps_find(d, pid); gpu_step_is_of(d, s, pid); s++) {
+		if (s->serial == serial && !(s->has & GPU_MEMORY))
+			return false;
+		*bytes += s->serial == serial ? s->memory_bytes : 0;
+	}
+	return d->is_fresh;
 }
 
 /* Adds what the process of @row has used since the drain before. */
@@ -195,6 +201,13 @@ static void gpu_process_take(struct gpu_desk *d, const struct drain_row *row, ui
 		together_bytes += s->memory_bytes;
 		gpu_pasts_add(&d->pasts, s, together_bytes, now_ns);
 	}
+}
+
+static bool gpu_process_is_alive(const struct rows *rows, uint64_t serial)
+{
+	const struct drain_row *row = rows_find(rows, serial);
+
+	return row && !row->end_boot_ns;
 }
 
 static void pids_tell(struct gpu_desk *d, const struct rows *rows)
@@ -247,6 +260,20 @@ static bool pids_are_unknown(const struct gpu_desk *d)
 	return false;
 }
 
+/* Says once why values are missing: a run goes on without them. */
+static void silence_note(struct gpu_desk *d, uint64_t now_ns)
+{
+	if (!d->opened_ns)
+		d->opened_ns = now_ns;
+	if (!d->reader || d->is_silent ||
+	    now_ns < (d->table->pass_ns ? d->table->pass_ns : d->opened_ns) + SILENT_NS)
+		return;
+	d->is_silent = true;
+	log_warn("%s; the use of GPUs is missing from now on",
+		 gpu_reader_is_gone(d->reader) ? "the process that reads GPUs has ended"
+					       : "the driver of the GPUs does not answer");
+}
+
 void gpu_desk_drain(struct gpu_desk *d, bool is_new, const struct rows *rows, uint64_t now_ns)
 {
 	if (!d->table)
@@ -266,7 +293,11 @@ void gpu_desk_drain(struct gpu_desk *d, bool is_new, const struct rows *rows, ui
 		d->steps[i].serial = 0;
 	for (size_t i = 0; i < rows->nr && d->nr_steps; i++)
 		gpu_process_take(d, &rows->all[i], now_ns);
+	for (size_t i = 0; i < d->pasts.nr; i++)
+		if (gpu_process_is_alive(rows, d->pasts.all[i].serial))
+			d->pasts.all[i].seen_ns = now_ns;
 	gpu_pasts_prune(&d->pasts, now_ns);
+	silence_note(d, now_ns);
 	pids_tell(d, rows);
 }
 
@@ -282,10 +313,11 @@ static bool has_account_to_come(const struct gpu_desk *d, uint64_t serial)
 	return false;
 }
 
-bool gpu_desk_awaits(struct gpu_desk *d)
+bool gpu_desk_awaits(struct gpu_desk *d, const struct rows *rows)
 {
 	for (size_t i = 0; d->reader && i < d->pasts.nr; i++)
-		if (has_account_to_come(d, d->pasts.all[i].serial)) {
+		if (!gpu_process_is_alive(rows, d->pasts.all[i].serial) &&
+		    has_account_to_come(d, d->pasts.all[i].serial)) {
 			gpu_reader_ask(d->reader);
 			return true;
 		}

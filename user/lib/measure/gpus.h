@@ -95,6 +95,8 @@ struct gpu_desk {
 	struct gpu_step *steps; /* owned; by PID */
 	size_t nr_steps;
 	struct gpu_pasts pasts;
+	bool is_silent;             /* that the reader does not answer was said */
+	uint64_t opened_ns;         /* CLOCK_MONOTONIC of the first drain */
 	uint64_t dropped;           /* uses that found no room in a table, at each pass */
 	struct gpu_leaver *leavers; /* owned */
 	size_t nr_leavers;
@@ -120,9 +122,10 @@ void gpu_desk_drain(struct gpu_desk *d, bool is_new, const struct rows *rows, ui
  */
 bool gpu_desk_keep(struct gpu_desk *d, const struct process_record *r, uint64_t now_ns);
 /*
- * Returns true if accounts are to come of processes that use GPUs, and asks the reader for them.
+ * Returns true if accounts are to come of processes that are not in @rows any more, and asks the
+ * reader for them.
  */
-bool gpu_desk_awaits(struct gpu_desk *d);
+bool gpu_desk_awaits(struct gpu_desk *d, const struct rows *rows);
 /* Takes one of the kept records that is to be told now (UINT64_MAX: any). Returns false without. */
 bool gpu_desk_next_leaver(struct gpu_desk *d, uint64_t now_ns, struct process_record *r);
 /* Returns the index of the device in @known, MAX_GPUS if there is no room. */
@@ -130,15 +133,22 @@ uint32_t gpu_known_find(struct gpu_desk *d, const char *name);
 /* Returns the first step of the process, or NULL. Those of further devices follow it. */
 struct gpu_step *gpu_steps_find(const struct gpu_desk *d, uint32_t pid);
 bool gpu_step_is_of(const struct gpu_desk *d, const struct gpu_step *s, uint32_t pid);
-/* Returns the memory that the process has on all devices at the last pass; 0 if it uses none. */
-uint64_t gpu_desk_memory(const struct gpu_desk *d, uint32_t pid, uint64_t serial);
+/*
+ * Sets *@bytes to the memory that the process has on all devices at the last pass. Returns false if
+ * that is not known.
+ */
+bool gpu_desk_memory(const struct gpu_desk *d, uint32_t pid, uint64_t serial, uint64_t *bytes);
 
 /* A device that processes of a tally have or had open. */
 struct gpu_held {
 	uint32_t device;
 	bool is_held; /* at the last drain, as the following ones */
 	uint32_t has; /* of all its uses */
-	uint64_t memory_bytes, used_milli, worked_ns;
+	uint64_t memory_bytes, worked_ns;
+	uint64_t used_milli;
+	/* of @used_milli: work since @given_ns, the time of the pass up to which it is known */
+	uint64_t new_busy_ns, given_ns;
+	uint64_t idle_to_ns; /* time of the pass up to which @idle_ns counts */
 	/* counters: */
 	uint64_t busy_ns, memory_busy_ns, idle_ns;
 	uint64_t energy_uj, throttled_ns, ecc_errors, xid_errors;

@@ -366,9 +366,9 @@ void job_close(struct job *job)
 	job->repaired = growth_since(tracker_repaired(tracker), job->view.base.repaired);
 	if (job->spec->tracker.exact_peak)
 		tracker_freeze_peak(tracker);
-	books_report_leavers(job->view.books, true);
+	books_report_leavers(job->view.books, job);
 	accounts_close(job);
-	books_report_leavers(job->view.books, true); /* what has ended since */
+	books_report_leavers(job->view.books, job); /* what has ended since */
 	for (size_t i = 0; i < job->nr_left; i++)
 		tally_take_account(&job->view.tally, &job->view.books->gpus, job->left[i].serial);
 	/* final now: the sum of the records */

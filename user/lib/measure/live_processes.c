@@ -97,13 +97,15 @@ static void process_sample_take_gpus(struct process_sample *p, const struct tall
 {
 	const struct gpu_desk *gpus = &v->books->gpus;
 	struct gpu_used used;
+	uint64_t bytes;
 
 	if (!gpu_pasts_sum(&gpus->pasts, row->serial, &used))
 		return;
 	if (used.has & GPU_BUSY && metric_has(&v->run->usable, M_gpu))
 		process_sample_set(p, M_gpu, used.busy_ns);
-	if (used.has & GPU_MEMORY && metric_has(&v->run->usable, M_gpu_memory))
-		process_sample_set(p, M_gpu_memory, gpu_desk_memory(gpus, row->pid, row->serial));
+	if (metric_has(&v->run->usable, M_gpu_memory) &&
+	    gpu_desk_memory(gpus, row->pid, row->serial, &bytes))
+		process_sample_set(p, M_gpu_memory, bytes);
 }
 
 void process_sample_take(struct process_sample *p, const struct tally_view *v,

@@ -347,9 +347,16 @@ static void written_find(struct advice *a, struct chosen *c)
 /* The most GPUs that a run used at one time is absent if it used none. */
 static void gpus_find(struct advice *a, struct chosen *c)
 {
-	for (size_t i = 0; i < c->nr; i++)
-		if (request_has_gpus(c->requests[i]))
-			c->values[a->nr_gpus++] = fmax((double)c->requests[i]->milli_gpus, 0);
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct run_request *r = c->requests[i];
+
+		if (!request_has_gpus(r))
+			continue;
+		c->values[a->nr_gpus++] = fmax((double)r->milli_gpus, 0);
+		/* each may have worked for a part of the time */
+		if (r->milli_gpus > 0 && (uint64_t)r->gpus_held > a->gpus_request)
+			a->gpus_request = (uint64_t)r->gpus_held;
+	}
 	if (a->nr_gpus)
 		a->gpus = chosen_spread(c, a->nr_gpus);
 	for (size_t i = 0; i < c->nr; i++)
@@ -390,7 +397,6 @@ static void requests_make(struct advice *a)
 	a->wall_request = round_up((double)a->wall.largest * (1 + WALL_MARGIN), MINUTE_NS);
 	if (a->nr_written)
 		a->written_request = round_up((double)a->written.largest * (1 + margin), MIB);
-	a->gpus_request = (a->gpus.largest + 999) / 1000;
 	if (a->nr_gpu_memory)
 		a->gpu_memory_request = round_up((double)a->gpu_memory.largest * (1 + margin), MIB);
 	/* each of n + 1 runs from one distribution is equally likely to be the largest */
