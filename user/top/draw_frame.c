@@ -194,9 +194,13 @@ static int head_gpus(const struct view *v, struct screen *s, int y)
 	if (!m || !m->gpus_held)
 		return y;
 	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_CPU, "GPU");
-	x += screen_printf(s, x, y, s->width - x, STYLE_PLAIN, "%.2f of %" PRIu64 " held, %s",
-			   (double)m->gpus_used / 1000, m->gpus_held,
-			   format_bytes(bytes, m->total.value[MEASURE_GPU_MEMORY]));
+	if (m->has_gpus_used)
+		x += screen_printf(s, x, y, s->width - x, STYLE_PLAIN, "%.2f of ",
+				   (double)m->gpus_used / 1000);
+	x += screen_printf(s, x, y, s->width - x, STYLE_PLAIN, "%" PRIu64 " held", m->gpus_held);
+	if (usage_has(&m->total, MEASURE_GPU_MEMORY))
+		x += screen_printf(s, x, y, s->width - x, STYLE_PLAIN, ", %s",
+				   format_bytes(bytes, m->total.value[MEASURE_GPU_MEMORY]));
 	if (m->gpu_power_mw)
 		x += screen_printf(s, x, y, s->width - x, STYLE_PLAIN, ", %s",
 				   format_value(power, UNIT_MILLIWATT, m->gpu_power_mw));

@@ -237,6 +237,7 @@ static int model_take_sample(struct model *m, const struct sample *s)
 	to->gpus_held = s->value[M_gpus_held];
 	to->gpus_idle = s->value[M_gpus_idle];
 	to->gpus_used = s->value[M_gpus_used];
+	to->has_gpus_used = sample_has(s, M_gpus_used);
 	to->gpu_power_mw = s->value[M_gpu_power];
 	model_advance(m, at_ns);
 	return 0;

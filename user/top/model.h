@@ -105,7 +105,8 @@ struct moment {
 	struct usage total;
 	uint64_t processes, cores;                /* thousandths in use */
 	uint64_t gpus_held, gpus_idle, gpus_used; /* the last one in thousandths */
-	uint64_t gpu_power_mw;                    /* 0: unknown */
+	bool has_gpus_used;
+	uint64_t gpu_power_mw; /* 0: unknown */
 };
 
 struct note {
