@@ -308,3 +308,4 @@ class Agents(AgentCase, GpuCase):
         self.finish(run)
         values = [s["gpu_seconds"] for s in self.samples() if "gpu_seconds" in s]
         self.assertEqual(values, sorted(values))
+        self.assertGreater(self.processes[one]["gpu_seconds"], before["gpu_seconds"])

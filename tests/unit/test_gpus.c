@@ -520,6 +520,7 @@ static void counters_go_on_in_another_process(void **state)
 	struct desk *t = *state;
 	struct gpu_tally next = { 0 };
 	struct gpu_desk other;
+	struct gpu_used used;
 	struct jsonw j = { 0 };
 	json_t *kept;
 
@@ -532,10 +533,15 @@ static void counters_go_on_in_another_process(void **state)
 	}
 	jsonw_object(&j, NULL);
 	gpu_tally_keep(&t->tally, &t->gpus, &j);
+	gpu_desk_keep_pasts(&t->gpus, &j);
 	jsonw_object_end(&j);
 	kept = json_loadb(j.text, j.used, 0, NULL);
 	assert_int_equal(gpu_desk_make(&other, SECOND), 0);
 	assert_int_equal(gpu_tally_resume(&next, &other, json_object_get(kept, "gpus")), 0);
+	gpu_desk_resume_pasts(&other, kept);
+	assert_true(gpu_pasts_sum(&other.pasts, 1, &used));
+	assert_int_equal(used.busy_ns, SECOND / 2);
+	assert_int_equal(used.memory_peak_bytes, 100 * MIB);
 	assert_int_equal(next.nr, 1);
 	assert_string_equal(other.known[next.all[0].device].now.name, "GPU-b");
 	assert_int_equal(next.all[0].busy_ns, SECOND / 2);

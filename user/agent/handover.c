@@ -161,6 +161,7 @@ static void state_write(struct agent *a, bool is_final, struct left *l, struct j
 	jsonw_uint(j, "trees", a->books.nr_trees);
 	jsonw_uint(j, "books_fds", l->nr);
 	kept_write(&a->books.tracker, j);
+	gpu_desk_keep_pasts(&a->books.gpus, j);
 	if (is_final) /* else they are read from /proc */
 		images_keep(&a->books.images, a->books.tracker.began_ns, j);
 	cgroups_put(&a->node.cgroups, j);

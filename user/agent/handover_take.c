@@ -405,6 +405,7 @@ void handover_resume_clients(struct agent *a)
 static void books_resume(struct agent *a, const json_t *state)
 {
 	a->books.nr_trees = left_number(state, "trees");
+	gpu_desk_resume_pasts(&a->books.gpus, state);
 	if (images_resume(&a->books.images, json_object_get(state, "images"),
 			  clock_ns(CLOCK_MONOTONIC)))
 		a->books.unnamed++;

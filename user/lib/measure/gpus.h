@@ -103,6 +103,10 @@ struct gpu_desk {
 	uint32_t *pids; /* owned; GPU_READER_PIDS of them */
 };
 
+/* Writes what processes have used, for the process that goes on with the books, into @j. */
+void gpu_desk_keep_pasts(const struct gpu_desk *d, struct jsonw *j);
+/* Takes it from the object @state. */
+void gpu_desk_resume_pasts(struct gpu_desk *d, const json_t *state);
 /* Makes a desk without a reader, whose passes come from elsewhere. Returns 0 or -ENOMEM. */
 int gpu_desk_make(struct gpu_desk *d, uint64_t interval_ns);
 /*
