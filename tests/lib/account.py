@@ -16,6 +16,7 @@ ASKED_FOR = {"pss_bytes", "uss_bytes", "pss_unread"}
 GROUPS_ASKED_FOR = {"net", "block", "io-kinds"}
 DELAYS_SWITCH = pathlib.Path("/proc/sys/kernel/task_delayacct")
 NOT_OF_PROCESSES = {"cgroup", "host", "wait"}  # groups of metrics
+OF_HARDWARE = {"gpu", "energy"}  # that many machines lack: test_gpus.py and test_energy.py have their own
 
 
 def ns(seconds):
@@ -29,10 +30,10 @@ def exact(key, value):
 
 
 def metric_kinds():
-    """What `bpfmon metrics` lists: key -> (group, kind), in the order of the table."""
+    """What `bpfmon metrics` lists that each machine has: key -> (group, kind), in the order of the table."""
     text = subprocess.run([BPFMON, "metrics"], stdout=subprocess.PIPE, check=True).stdout.decode()
     rows = [line.split() for line in text.splitlines()[1:]]
-    return {key: (group, kind) for key, _unit, group, kind, *_help in rows}
+    return {key: (group, kind) for key, _unit, group, kind, *_help in rows if group not in OF_HARDWARE}
 
 
 def every_metric(number):
