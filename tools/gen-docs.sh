@@ -148,6 +148,7 @@ gpu_text() {
 		- `gpu_seconds` is the sum of the driver's counters of engines. NVIDIA has none for a process: there it is estimated from
 		  percentages, of the device if one process uses it, otherwise of each process.
 		- What a process did after its last reading is missing, unless NVIDIA's driver [keeps accounts](NODE.md#what-runs-on-the-node-now): a lower bound.
+		- `gpu_idle_seconds` counts pauses of 1.5 s or more.
 		- `gpu_device_...`, power and clock are of whole devices, by all processes; so is `gpu_energy_joules` while the run holds
 		  them. Runs that share a GPU each have all of it. `by.gpu` has each device.
 	TEXT
