@@ -4,8 +4,6 @@
 #include "base/memory.h"
 #include "measure/gpus.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define FORGET_NS (60 * NSEC_PER_SEC)
@@ -154,47 +152,11 @@ void gpu_pasts_account(struct gpu_pasts *p, const struct gpu_table *t, const uin
 	p->nr_accounts = t->nr_ended;
 }
 
-/* Texts, as serials exceed the numbers of JSON. */
-void gpu_desk_keep_pasts(const struct gpu_desk *d, struct jsonw *j)
+void gpu_pasts_put(struct gpu_pasts *p, const struct gpu_past *past)
 {
-	char text[300];
+	const struct gpu_step s = { .serial = past->serial };
+	struct gpu_past *place = past_insert(p, past_place(p, past->serial, past->device), &s);
 
-	jsonw_array(j, "gpu_pasts");
-	for (size_t i = 0; i < d->pasts.nr; i++) {
-		const struct gpu_past *p = &d->pasts.all[i];
-
-		snprintf(text, sizeof(text),
-			 "%" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-			 " %" PRIu64 " %s",
-			 p->serial, p->pid, p->has, p->busy_ns, p->memory_busy_ns,
-			 p->memory_peak_bytes, p->together_bytes, p->seen_ns,
-			 d->known[p->device].now.name);
-		jsonw_string(j, NULL, text);
-	}
-	jsonw_array_end(j);
-}
-
-void gpu_desk_resume_pasts(struct gpu_desk *d, const json_t *state)
-{
-	const json_t *all = json_object_get(state, "gpu_pasts");
-
-	for (size_t i = 0; i < json_array_size(all); i++) {
-		const char *text = json_string_value(json_array_get(all, i));
-		char name[sizeof(d->known->now.name)];
-		struct gpu_past p = { 0 }, *place;
-
-		if (!text || sscanf(text,
-				    "%" SCNu64 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu64
-				    " %" SCNu64 " %" SCNu64 " %" SCNu64 " %47[^\n]",
-				    &p.serial, &p.pid, &p.has, &p.busy_ns, &p.memory_busy_ns,
-				    &p.memory_peak_bytes, &p.together_bytes, &p.seen_ns, name) != 9)
-			continue;
-		p.device = gpu_known_find(d, name);
-		if (p.device == MAX_GPUS)
-			continue;
-		place = past_insert(&d->pasts, past_place(&d->pasts, p.serial, p.device),
-				    &(struct gpu_step){ .serial = p.serial });
-		if (place)
-			*place = p;
-	}
+	if (place)
+		*place = *past;
 }

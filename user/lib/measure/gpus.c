@@ -7,6 +7,7 @@
 #include "base/procstat.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,4 +350,45 @@ bool gpu_desk_next_leaver(struct gpu_desk *d, uint64_t now_ns, struct process_re
 		return true;
 	}
 	return false;
+}
+
+/* Texts, as serials exceed the numbers of JSON. */
+void gpu_desk_keep_pasts(const struct gpu_desk *d, struct jsonw *j)
+{
+	char text[300];
+
+	jsonw_array(j, "gpu_pasts");
+	for (size_t i = 0; i < d->pasts.nr; i++) {
+		const struct gpu_past *p = &d->pasts.all[i];
+
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 " %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+			 " %" PRIu64 " %s",
+			 p->serial, p->pid, p->has, p->busy_ns, p->memory_busy_ns,
+			 p->memory_peak_bytes, p->together_bytes, p->seen_ns,
+			 d->known[p->device].now.name);
+		jsonw_string(j, NULL, text);
+	}
+	jsonw_array_end(j);
+}
+
+void gpu_desk_resume_pasts(struct gpu_desk *d, const json_t *state)
+{
+	const json_t *all = json_object_get(state, "gpu_pasts");
+
+	for (size_t i = 0; i < json_array_size(all); i++) {
+		const char *text = json_string_value(json_array_get(all, i));
+		char name[sizeof(d->known->now.name)];
+		struct gpu_past p = { 0 };
+
+		if (!text || sscanf(text,
+				    "%" SCNu64 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %" SCNu64
+				    " %" SCNu64 " %" SCNu64 " %" SCNu64 " %47[^\n]",
+				    &p.serial, &p.pid, &p.has, &p.busy_ns, &p.memory_busy_ns,
+				    &p.memory_peak_bytes, &p.together_bytes, &p.seen_ns, name) != 9)
+			continue;
+		p.device = gpu_known_find(d, name);
+		if (p.device < MAX_GPUS)
+			gpu_pasts_put(&d->pasts, &p);
+	}
 }

@@ -64,7 +64,9 @@ void gpu_pasts_done(struct gpu_pasts *p);
 /* Adds a step of a process that has up to @together_bytes on its devices. */
 void gpu_pasts_add(struct gpu_pasts *p, const struct gpu_step *s, uint64_t together_bytes,
 		   uint64_t now_ns);
-/* Forgets processes without a step for a minute. */
+/* Adds a past that another process has made. */
+void gpu_pasts_put(struct gpu_pasts *p, const struct gpu_past *past);
+/* Forgets processes that were not seen for a minute. */
 void gpu_pasts_prune(struct gpu_pasts *p, uint64_t now_ns);
 /* Takes the driver's new accounts in @t, whose devices have the indices @known in the desk. */
 void gpu_pasts_account(struct gpu_pasts *p, const struct gpu_table *t, const uint32_t *known);
