@@ -161,6 +161,12 @@ int task_read(pid_t pid, pid_t tid, struct task_view *task)
 
 	if (!err && task_is_still(task))
 		task_read_call(pid, tid, task);
+	/* who may read the call may read the channel: it ran at that moment, and has none then */
+	if (!err && task->has_call && !*task->channel) {
+		err = task_read_channel(pid, tid, task);
+		if (!err && task_is_still(task))
+			task_read_call(pid, tid, task);
+	}
 	return err;
 }
 
