@@ -412,7 +412,7 @@ class Configured(EndpointCase):
 class Rights(EndpointCase):
     def test_it_keeps_no_rights(self):
         endpoint = self.start()
-        until(lambda: endpoint.status("Seccomp") == "2", "the last of its restrictions")  # it connects before that
+        until(lambda: endpoint.status("Seccomp") == "2")  # the last of its restrictions: it connects before that
         self.assertNotIn("0", endpoint.status("Uid").split())
         for key in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
             self.assertEqual(int(endpoint.status(key), 16), 0, key)
