@@ -67,7 +67,7 @@ TRICKS = {
     "no sql": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql=NULL WHERE name='event'",
     "all in one page": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage=(SELECT rootpage FROM sqlite_master WHERE name='run') WHERE type='table'",
     "page beyond the file": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage=99999 WHERE name='event'",
-    "of another schema": "PRAGMA user_version=2",
+    "of another schema": "PRAGMA user_version=1",
     "of no schema": "PRAGMA user_version=0",
     "much newer": "PRAGMA user_version=2147483647",
     "below nothing": "PRAGMA user_version=-1",
