@@ -29,16 +29,21 @@ def exact(key, value):
     return ns(value) if key.endswith("_seconds") else value
 
 
-def metric_kinds():
-    """What `bpfmon metrics` lists that each machine has: key -> (group, kind), in the order of the table."""
+def listed_metrics():
+    """What `bpfmon metrics` lists: key -> (group, kind), in the order of the table."""
     text = subprocess.run([BPFMON, "metrics"], stdout=subprocess.PIPE, check=True).stdout.decode()
     rows = [line.split() for line in text.splitlines()[1:]]
-    return {key: (group, kind) for key, _unit, group, kind, *_help in rows if group not in OF_HARDWARE}
+    return {key: (group, kind) for key, _unit, group, kind, *_help in rows}
+
+
+def metric_kinds():
+    """Those of them that each machine has."""
+    return {key: row for key, row in listed_metrics().items() if row[0] not in OF_HARDWARE}
 
 
 def every_metric(number):
     """A value for each metric, of which no two are equal."""
-    return {key: number * 1000 + i + 0.5 * key.endswith("_seconds") for i, key in enumerate(metric_kinds())}
+    return {key: number * 1000 + i + 0.5 * key.endswith("_seconds") for i, key in enumerate(listed_metrics())}
 
 
 def kept_delays():
