@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from lib import servers
-from lib.account import metric_kinds
+from lib.account import listed_metrics
 from lib.bpfmon import BUILD, TOP
 from lib.endpoint import Agent, EndpointCase, until
 from lib.push import PushCase, Pushes
@@ -42,7 +42,7 @@ class Dashboards(EndpointCase):
         return endpoint
 
     def write(self, agent):
-        values = {key: i + 1 for i, key in enumerate(metric_kinds())}
+        values = {key: i + 1 for i, key in enumerate(listed_metrics())}
         values |= {"rss_anon_bytes": LIMIT // 2}
         agent.begin("node", kind="node", user="")
         agent.sample("node", **values)
@@ -122,7 +122,7 @@ class Influxdb(PushCase):
 
     def feed(self):
         pushes = self.push(f"{self.server.url}/write?db=bpfmon", metrics="all", tags="cluster=alpha")
-        values = {key: i + 1 for i, key in enumerate(metric_kinds())}
+        values = {key: i + 1 for i, key in enumerate(listed_metrics())}
         values |= {"rss_anon_bytes": LIMIT // 2, "rss_bytes": LIMIT // 2, "cpu_seconds": 20}
         self.begin("node", id="node", kind="node", user="")
         self.agent.begin("other", kind="other", user="", start=time.time())  # is first, and has no limit

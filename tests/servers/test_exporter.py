@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from lib import servers
-from lib.account import every_metric, metric_kinds
+from lib.account import every_metric, listed_metrics
 from lib.bpfmon import BUILD, TOP
 from lib.endpoint import EndpointCase, until
 
@@ -59,7 +59,7 @@ class Scraped(EndpointCase):
             self.skipTest("python3-prometheus-client is not installed; tools/install-deps.sh servers")
         self.assertEqual(done.returncode, 0, done.stderr)
         families = json.loads(done.stdout)
-        for key, (_, kind) in metric_kinds().items():
+        for key, (_, kind) in listed_metrics().items():
             unit = key.rsplit("_", 1)[-1]
             kind_, unit_, samples = families[f"bpfmon_node_{key}"]
             self.assertEqual((kind_, unit_), (kind, unit if unit in {"seconds", "bytes"} else ""))
@@ -85,7 +85,7 @@ class Scraped(EndpointCase):
             return json.dumps(labels, sort_keys=True)
 
         values = until(stored)
-        for key, (_, kind) in metric_kinds().items():
+        for key, (_, kind) in listed_metrics().items():
             suffix = "_total" if kind == "counter" else ""
             self.assertEqual(values[value(f"bpfmon_node_{key}{suffix}")], every_metric(9)[key])
             if key.startswith("host_"):

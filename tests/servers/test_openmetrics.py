@@ -5,7 +5,7 @@ import json
 import subprocess
 
 from lib import servers
-from lib.account import metric_kinds
+from lib.account import listed_metrics
 from lib.exports import HOSTILE, ExportCase, kind, metrics_of
 
 PYTHON = "/usr/bin/python3"  # whose packages are the distribution's
@@ -30,7 +30,7 @@ def kept(samples, key):
         at = round(sample["elapsed_seconds"] * 1e9)
         if not found or at - found[-1][0] >= 2_000_000:
             found.append((at, sample[key]))
-        elif metric_kinds()[key][1] == "counter":
+        elif listed_metrics()[key][1] == "counter":
             found[-1] = (at, sample[key])
     return [value for _, value in found]
 
@@ -60,7 +60,7 @@ class Openmetrics(ExportCase):
         samples = kind(lines, "sample")
         end = samples[-1]["time"] + 1
         for key in sorted({key for sample in samples for key in metrics_of(sample)}):
-            suffix = "_total" if metric_kinds()[key][1] == "counter" else ""
+            suffix = "_total" if listed_metrics()[key][1] == "counter" else ""
             labels, points = self.values(server, f"bpfmon_{key}{suffix}", end)
             self.assertEqual(labels["run"], lines[0]["run"])
             self.assertEqual(labels["host"], lines[0]["host"])
@@ -90,7 +90,7 @@ class Openmetrics(ExportCase):
         self.assertEqual(set(families), {f"bpfmon_{key}" for key in keys})
         for key in keys:
             kind_, unit, points = families[f"bpfmon_{key}"]
-            self.assertEqual(kind_, metric_kinds()[key][1])
+            self.assertEqual(kind_, listed_metrics()[key][1])
             self.assertEqual(unit, {"s": "seconds", "bytes": "bytes", "J": "joules", "W": "watts", "Hz": "hertz"}.get(lines[0]["units"][key], ""))
             self.assertEqual([value for _, _, value, _ in points], kept(samples, key))
 

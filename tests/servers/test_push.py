@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from lib import servers
-from lib.account import metric_kinds
+from lib.account import listed_metrics
 from lib.bpfmon import TOP
 from lib.documents import blocks_of, commands_in
 from lib.push import PushCase, every_metric, until
@@ -101,7 +101,7 @@ class Influxdb(PushCase):
         row = self.query("SELECT * FROM bpfmon_job ORDER BY time ASC LIMIT 1")[0]
         self.assertEqual((row["job"], row["user"], row["cluster"], row["instance"]), ("slurm/815", "alice", "alpha", "node1"))
         node = self.query("SELECT * FROM bpfmon_node LIMIT 1")[0]
-        for key, (_, kind) in metric_kinds().items():
+        for key, (_, kind) in listed_metrics().items():
             name = f"{key}_total" if kind == "counter" else key
             self.assertEqual(node[name], every_metric(9)[key], name)
             if not key.startswith("host_"):
@@ -131,7 +131,7 @@ class Victoriametrics(PushCase):
             until(lambda instance=instance: self.values(f'bpfmon_job_ended_wall_seconds{{name="short",{instance}}}'))
             (ended,) = self.values(f'bpfmon_job_ended_memory_needed_bytes{{job="slurm/short",{instance}}}')
             self.assertEqual((ended["value"][1], ended["metric"]["user"]), ("4096", "alice"))
-            for key, (_, kind) in metric_kinds().items():
+            for key, (_, kind) in listed_metrics().items():
                 if key.startswith("host_"):
                     continue
                 name = f"bpfmon_job_{key}" + "_total" * (kind == "counter")
