@@ -62,7 +62,7 @@ class Scraped(EndpointCase):
         for key, (_, kind) in listed_metrics().items():
             unit = key.rsplit("_", 1)[-1]
             kind_, unit_, samples = families[f"bpfmon_node_{key}"]
-            self.assertEqual((kind_, unit_), (kind, unit if unit in {"seconds", "bytes"} else ""))
+            self.assertEqual((kind_, unit_), (kind, unit if unit in {"seconds", "bytes", "joules", "watts", "hertz"} else ""))
             self.assertEqual([value for _, _, value in samples], [every_metric(9)[key]])
         names = {labels.get("name") for _, labels, _ in families["bpfmon_job_cpu_seconds"][2]}
         self.assertEqual(names, {"815", "nginx", None, 'a"b\\c\n?[2J{}=, \u00e9'})  # None: of other
@@ -88,7 +88,7 @@ class Scraped(EndpointCase):
         for key, (_, kind) in listed_metrics().items():
             suffix = "_total" if kind == "counter" else ""
             self.assertEqual(values[value(f"bpfmon_node_{key}{suffix}")], every_metric(9)[key])
-            if key.startswith("host_"):
+            if key.startswith(("host_", "energy_unapportioned")):  # of the node
                 continue
             job = {"job": "slurm/815", "user": "alice", "kind": "slurm", "name": "815"}
             self.assertEqual(values[value(f"bpfmon_job_{key}{suffix}", **job)], every_metric(1)[key])
