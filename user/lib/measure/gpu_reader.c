@@ -34,7 +34,7 @@
 /*
  * Each side writes only its own half. A result alternates between two places, so that a reader that
  * dies or hangs in a pass leaves the last one whole. A list of processes is copied while its number
- * is even and unchanged; the reader tries again at the next pass.
+ * is even and unchanged; else the reader keeps the last one.
  */
 struct shared {
 	_Atomic uint64_t passes; /* the last is in tables[passes % 2] */
@@ -56,7 +56,7 @@ struct gpu_reader {
 struct pass {
 	struct shared *shared;
 	struct nvml *nvml; /* NULL: not open */
-	struct drm *drm;   /* NULL: no device of DRM */
+	struct drm *drm;   /* NULL: out of memory */
 	uint64_t try_ns;   /* when to open the library again */
 	char why[sizeof(((struct gpu_table *)0)->why)];
 	uint32_t nr_pids;

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "base/procstat.h"
 
 #include <errno.h>
 #include <inttypes.h>

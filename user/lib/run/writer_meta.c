@@ -124,8 +124,7 @@ static void capability_write(struct jsonw *j, const char *key, bool available, c
 	jsonw_object_end(j);
 }
 
-/* Returns true for a metric of hardware that is missing: the reason is written once for its group.
- */
+/* Of a metric of hardware that is missing the reason is written once, for its group. */
 static bool is_of_missing_hardware(const struct run *run, enum metric_id id)
 {
 	return !metric_has(&run->usable, id) &&

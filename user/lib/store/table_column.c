@@ -10,9 +10,6 @@
 
 char *column_name(char out[COLUMN_BYTES], enum metric_id id)
 {
-	const struct metric *m = metric_get(id);
-	size_t n = strlen(m->key);
-
 	static const struct {
 		const char *published, *stored;
 	} suffixes[NR_UNITS] = {
@@ -21,6 +18,8 @@ char *column_name(char out[COLUMN_BYTES], enum metric_id id)
 		[UNIT_MICROJOULE] = { "_joules", "_uj" },
 		[UNIT_MILLIWATT] = { "_watts", "_mw" },
 	};
+	const struct metric *m = metric_get(id);
+	size_t n = strlen(m->key);
 
 	if (suffixes[m->unit].published)
 		n -= strlen(suffixes[m->unit].published);
