@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "waits/gpu_files.h"
+#include "waits/waits.h"
 #include "waits/look.h"
 #include "waits/syscalls.h"
 

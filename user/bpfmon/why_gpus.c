@@ -3,7 +3,6 @@
 
 #include "base/memory.h"
 #include "text/summary_lines.h"
-#include "waits/gpu_files.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "waits/gpu_files.h"
+#include "waits/waits.h"
 
 #include "base/memory.h"
 
