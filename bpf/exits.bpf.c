@@ -169,7 +169,7 @@ int task_commit_exited(u64 task)
 {
 	struct task_entry *t = task_find(task);
 
-	if (!t)
+	if (!t || !t->exited) /* or a new task at its address */
 		return true;
 	task_commit(task, t, process_of(t));
 	return t->final;

@@ -7,8 +7,6 @@
 #include "tasks.bpf.h"
 #include "delays.bpf.h"
 
-#define COMMIT_CPUS 4 /* CPUs whose last exits are committed by each exit and fork */
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile __u32 inject_misses, inject_free_misses;
@@ -40,45 +38,6 @@ static __always_inline struct task_entry *task_find_or_adopt(u64 task)
 		return t;
 	task_close_stale(task);
 	return task_adopt(task) ? task_find(task) : NULL;
-}
-
-#define LATE_SLOTS 8
-
-/* The last task that exited on each CPU, and earlier ones that were not off the CPU yet. */
-__u64 last_exited[MAX_CPUS], late_exited[MAX_CPUS][LATE_SLOTS];
-
-/*
- * Commits the tasks that exited last, dead by now and not freed yet. The free event may be missed,
- * and no other event shows that a task has become final, so each exit and fork on the machine does
- * this: the next one of a tracked task may come after the memory was freed.
- */
-static __always_inline void commit_exited(void)
-{
-	u32 own = bpf_get_smp_processor_id();
-
-	for (u32 i = 0; i < COMMIT_CPUS; i++) {
-		u32 cpu = (nr_cpus <= COMMIT_CPUS ? i : own + i) & (MAX_CPUS - 1);
-		u64 exited = last_exited[cpu];
-
-		/* unless another task has exited since */
-		if (exited && task_commit_exited(exited))
-			__sync_val_compare_and_swap(&last_exited[cpu], exited, 0);
-	}
-	own &= MAX_CPUS - 1;
-	for (u32 i = 0; i < LATE_SLOTS; i++)
-		if (late_exited[own][i] && task_commit_exited(late_exited[own][i]))
-			late_exited[own][i] = 0;
-}
-
-/* Keeps @task, which was preempted or sleeps between its exit and its last switch. */
-static __always_inline void late_exited_put(u32 cpu, u64 task)
-{
-	u32 free = 0;
-
-	for (u32 i = 0; i < LATE_SLOTS; i++)
-		if (!late_exited[cpu][i])
-			free = i;
-	late_exited[cpu][free & (LATE_SLOTS - 1)] = task;
 }
 
 /*
@@ -170,7 +129,7 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 		return 0;
 	address_close_stale(addr);
 	child_track(bpf_get_current_task(), addr);
-	commit_exited();
+	dying_commit();
 	return 0;
 }
 
@@ -262,21 +221,17 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(follow__exit, struct task_struct *task)
 {
 	u64 addr = bpf_get_current_task();
-	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
 
 	if (event_is_missed())
 		return 0;
-	commit_exited();
+	dying_commit();
 	if (!task_find_or_adopt(addr)) {
 		if (nr_refused)
 			process_end_unentered(addr);
 		return 0;
 	}
 	task_note_exit(addr, true);
-	if (last_exited[cpu])
-		late_exited_put(cpu, last_exited[cpu]);
-	last_exited[cpu] = addr;
-	return 0;
+	return dying_add(addr);
 }
 
 /*

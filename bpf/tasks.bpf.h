@@ -44,6 +44,12 @@ int task_is_forgotten(u64 task);
  */
 int task_note_exit(u64 task, u32 seen);
 
+/* dying.bpf.c */
+/* Commits the tasks that exited last and are dead by now: the kernel may free them unseen. */
+int dying_commit(void);
+/* Adds @task, which exits on this CPU; it is committed once it is dead. */
+int dying_add(u64 task);
+
 /* processes.bpf.c */
 /*
  * Makes an entry for the process of @task unless it has one. Returns 1 if the entry is new, 0 if it

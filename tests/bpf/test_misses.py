@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Kernels from 7.0 on drop events: what a hook has missed, another one or the next pass finds."""
 
+import sys
+
 from lib.account import AccountCase
 from lib.bpfmon import truth
 
@@ -46,6 +48,27 @@ class InjectedMisses:
     def test_children_of_vfork(self):
         run = self.run_missing("vforker", "60", truth("execnames"))
         self.assert_repaired(run, 62)
+
+
+class NoFreeEvent(AccountCase):
+    def test_what_threads_used_that_ended_while_nothing_else_did(self):
+        """No exit and no fork commits them before the kernel frees them: the timer does."""
+        program = (
+            "import os, resource, threading, time\n"
+            "for i in range(8):\n"
+            "    t = threading.Thread(target=lambda: sum(range(200000)))\n"
+            "    t.start(); t.join(); time.sleep(0.1)\n"
+            "used = resource.getrusage(resource.RUSAGE_SELF)\n"
+            "print(used.ru_utime + used.ru_stime, flush=True)\n"
+            "os._exit(0)"
+        )
+        options = ["--inject-free-misses", "999", "-i", "5"]
+        run = self.run_bpfmon([sys.executable, "-c", program], options)
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_complete(run)
+        self.assertEqual(run.summary["threads_created"], 8)
+        self.assertGreater(run.summary["self"]["repaired"], 0)
+        self.assert_cpu(run.summary["cpu_seconds"], float(run.stdout))
 
 
 class OneInTwo(AccountCase):

@@ -21,6 +21,7 @@ TITLES = {
     "memory__offsets": "resident memory summed over CPUs",
     "marks__prepare_exec": "peaks of programs replaced by exec",
     "oom__victim": "OOM kills, with the limit",
+    "dying__exit": "last usage of tasks freed unseen",
     "peak__rss": "exact peak of the tree",
 }
 

@@ -180,9 +180,10 @@ static void hooks_name(struct loader *l)
 	struct bpf_program *p;
 
 	l->hooks[0] = (struct kernel_type){ .name = "mm_rss_stat", .kind = BTF_KIND_STRUCT };
-	l->nr_hooks = 1;
+	l->hooks[1] = (struct kernel_type){ .name = "rt_spin_lock", .kind = BTF_KIND_FUNC };
+	l->nr_hooks = 2;
 	bpf_object__for_each_program(p, l->first->obj)
-		if (l->nr_hooks <= RELOCATED_MOST &&
+		if (l->nr_hooks < RELOCATED_MOST + 2 &&
 		    !program_type_hook(bpf_program__section_name(p), &l->hooks[l->nr_hooks]))
 			l->nr_hooks++;
 }
@@ -280,6 +281,11 @@ bool loader_has_hook(const struct loader *l, const struct bpf_program *p)
 bool loader_has_percpu_rss(const struct loader *l)
 {
 	return !l->hooks[0].id;
+}
+
+bool loader_is_of_realtime(const struct loader *l)
+{
+	return l->hooks[1].id;
 }
 
 struct batch {

@@ -15,14 +15,14 @@ struct bpf_program;
 struct bpfmon;
 struct kept;
 
-#define RELOCATED_MOST 32 /* programs of a skeleton that are loaded at once */
+#define RELOCATED_MOST 40 /* programs of a skeleton that are loaded at once */
 
 /* Shared by all attempts to load. */
 struct loader {
 	struct bpfmon *first; /* owned until loader_skeleton() returns it */
 	int types_fd;         /* small copy of the kernel's BTF; -1: use all */
-	/* kernel types that the programs attach to, in their order */
-	struct kernel_type hooks[RELOCATED_MOST + 1];
+	/* two types that only some kernels have, and those that the programs attach to */
+	struct kernel_type hooks[RELOCATED_MOST + 2];
 	size_t nr_hooks;
 	bool verbose;            /* print the verifier's report of refused programs to stderr */
 	const struct kept *kept; /* programs to take over; not owned; NULL: load them */
@@ -41,6 +41,8 @@ struct bpfmon *loader_skeleton(struct loader *l);
 bool loader_has_hook(const struct loader *l, const struct bpf_program *p);
 /* Returns true if the kernel has per-CPU counters of resident memory (6.2). */
 bool loader_has_percpu_rss(const struct loader *l);
+/* Returns true if the kernel has PREEMPT_RT. */
+bool loader_is_of_realtime(const struct loader *l);
 
 /*
  * Loads maps and programs of @skel. Calls @refused for each program that the kernel refuses.

@@ -24,6 +24,7 @@ enum optional {
 enum optional_when {
 	ALWAYS,
 	WHEN_RSS_IS_PER_CPU, /* per-CPU counters of resident memory (6.2) */
+	WHEN_TIMERS_MAY_RUN, /* on no kernel with PREEMPT_RT, which is reported */
 	WHEN_EXACT_PEAK,
 	WHEN_CGROUP,      /* a cgroup is tracked */
 	WHEN_NET_ADMIN,   /* CAP_NET_ADMIN; a refusal would take as long as loading */

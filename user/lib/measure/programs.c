@@ -214,7 +214,8 @@ static bool optional_applies(enum optional_when when, const struct tracker_optio
 	case WHEN_RUN_MAY_END:
 		return o->may_end;
 	case ALWAYS:
-	case WHEN_NET_ADMIN: /* its lack is reported: see optionals_permitted() */
+	case WHEN_NET_ADMIN:      /* its lack is reported: see optionals_permitted() */
+	case WHEN_TIMERS_MAY_RUN: /* likewise: see optional_has_kernel() */
 		break;
 	}
 	return true;
@@ -248,6 +249,14 @@ static unsigned optionals_permitted(void)
 	return permitted;
 }
 
+/* Returns true if the kernel has what the program needs. */
+static bool optional_has_kernel(const struct optional_row *row, const struct loader *l,
+				const struct bpf_program *p)
+{
+	return loader_has_hook(l, p) &&
+	       (row->when != WHEN_TIMERS_MAY_RUN || !loader_is_of_realtime(l));
+}
+
 static void optionals_choose(struct attempt *a, struct bpfmon *skel)
 {
 	const struct optional_row *row;
@@ -260,7 +269,7 @@ static void optionals_choose(struct attempt *a, struct bpfmon *skel)
 			continue;
 		/* A row comes after those that make it redundant, whose hooks have been checked. */
 		bit = OPTIONAL_BIT(i) & a->set & ~optionals_needless(a->set);
-		if (bit && !loader_has_hook(&a->loader, p))
+		if (bit && !optional_has_kernel(row, &a->loader, p))
 			a->set &= ~bit;
 		if (bit & a->set & a->options->refusals.loading)
 			refused_note(a, p, -EPERM);
