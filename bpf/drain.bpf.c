@@ -152,8 +152,8 @@ static __noinline int row_write(struct task_struct *task, struct process_entry *
 
 /*
  * Drains one task. A global function that takes a number, so the verifier checks it once and not
- * for each step of the walk. The free event of a task was missed if its memory, or that of its
- * process, has been reused, or if it is final for so long that no event will come.
+ * for each step of the walk. The free event of a task was missed if it is freed, or if its memory
+ * or that of its process has been reused.
  */
 int task_drain(u64 addr)
 {
@@ -171,9 +171,7 @@ int task_drain(u64 addr)
 	p = process_of(t);
 	if (t->task != addr) /* closed, or reused for another task */
 		return 0;
-	if (!p ||
-	    /* in a run, the end of the run closes such entries */
-	    (whole_node && task_is_forgotten(addr))) {
+	if (!p || task_is_freed(addr)) {
 		task_close(addr, start_ns);
 		return 0;
 	}

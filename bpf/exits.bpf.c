@@ -4,9 +4,6 @@
 #include "delays.bpf.h"
 
 #define TASK_DEAD 0x80
-#define NS_PER_S 1000000000ULL
-/* longest time from the end of a task until the kernel frees it, delayed or not */
-#define FREE_LATEST_S 30
 #define SIGKILL 9
 #define SIGSEGV 11
 
@@ -144,25 +141,16 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 		return false;
 	final = task_is_final(task, t);
 	counters_read(task, &now);
-	/* checked after the counters were read, as the memory may be another task's by then */
+	/* after the counters were read: the memory may be freed or another task's by then */
 	if ((u64)BPF_CORE_READ(task, signal) != t->process ||
 	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
-	     (u32)BPF_CORE_READ(task, pid) != t->tid))
+	     (u32)BPF_CORE_READ(task, pid) != t->tid) ||
+	    task_is_freed(key))
 		return false;
 	if (want_calls)
 		calls_commit(key, t, p);
-	t->final_s = bpf_ktime_get_boot_ns() / NS_PER_S;
 	task_commit_counters(key, t, p, &now, final * COMMIT_FINAL);
 	return true;
-}
-
-int task_is_forgotten(u64 task)
-{
-	struct task_entry *t = task_find(task);
-
-	/* one with sighand is a zombie, which its parent may leave for any time */
-	return t && t->final && !BPF_CORE_READ((struct task_struct *)task, sighand) &&
-	       (u32)(bpf_ktime_get_boot_ns() / NS_PER_S) - t->final_s > FREE_LATEST_S;
 }
 
 int task_commit_exited(u64 task)
@@ -172,7 +160,7 @@ int task_commit_exited(u64 task)
 	if (!t || !t->exited) /* or a new task at its address */
 		return true;
 	task_commit(task, t, process_of(t));
-	return t->final;
+	return t->final || task_is_freed(task);
 }
 
 /*

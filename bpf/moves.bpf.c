@@ -27,6 +27,8 @@ __noinline int task_leave(u64 addr)
 	if (!exited)
 		peak_note_exit((struct task_struct *)addr, p);
 	counters_read((struct task_struct *)addr, &now);
+	if (task_is_freed(addr)) /* the next drain closes it */
+		return 0;
 	if (want_calls)
 		calls_commit(addr, t, p);
 	result = task_commit_counters(addr, t, p, &now, COMMIT_CLOSES);

@@ -22,22 +22,35 @@ static __always_inline u32 signal_tgid(u64 signal)
 	return BPF_CORE_READ(group, pids[PIDTYPE_TGID], numbers[0].nr);
 }
 
+struct task_struct___of_free {
+	refcount_t usage;
+	const void *real_cred;
+} __attribute__((preserve_access_index));
+
+/*
+ * Returns true if the kernel has freed the task at @task, whose contents are otherwise still those
+ * of the task. It then has no references, and the kernel has cleared its credentials, both after
+ * the free event. A task_struct spans pages that are reused one by one, so its counters may be
+ * overwritten while its start time and signal_struct still match; the credentials lie between these
+ * two.
+ */
+static __always_inline bool task_is_freed(u64 task)
+{
+	struct task_struct___of_free *t = (void *)task;
+
+	return !BPF_CORE_READ(t, usage.refs.counter) || !BPF_CORE_READ(t, real_cred);
+}
+
 /* exits.bpf.c */
 /* Reads the counters of @task since its birth. */
 __hidden void counters_read(struct task_struct *task, struct task_counters *now);
 /*
- * Commits what @task has used since the last commit. Its task_struct may be freed already. Returns
- * false if nothing was committed: everything was, the task has not run since, or the address has
- * been reused.
+ * Commits what @task has used since the last commit. Returns false if nothing was committed:
+ * everything was, the task has not run since, or it has been freed.
  */
 __hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *p);
-/* Commits a task that has exited. Returns true if nothing is left to commit. */
+/* Commits a task that has exited. Returns true if nothing is left that can be committed. */
 int task_commit_exited(u64 task);
-/*
- * Returns true if @task was released and ended so long ago that it must have been freed and its
- * free event was missed. The task_struct cannot show that, as freed memory may keep its contents.
- */
-int task_is_forgotten(u64 task);
 /*
  * Counts the exit of @task, and the end of its process if it is the last; each only once. @seen:
  * called from the exit hook.

@@ -93,8 +93,6 @@ struct task_entry {
 	__u8 final; /* everything was committed after its death, off the CPU */
 	__u8 late;  /* adopted, and no birth hook has run for it since */
 	__u8 pad;
-	__u32 final_s; /* time of the last commit, CLOCK_BOOTTIME in s */
-	__u32 pad2;
 	/*
 	 * Last drain that visited the task: number * 2, or number * 2 + 1 if the task was born
 	 * during it; MET_AND_REMOVED once deleted.

@@ -22,11 +22,13 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define DRAINS 41
 #define MOST 2000
+#define FILL_PAIRS 400
 
 struct child {
 	pid_t pid;
@@ -311,6 +313,29 @@ static void result_print(const struct account *sum, uint64_t drain_ns)
 	printf("}\n");
 }
 
+/*
+ * Fills memory that the kernel has freed with datagrams of many sizes. Some then overwrite a part
+ * of a freed task, such as its counters, and leave the rest.
+ */
+static void freed_memory_fill(void)
+{
+	static char data[8192];
+	int ends[FILL_PAIRS][2];
+
+	memset(data, 0x11, sizeof(data));
+	for (size_t i = 0; i < FILL_PAIRS; i++) {
+		if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0, ends[i]))
+			die("socketpair");
+		for (size_t size = 100; size < sizeof(data); size += 600)
+			if (send(ends[i][0], data, size, 0) < 0)
+				break; /* its queue is full */
+	}
+	for (size_t i = 0; i < FILL_PAIRS; i++) {
+		close(ends[i][0]);
+		close(ends[i][1]);
+	}
+}
+
 static void many(size_t n, unsigned misses, unsigned free_misses)
 {
 	struct account sum;
@@ -323,6 +348,8 @@ static void many(size_t n, unsigned misses, unsigned free_misses)
 	children_let_go(go);
 	children_let_go(go);
 	children_wait();
+	if (free_misses)
+		freed_memory_fill();
 	sum = books_close();
 	result_print(&sum, drain_ns);
 }

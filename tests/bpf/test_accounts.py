@@ -73,9 +73,10 @@ class Accounts(AccountCase):
 
     def test_missed_free_events_are_losses_of_the_accounts_that_lack_what_was_used(self):
         """
-        The memory of a task or of a process that was freed unseen is soon another's. What such a task used last is
-        lost, unless it was final; the exit of a tenth is not seen either. Of so many runs half have a process that
-        has all addresses of such an earlier one. In a single run other programs may get all of this memory.
+        The memory of a task or of a process that was freed unseen is soon another's, in whole or in part. What such
+        a task used last is lost, unless it was final; the exit of a tenth is not seen either. Of so many runs half
+        have a process that has all addresses of such an earlier one, and half have a task whose counters are
+        overwritten while its start time is not. In a single run other programs may get all of this memory.
         """
         losses = 0
         for _ in range(12):
