@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define SHARE_OF_BUDGET 4 /* the part of the descriptors that may be used: 1/4 */
+#define TAKEN_SUMS 3      /* interrupts, soft interrupts and steal, each in whole ticks */
 
 struct task_list {
 	pid_t *all; /* owned */
@@ -58,6 +59,11 @@ static int task_clock_open(pid_t task)
 	return (int)syscall(SYS_perf_event_open, &a, task, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+static uint64_t unit_ns(void)
+{
+	return NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK);
+}
+
 /*
  * Reads the time of interrupts and steal on all CPUs. Kernels that measure it exclude it from a
  * process's CPU time, but not from its task clock.
@@ -69,8 +75,17 @@ static bool taken_read(uint64_t *taken_ns)
 
 	if (!f || fscanf(f, "cpu %*u %*u %*u %*u %*u %llu %llu %llu", &irq, &softirq, &steal) != 3)
 		return false;
-	*taken_ns = (irq + softirq + steal) * (NSEC_PER_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
+	*taken_ns = (irq + softirq + steal) * unit_ns();
 	return true;
+}
+
+/*
+ * Returns how much more than the growth of taken_read() may have been taken: it counts in whole
+ * ticks, and a CPU adds to it at its next tick.
+ */
+static uint64_t taken_error_ns(void)
+{
+	return (TAKEN_SUMS + (uint64_t)sysconf(_SC_NPROCESSORS_ONLN)) * unit_ns();
 }
 
 void proc_clock_open(struct proc_clock *c, const struct proc_members *members, uint64_t before_ns,
@@ -99,12 +114,13 @@ uint64_t proc_clock_read(struct proc_clock *c)
 {
 	uint64_t used_ns = c->before_ns, one_ns, taken_ns;
 
-	if (!c->nr || !taken_read(&taken_ns))
-		return c->most_ns;
 	for (size_t i = 0; i < c->nr; i++)
 		if (read(c->fds[i], &one_ns, sizeof(one_ns)) == sizeof(one_ns))
 			used_ns += one_ns;
-	taken_ns -= c->taken_ns;
+	/* after the clocks: they have nothing that is not in it */
+	if (!c->nr || !taken_read(&taken_ns))
+		return c->most_ns;
+	taken_ns += taken_error_ns() - c->taken_ns;
 	if (used_ns > taken_ns + c->most_ns)
 		c->most_ns = used_ns - taken_ns;
 	return c->most_ns;
