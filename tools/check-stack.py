@@ -19,6 +19,8 @@ FRAME = re.compile(r"\(r10 - (\w+)\)|r10\n.*r\d+ \+= -(\w+)")
 # a helper's call has 85 00
 CALL = re.compile(r"(\d+):\t85 10 00 00 .*\tcall (\S+)(?:\n.*R_BPF_64_32\s+(\S+))?")
 POINTER = re.compile(r" = (\S+) ll\n.*R_BPF_64_64\s+(\S+)")
+NEXT_CALL = re.compile(r"\tcall (\S+)")
+TIMER_SET_CALLBACK = ("170", "0xaa")
 
 
 def dump(*words):
@@ -26,7 +28,7 @@ def dump(*words):
 
 
 def functions(path):
-    """The functions of an object: names of programs; bytes of each; names that each calls."""
+    """The functions of an object: names of programs and callbacks of timers; bytes of each; names that each calls."""
     places, programs = {}, set()
     for at, kind, section, size, name in SYMBOL.findall(dump("-t", path)):
         if int(size, 16) and not section.startswith((".data", ".bss", ".rodata", ".maps")):
@@ -41,14 +43,19 @@ def functions(path):
         if not name or name[1] not in names:
             continue
         taken[name[1]] = max((int(a or b, 0) for a, b in FRAME.findall(text)), default=0)
-        # a helper calls the function that it gets
-        found = {places.get((of, int(to, 0) // 8), of) for to, of in POINTER.findall(text)}
+        found = set()
+        for pointer in POINTER.finditer(text):
+            to, of = pointer.groups()
+            call = NEXT_CALL.search(text, pointer.end())
+            # a helper calls the function that it gets, except that a timer calls it later, with a stack of its own
+            is_of_timer = call and call[1] in TIMER_SET_CALLBACK
+            (programs if is_of_timer else found).add(places.get((of, int(to, 0) // 8), of))
         for at, to, of in CALL.findall(text):
             # a static function is called by its place: in the section of the relocation, or else of the caller
             place = (of, int(to, 0) + 1) if of else (where[name[1]], int(at) + 1 + int(to, 0))
             found.add(of if of in names else places[place])
         calls[name[1]] = found & names
-    return programs, taken, calls
+    return programs & names, taken, calls
 
 
 def chains(name, taken, calls):

@@ -13,11 +13,16 @@ FRAME = "volatile char a[{bytes}]; a[{bytes} - 1 - (n & 7)] = n;"
 
 
 class Stack(unittest.TestCase):
-    def reported(self, *frames, how="static "):
-        """The tool's lines for a chain of functions with these sizes of stack, in bytes; the first is the program."""
-        text = ""
+    def reported(self, *frames, how="static ", through=None):
+        """
+        The tool's lines for a chain of functions with these sizes of stack, in bytes; the first is the program. With
+        @through it passes the second one to the helper of this number.
+        """
+        text = f"static long (*helper)(void *, void *) = (void *){through};\n" if through else ""
         for i, size in reversed(list(enumerate(frames))):
             called = f"f{i + 1}(n + 1)" if i + 1 < len(frames) else "n"
+            if through and not i:
+                called = "helper((void *)n, f1)"
             before = f"{how}__attribute__((noinline)) long" if i else '__attribute__((section("tp/test"))) long'
             text += f"{before} f{i}(long n) {{ {FRAME.format(bytes=size)} return {called} + a[{size} - 8 + (n & 7)]; }}\n"
         with tempfile.TemporaryDirectory(prefix="bpfmon-stack-") as folder:
@@ -35,6 +40,12 @@ class Stack(unittest.TestCase):
         for how in ("static ", ""):
             with self.subTest(how=how):
                 self.assertEqual(set(self.reported(192, 64, 280, how=how)), {"544 bytes, 3 frames: f0 -> f1 -> f2"})
+
+    def test_a_callback_of_a_timer_has_a_stack_of_its_own_and_one_of_a_loop_has_not(self):
+        for_each_map_elem, timer_set_callback = 164, 170
+        self.assertEqual(self.reported(192, 64, 400, through=timer_set_callback), [])
+        self.assertEqual(set(self.reported(8, 192, 400, through=timer_set_callback)), {"608 bytes, 2 frames: f1 -> f2"})
+        self.assertEqual(set(self.reported(192, 64, 280, through=for_each_map_elem)), {"544 bytes, 3 frames: f0 -> f1 -> f2"})
 
     def test_more_than_eight_frames_are_reported(self):
         self.assertEqual(self.reported(*[8] * 8), [])
