@@ -40,6 +40,13 @@ static const char *const of_gpus[NR] = {
 	"\"gpu_seconds\":20}",
 	"{}",
 };
+static const char *const of_amd[NR] = {
+	"{\"gpus_held_peak\":1,\"gpus_used_peak\":1,\"gpu_seconds\":9,"
+	"\"by\":{\"gpu\":{\"0000:03:00.0\":{\"gpu_seconds\":9}}}}",
+	"{\"gpus_held_peak\":1,\"gpus_used_peak\":1,\"gpu_seconds\":9,"
+	"\"by\":{\"gpu\":{\"GPU-a\":{\"gpu_seconds\":9}}}}",
+	"{}",
+};
 static const char *const of_none[NR] = { "{\"gpu_seconds\":0}", "{}", "{\"gpu_seconds\":0}" };
 static const char *const of_idle[NR] = { "{\"gpus_held_peak\":2,\"gpu_seconds\":0}", "{}", "{}" };
 
@@ -109,6 +116,8 @@ static void directives_have_the_number_of_gpus(void **state)
 	assert_has(of_gpus, FOR_SLURM, "\n#SBATCH --gpus=2\n");
 	assert_has(of_gpus, FOR_KUBERNETES,
 		   "\n  limits:\n    memory: 1280Mi\n    nvidia.com/gpu: 2\n");
+	assert_has(of_amd, FOR_KUBERNETES,
+		   "Mi\n    # GPUs, by the name that your cluster gives them: 1\n");
 	assert_has(of_gpus, FOR_NEXTFLOW, "\naccelerator = 2\n");
 	assert_has(of_gpus, FOR_SNAKEMAKE, "\n    gpu=2,\n");
 }

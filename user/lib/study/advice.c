@@ -353,6 +353,7 @@ static void gpus_find(struct advice *a, struct chosen *c)
 		if (!request_has_gpus(r))
 			continue;
 		c->values[a->nr_gpus++] = fmax((double)r->milli_gpus, 0);
+		a->has_other_gpus |= r->has_other_gpus;
 		/* each may have worked for a part of the time */
 		if (r->milli_gpus > 0 && (uint64_t)r->gpus_held > a->gpus_request)
 			a->gpus_request = (uint64_t)r->gpus_held;

@@ -61,6 +61,7 @@ struct advice {
 	uint64_t cores_request;  /* whole cores */
 	uint64_t wall_request, written_request;
 	uint64_t gpus_request, gpu_memory_request; /* whole GPUs; 0 if none was used */
+	bool has_other_gpus;                       /* one of them is not of NVIDIA */
 	double beyond;  /* probability that the next run needs more than the largest */
 	double covered; /* least share of runs that the largest suffices for, at 95 % confidence */
 	struct use memory_use, cores_use;

@@ -318,8 +318,14 @@ static void kubernetes_lines(FILE *f, const struct advice *a)
 	if (request_written(a))
 		fprintf(f, "    ephemeral-storage: %" PRIu64 "Mi\n", request_written(a));
 	fprintf(f, "  limits:\n    memory: %" PRIu64 "Mi\n", request_mebibytes(a));
-	if (a->gpus_request) /* only among limits, which stand for requests */
-		fprintf(f, "    nvidia.com/gpu: %" PRIu64 "\n", a->gpus_request);
+	if (!a->gpus_request)
+		return;
+	/* only among limits, which stand for requests; each maker's plugin has a name of its own */
+	fprintf(f,
+		a->has_other_gpus ? "    # GPUs, by the name that your cluster gives them: %" PRIu64
+				    "\n"
+				  : "    nvidia.com/gpu: %" PRIu64 "\n",
+		a->gpus_request);
 }
 
 /* Returns the first request that costs least if runs that need more are restarted. */

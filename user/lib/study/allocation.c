@@ -241,10 +241,19 @@ void run_request_read_meta(struct run_request *r, const char *line, const char *
 	json_decref(meta);
 }
 
+bool gpu_is_of_nvidia(const char *name)
+{
+	return !strncmp(name, "GPU-", 4) || !strncmp(name, "MIG-", 4);
+}
+
 void run_request_read_summary(struct run_request *r, const char *line)
 {
 	json_t *summary = jansson_loads(line, JSON_ALLOW_NUL, NULL);
+	const char *name;
+	json_t *gpu;
 
+	json_object_foreach(json_object_get(json_object_get(summary, "by"), "gpu"), name, gpu)
+		r->has_other_gpus |= !gpu_is_of_nvidia(name);
 	r->needed_bytes = number_times(summary, "memory_needed_bytes", 1);
 	r->write_bytes = number_times(summary, "write_bytes", 1);
 	r->gpus_held = number_times(summary, "gpus_held_peak", 1);

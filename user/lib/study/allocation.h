@@ -8,6 +8,7 @@
 #ifndef STUDY_ALLOCATION_H
 #define STUDY_ALLOCATION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,9 +64,13 @@ struct run_request {
 	int64_t gpus_held;                 /* the most GPUs at one time */
 	int64_t milli_gpus;                /* of them in use at one time */
 	int64_t gpu_bytes, gpu_ns;         /* the most GPU memory; time that GPUs worked */
+	bool has_other_gpus;               /* it held a GPU that is not of NVIDIA */
 };
 
-#define RUN_REQUEST_UNKNOWN ((struct run_request){ -1, -1, -1, -1, -1, -1, -1, -1, -1 })
+#define RUN_REQUEST_UNKNOWN ((struct run_request){ -1, -1, -1, -1, -1, -1, -1, -1, -1, false })
+
+/* Returns true if @name, that of an instance of the dimension "gpu", is one of NVIDIA. */
+bool gpu_is_of_nvidia(const char *name);
 
 /* Read values of a meta or summary line. Files are looked up only if the run was on @host. */
 void run_request_read_meta(struct run_request *r, const char *line, const char *host);

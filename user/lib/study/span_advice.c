@@ -53,6 +53,9 @@ static int64_t span_number(const struct summary *s, enum span_value v)
 /* A peak that is 0 is not in the line of a run either. */
 static void span_take_gpus(struct run_request *r, const struct summary *used)
 {
+	for (size_t i = 0; i < used->total.nr_instances; i++)
+		r->has_other_gpus |= !strcmp(used->total.instances[i].dimension, "gpu") &&
+				     !gpu_is_of_nvidia(used->total.instances[i].name);
 	if (used->gpus_held_peak)
 		r->gpus_held = (int64_t)used->gpus_held_peak;
 	if (used->gpus_used_peak)
