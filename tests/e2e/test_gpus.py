@@ -125,6 +125,17 @@ class Run(GpuCase):
         self.assertEqual(self.summary["gpu_seconds"], 0)
         self.assertGreater(self.summary["gpu_idle_seconds"], 1)
 
+    def test_an_error_of_a_device_that_is_held_is_counted_and_said_with_its_number(self):
+        run = self.start("told one $$; wait_go")
+        held = process(self.pid("one"), 100)
+        self.gpus.say(IDLE + held + SECOND)
+        self.wait_for_sample(lambda s: s.get("gpus_held") == 1, "the holder")
+        self.gpus.say(IDLE + held + "xid 79\n" + SECOND + "xid 13\n")
+        self.wait_for_sample(lambda s: s["gpu_xid_errors"] == 1, "the error")
+        said = self.finish(run)
+        self.assertEqual(self.summary["gpu_xid_errors"], 1)
+        self.assertEqual([line for line in said.splitlines() if "Xid" in line], ["bpfmon: warning: the driver reports error Xid 79 of GPU-a, NVIDIA H200"])
+
     def test_a_span_has_what_its_processes_use(self):
         run = self.start(f"told outer $$; cd {self.dir}; {BPFMON} span inner -- sh -c 'echo $$ >inner; until [ -e seen ]; do sleep 0.02; done'; wait_go")
         outer, inner = self.pid("outer"), self.pid("inner")

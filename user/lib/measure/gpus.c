@@ -274,6 +274,25 @@ static void silence_note(struct gpu_desk *d, uint64_t now_ns)
 					       : "the driver of the GPUs does not answer");
 }
 
+/* Returns true if one of our processes uses the device, or did so until it ended. */
+static bool known_is_ours(const struct gpu_desk *d, uint32_t device)
+{
+	for (size_t i = 0; i < d->pasts.nr; i++)
+		if (d->pasts.all[i].device == device)
+			return true;
+	return false;
+}
+
+/* The counter does not say which error it was. */
+static void errors_note(const struct gpu_desk *d)
+{
+	for (uint32_t i = 0; i < d->nr_known; i++)
+		if (d->known[i].xid_errors && known_is_ours(d, i))
+			log_warn("the driver reports error Xid %u of %s, %s",
+				 d->known[i].now.last_xid, d->known[i].now.name,
+				 d->known[i].now.model);
+}
+
 void gpu_desk_drain(struct gpu_desk *d, bool is_new, const struct rows *rows, uint64_t now_ns)
 {
 	if (!d->table)
@@ -293,6 +312,7 @@ void gpu_desk_drain(struct gpu_desk *d, bool is_new, const struct rows *rows, ui
 		d->steps[i].serial = 0;
 	for (size_t i = 0; i < rows->nr && d->nr_steps; i++)
 		gpu_process_take(d, &rows->all[i], now_ns);
+	errors_note(d);
 	for (size_t i = 0; i < d->pasts.nr; i++)
 		if (gpu_process_is_alive(rows, d->pasts.all[i].serial))
 			d->pasts.all[i].seen_ns = now_ns;
