@@ -274,7 +274,7 @@ clean: ## Remove the build folder
 
 truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS) $(NVML_STUBS) $(BUILD)/nvmlpass $(BUILD)/gpuload) $(BUILD)/findcontainer $(BUILD)/accounts $(BUILD)/drains $(BUILD)/spans
 
-guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
+guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified $(TRUTH_BIN)
 
 $(BUILD)/bpf/%.o: bpf/%.bpf.c
 	$(call say,CLANG)
@@ -408,10 +408,10 @@ $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(filter-out -pie,$(LDFLAGS_ALL)) -static-pie $(GUEST_SRC) -ljansson -lm -o $@
 
-$(BUILD)/kernels/verified: tests/kernels/verified.c $(TEST_ARCHIVES)
+$(BUILD)/kernels/verified: tests/kernels/verified.c $(BUILD)/libbpfmon.a
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(TEST_LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
 # What each page of a report has in it is minified where esbuild is there; without it pages are heavier and work
 # as well. It is included by .incbin, which the compiler does not list as a dependency.
