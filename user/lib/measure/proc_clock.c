@@ -79,15 +79,6 @@ static bool taken_read(uint64_t *taken_ns)
 	return true;
 }
 
-/*
- * Returns how much more than the growth of taken_read() may have been taken: it counts in whole
- * ticks, and a CPU adds to it at its next tick.
- */
-static uint64_t taken_error_ns(void)
-{
-	return (TAKEN_SUMS + (uint64_t)sysconf(_SC_NPROCESSORS_ONLN)) * unit_ns();
-}
-
 void proc_clock_open(struct proc_clock *c, const struct proc_members *members, uint64_t before_ns,
 		     struct proc_budget *b)
 {
@@ -98,6 +89,8 @@ void proc_clock_open(struct proc_clock *c, const struct proc_members *members, u
 	t.all = memory_calloc(t.most, sizeof(*t.all));
 	c->fds = memory_calloc(t.most, sizeof(*c->fds));
 	if (t.all && c->fds && taken_read(&c->taken_ns)) {
+		/* each sum may grow by up to a tick more than its reading */
+		c->taken_ns -= TAKEN_SUMS * unit_ns();
 		/* list all first: children born later inherit the events */
 		for (size_t i = 0; i < members->nr; i++)
 			task_list_add_of(&t, members->all[i]);
@@ -120,7 +113,7 @@ uint64_t proc_clock_read(struct proc_clock *c)
 	/* after the clocks: they have nothing that is not in it */
 	if (!c->nr || !taken_read(&taken_ns))
 		return c->most_ns;
-	taken_ns += taken_error_ns() - c->taken_ns;
+	taken_ns -= c->taken_ns;
 	if (used_ns > taken_ns + c->most_ns)
 		c->most_ns = used_ns - taken_ns;
 	return c->most_ns;

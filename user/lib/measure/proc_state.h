@@ -21,8 +21,9 @@ struct proc_clock {
 	int *fds; /* owned; one per task */
 	size_t nr;
 	uint64_t before_ns; /* CPU time of the tree when the events were opened */
-	uint64_t taken_ns;  /* interrupt and steal time since boot at that moment */
-	uint64_t most_ns;   /* the largest result so far; results never fall */
+	/* interrupt and steal time since boot then, less what its sums may have rounded off */
+	uint64_t taken_ns;
+	uint64_t most_ns; /* the largest result so far; results never fall */
 };
 
 /*
