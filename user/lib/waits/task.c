@@ -157,15 +157,15 @@ void task_read_call(pid_t pid, pid_t tid, struct task_view *task)
 
 int task_read(pid_t pid, pid_t tid, struct task_view *task)
 {
-	int err = task_read_channel(pid, tid, task);
+	int err = 0;
 
-	if (!err && task_is_still(task))
-		task_read_call(pid, tid, task);
-	/* who may read the call may read the channel: it ran at that moment, and has none then */
-	if (!err && task->has_call && !*task->channel) {
+	/* who may read the call may read the channel: if it has none, it ran at that moment */
+	for (int i = 0; i < 2; i++) {
 		err = task_read_channel(pid, tid, task);
 		if (!err && task_is_still(task))
 			task_read_call(pid, tid, task);
+		if (err || !task->has_call || *task->channel)
+			break;
 	}
 	return err;
 }
