@@ -7,7 +7,7 @@
  */
 #include "tasks.bpf.h"
 
-#define COMMIT_CPUS 4 /* CPUs whose last exits are committed by each exit and fork */
+#define COMMIT_CPUS 4 /* each exit and fork commits the last exits of so many CPUs */
 #define LATE_SLOTS 8
 #define WAIT_FIRST_NS 4000000 /* most grace periods are longer; setting a timer costs some us */
 #define WAIT_MOST_NS 32000000 /* for a task that takes long to exit */

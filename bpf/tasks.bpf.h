@@ -28,11 +28,10 @@ struct task_struct___of_free {
 } __attribute__((preserve_access_index));
 
 /*
- * Returns true if the kernel has freed the task at @task, whose contents are otherwise still those
- * of the task. It then has no references, and the kernel has cleared its credentials, both after
- * the free event. A task_struct spans pages that are reused one by one, so its counters may be
- * overwritten while its start time and signal_struct still match; the credentials lie between these
- * two.
+ * Returns true if the kernel has freed the task at @task and the memory is not reused. It then has
+ * no references, and the kernel has cleared its credentials, both after the free event. A
+ * task_struct spans pages that are reused one by one, so its counters may be overwritten while its
+ * start time and signal_struct still match; the credentials lie between these two.
  */
 static __always_inline bool task_is_freed(u64 task)
 {

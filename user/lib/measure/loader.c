@@ -179,11 +179,13 @@ static void hooks_name(struct loader *l)
 {
 	struct bpf_program *p;
 
-	l->hooks[0] = (struct kernel_type){ .name = "mm_rss_stat", .kind = BTF_KIND_STRUCT };
-	l->hooks[1] = (struct kernel_type){ .name = "rt_spin_lock", .kind = BTF_KIND_FUNC };
-	l->nr_hooks = 2;
+	l->hooks[TYPE_SUMMED_RSS] =
+		(struct kernel_type){ .name = "mm_rss_stat", .kind = BTF_KIND_STRUCT };
+	l->hooks[TYPE_RT_LOCK] =
+		(struct kernel_type){ .name = "rt_spin_lock", .kind = BTF_KIND_FUNC };
+	l->nr_hooks = NR_SOME_TYPES;
 	bpf_object__for_each_program(p, l->first->obj)
-		if (l->nr_hooks < RELOCATED_MOST + 2 &&
+		if (l->nr_hooks < NR_SOME_TYPES + RELOCATED_MOST &&
 		    !program_type_hook(bpf_program__section_name(p), &l->hooks[l->nr_hooks]))
 			l->nr_hooks++;
 }
@@ -280,12 +282,12 @@ bool loader_has_hook(const struct loader *l, const struct bpf_program *p)
 
 bool loader_has_percpu_rss(const struct loader *l)
 {
-	return !l->hooks[0].id;
+	return !l->hooks[TYPE_SUMMED_RSS].id;
 }
 
 bool loader_is_of_realtime(const struct loader *l)
 {
-	return l->hooks[1].id;
+	return l->hooks[TYPE_RT_LOCK].id;
 }
 
 struct batch {

@@ -17,12 +17,14 @@ struct kept;
 
 #define RELOCATED_MOST 40 /* programs of a skeleton that are loaded at once */
 
+enum some_type { TYPE_SUMMED_RSS, TYPE_RT_LOCK, NR_SOME_TYPES };
+
 /* Shared by all attempts to load. */
 struct loader {
 	struct bpfmon *first; /* owned until loader_skeleton() returns it */
 	int types_fd;         /* small copy of the kernel's BTF; -1: use all */
-	/* two types that only some kernels have, and those that the programs attach to */
-	struct kernel_type hooks[RELOCATED_MOST + 2];
+	/* types that only some kernels have (enum some_type), and those that programs attach to */
+	struct kernel_type hooks[NR_SOME_TYPES + RELOCATED_MOST];
 	size_t nr_hooks;
 	bool verbose;            /* print the verifier's report of refused programs to stderr */
 	const struct kept *kept; /* programs to take over; not owned; NULL: load them */

@@ -312,20 +312,17 @@ static void slurm_lines(FILE *f, const struct advice *a)
 static void kubernetes_lines(FILE *f, const struct advice *a)
 {
 	const uint64_t milli = a->cores.median ? a->cores.median : 1;
+	/* the plugin of each maker has a name of its own */
+	const char *gpus = a->has_other_gpus ? "# GPUs, by the name that your cluster gives them"
+					     : "nvidia.com/gpu";
 
 	fprintf(f, "resources:\n  requests:\n    memory: %" PRIu64 "Mi\n    cpu: %" PRIu64 "m\n",
 		request_mebibytes(a), milli);
 	if (request_written(a))
 		fprintf(f, "    ephemeral-storage: %" PRIu64 "Mi\n", request_written(a));
 	fprintf(f, "  limits:\n    memory: %" PRIu64 "Mi\n", request_mebibytes(a));
-	if (!a->gpus_request)
-		return;
-	/* only among limits, which stand for requests; each maker's plugin has a name of its own */
-	fprintf(f,
-		a->has_other_gpus ? "    # GPUs, by the name that your cluster gives them: %" PRIu64
-				    "\n"
-				  : "    nvidia.com/gpu: %" PRIu64 "\n",
-		a->gpus_request);
+	if (a->gpus_request) /* only among limits, which stand for requests */
+		fprintf(f, "    %s: %" PRIu64 "\n", gpus, a->gpus_request);
 }
 
 /* Returns the first request that costs least if runs that need more are restarted. */
